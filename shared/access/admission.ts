@@ -40,8 +40,8 @@ export const createAdmission =
     const { account_limits: account, key_limits: key } = keyItem;
     const limits = account === undefined && key === undefined ? undefined : { account, key };
     const entitlements = permittedEntitlements(keyItem.entitlements, permissions);
-    const priceList = keyItem.price_list === undefined ? {} : { priceList: keyItem.price_list };
-    return { rate, caller: { accountId, keyId, mode, entitlements, ...priceList, duplicateWindowS, limits } };
+    const { price_list: priceList } = keyItem;
+    return { rate, caller: { accountId, keyId, mode, entitlements, priceList, duplicateWindowS, limits } };
   };
 
 /** True if the key is revoked, or rotated and past its end. */

@@ -13,7 +13,7 @@ export type Caller = {
   readonly mode: Mode;
   readonly entitlements: Entitlements;
   /** The version of the account's price rules; absent if it has none. */
-  readonly priceList?: number;
+  readonly priceList?: number | undefined;
   /** Seconds in which a purchase like an earlier one is refused; absent if none is. */
   readonly duplicateWindowS?: number | undefined;
   /** What the account and the key may order at most; absent if neither has a limit. */

@@ -2,7 +2,7 @@ import { type Account, type AccountStore, requireAccount } from "../../shared/ac
 import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
-import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
+import { type ChecksumKey, loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import type { Admission } from "../../shared/call/call.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
@@ -34,6 +34,7 @@ type Ask = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly sourceIp?: string;
   readonly route?: (typeof routes)[keyof typeof routes];
+  readonly checksums?: ChecksumKey;
 };
 
 /** Admission and accounts on tables of their own, with a clock that the test sets. */
@@ -85,11 +86,11 @@ export const openAccess = async (): Promise<AccessFixture> => {
       const created = await createKey(store, account_id, { mode, ...(permissions && { permissions }) });
       return { accountId: account_id, ...created };
     },
-    admit: ({ headers = {}, sourceIp = OFFICE, route = routes.buyData }) =>
+    admit: ({ headers = {}, sourceIp = OFFICE, route = routes.buyData, checksums = loadChecksumKey(checksumKey) }) =>
       createAdmission(
         emulatorClient(proxy.endpoint),
         accessTable,
-        loadChecksumKey(checksumKey),
+        checksums,
         clock,
       )(route, callRequest(apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp })))),
     withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),

@@ -190,6 +190,7 @@ describe("the entitlements of an account", () => {
         "This account is not entitled to identity: ask an operator of the service",
       ]);
       expect(await access.withKey(text)).toMatchObject({ caller: { entitlements: { vtu: 5 } } });
+      expect(await admissionCode(access.withKey(text, { route: routes.cancelOrder }))).toBe("admitted");
     }
     await setEntitlements(access.store, accountId, { vtu: null, identity: 9 });
     expect(await access.withKey(key, { route: routes.verifyNin })).toMatchObject({

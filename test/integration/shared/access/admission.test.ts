@@ -33,6 +33,7 @@ describe("a malformed key", () => {
     ],
     ["a key without Bearer", { authorization: good }, "invalid_api_key"],
     ["a key as Basic", { authorization: `Basic ${good}` }, "invalid_api_key"],
+    ["a key after Bearer as the second word", { authorization: `Token Bearer ${good}` }, "invalid_api_key"],
     ["Bearer without a key", { authorization: "Bearer " }, "invalid_api_key"],
     ["two keys after Bearer", { authorization: `Bearer ${good} ${good}` }, "invalid_api_key"],
     ["garbage in X-API-KEY", { "x-api-key": "' OR 1=1" }, "invalid_api_key"],
@@ -128,6 +129,15 @@ describe("a valid key", () => {
   });
 });
 
+test("while the key of the checksums cannot be read, a valid key is admitted, and an invented one is looked up", async () => {
+  const { key } = await access.anAccount();
+  const checksums = async () => undefined;
+  expect(await admissionCode(access.withKey(key, { checksums }))).toBe("admitted");
+  const misspelt = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
+  expect(await admissionCode(access.withKey(misspelt, { checksums }))).toBe("invalid_api_key");
+  expect(access.proxy.calls).toHaveLength(2);
+});
+
 test("a restriction precedes the permission, the permission the address, the address the rate", async () => {
   const { key, accountId } = await access.anAccount({ permissions: ["identity", "read"] });
   await setAccountStatus(access.store, accountId, "restricted");
@@ -150,7 +160,10 @@ describe("the permissions of a key", () => {
 
   test("a key that may only read sees the wallet and the lookups of any account, and places no order", async () => {
     const { key } = await access.anAccount({ permissions: ["read"], entitlements: {} });
-    expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
+    const admission = await access.withKey(key);
+    if (!("refusal" in admission)) expect.unreachable();
+    const { code, message } = admission.refusal;
+    expect([code, message]).toEqual(["permission_denied", "This API key lacks the permission vtu"]);
     for (const route of [routes.listCatalog, ...reads]) {
       expect(await admissionCode(access.withKey(key, { route })), route.path).toBe("admitted");
     }

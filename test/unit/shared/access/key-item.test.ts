@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { addAsRevoked, isInactive } from "../../../../shared/access/key-item.ts";
+import { addAsRevoked, earlierExpiry, fieldsUpdate, isInactive } from "../../../../shared/access/key-item.ts";
 import type { KeyItem } from "../../../../shared/access/key-store.ts";
+import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { checksumKey } from "../../../builders/checksum-key.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const DAY_MS = 86_400_000;
@@ -39,4 +41,21 @@ test("a key that only the access table has is added as revoked, and one that is 
   ]);
   const second = { ...first, key_id: "key_2", hash: "hash-2" };
   expect(addAsRevoked([first, second], stored, NOON_MS)).toStrictEqual([first, { ...second, status: "revoked" }]);
+});
+
+test("a change that only removes a field has no values, which DynamoDB would refuse empty", () => {
+  const store = { db: documentClient(), accessTable: "access", ledgerTable: "ledger", checksumKey };
+  const { write } = fieldsUpdate(store, { key_id: "key_1", hash: "hash-1" }, { price_list: undefined });
+  expect(write.Update).toMatchObject({ UpdateExpression: "REMOVE #price_list" });
+  expect(write.Update).not.toHaveProperty("ExpressionAttributeValues");
+});
+
+test.each([
+  [undefined, undefined, undefined],
+  ["2026-11-21", undefined, "2026-11-21"],
+  [undefined, "2026-11-21", "2026-11-21"],
+  ["2026-11-21", "2026-11-22", "2026-11-21"],
+  ["2026-11-22", "2026-11-21", "2026-11-21"],
+])("of the ends %s and %s of a key %s is the earlier one", (one, other, earlier) => {
+  expect(earlierExpiry(one, other)).toBe(earlier);
 });
