@@ -57,9 +57,9 @@ export const enqueueMessageOf = (
   transaction_pk: pk,
   write_token,
   account_id,
-  ...(claim !== undefined && { claim }),
+  claim,
   table,
-  ...(refusals !== undefined && { refusals }),
-  ...(claimed !== undefined && { claimed }),
+  refusals,
+  claimed,
   order,
 });

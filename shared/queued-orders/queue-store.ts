@@ -114,10 +114,10 @@ const joinQueue = async (
       unanswered += 1;
       log.warn("ledger.write_indeterminate", { write_token: target.write_token, ...errorFields(result.error) });
     }
-    const hasMoved = result.kind === "condition_failed" && result.transaction !== undefined;
-    if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
+    const moved = result.kind === "condition_failed" ? result.transaction : undefined;
+    if (moved !== undefined || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
       const waits = await enqueueResult(ledger, target, result);
-      const own = hasMoved ? result.transaction?.queued?.number : undefined;
+      const own = moved?.queued?.number;
       if (waits.kind !== "queued" || own === undefined) return waits;
       // An attempt without an answer was carried out.
       return { ...waits, ahead: [...queuedNumbers(queue)].filter((number) => number < own).length };
@@ -180,9 +180,6 @@ export const claimOrder = async (
   const update = transactionUpdate(ledger, order, transitions.claim, set, claimIs(order.claim));
   const result = await writeInTime(ledger, order, [update, ...others], deadline);
   if (result.kind === "written") return { kind: "claimed", claimed };
-  if (result.kind === "condition_failed" && result.transaction?.claim === claimed.claim) {
-    return { kind: "claimed", claimed };
-  }
   if (result.isCertain) {
     return { kind: "not_claimed", ...(result.kind === "condition_failed" && { transaction: result.transaction }) };
   }

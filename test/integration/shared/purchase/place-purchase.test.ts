@@ -4,7 +4,8 @@ import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { pkOfReference, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -110,6 +111,22 @@ describe("a purchase that may be queued", () => {
     await expect(place(accountId, "order-2")).rejects.toEqual(new ServiceError("insufficient_balance"));
     expect(await countOf(accountId)).toBe(1);
     expect(await ledger.balanceOf(accountId)).toBe(100);
+  });
+
+  test("and that an event settles while the limit refuses it is answered as settled, and is not queued", async () => {
+    const log = captureLog();
+    const accountId = await ledger.aWallet(1_000);
+    const buy: Upstream["buy"] = async (_order, reference) => {
+      const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
+      if (transaction === undefined) expect.unreachable();
+      await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(20_000));
+      return refusedByLimit();
+    };
+    const { transaction, ...placed } = await place(accountId, "order-1", { buy });
+    expect(transaction.status).toBe("success");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(await countOf(accountId)).toBe(0);
+    expect(log.lines("transaction.contradicted")).toEqual([]);
   });
 
   /** The upstream's limit refuses the order, and then no write gets an answer. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -18,7 +19,10 @@ import {
   type EnqueueTarget,
   endTurn,
   enqueueOrder,
+  listQueuedOrders,
   queuedOrdersPage,
+  readQueue,
+  trimQueue,
   unlistWallet,
 } from "../../../../shared/queued-orders/queue-store.ts";
 import { walletQueueClaim } from "../../../../shared/queued-orders/wallet-queue.ts";
@@ -120,7 +124,9 @@ describe("enqueueOrder", () => {
     const transaction = await ledger.anOpenTransaction();
     const { account_id: accountId } = transaction;
     ledger.nowMs += 5_000;
+    const seen = ledger.firstWrites(0, "conflict");
     expect(await wait(transaction)).toEqual({ kind: "queued", ahead: 0 });
+    expect(seen.writes).toBe(1);
     expect(await stored(transaction)).toEqual({
       ...transaction,
       open: `queued#${accountId}`,
@@ -233,8 +239,50 @@ describe("enqueueOrder", () => {
     const transaction = await ledger.anOpenTransaction();
     const changed = await change(transaction);
     const target = "write_token" in changed ? changed : transaction;
+    const seen = ledger.firstWrites(0, "conflict");
     expect(await wait(target)).toEqual({ kind: "not_open", transaction: await stored(transaction) });
+    expect(seen.writes).toBe(1);
     expect(await queuedCount(transaction.account_id)).toBe(0);
+  });
+
+  test("an order that waits is not that of another request", async () => {
+    const waiting = await aQueuedOrder();
+    expect(await wait({ ...waiting, write_token: randomUUID() })).toEqual({ kind: "not_open", transaction: waiting });
+  });
+
+  test("an order whose account's queue keeps changing is indeterminate when the time is over, and not overtaken", async () => {
+    const transaction = await ledger.anOpenTransaction();
+    const begunMs = Date.now();
+    let writes = 0;
+    vi.spyOn(Date, "now").mockImplementation(() => begunMs + writes * 4_000);
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      if (command instanceof TransactWriteCommand) {
+        writes += 1;
+        const Key = { pk: walletPk(transaction.account_id) };
+        const [UpdateExpression, ExpressionAttributeValues] = ["ADD queue_tail :one", { ":one": 1 }];
+        await send(new UpdateCommand({ TableName: ledger.table, Key, UpdateExpression, ExpressionAttributeValues }));
+      }
+      return send(command);
+    });
+    expect(await wait(transaction)).toEqual({ kind: "indeterminate" });
+    expect(writes).toBeLessThan(10);
+  });
+
+  test("an order that a restored ledger lacks is indeterminate, and not overtaken", async () => {
+    const waiting = await aQueuedOrder();
+    const { claimed, turnUntil } = await claimInTurn(waiting);
+    const { pk } = ledger.aTransaction(waiting.account_id);
+    expect(await enqueueAgain({ ...claimed, pk }, { number: 1, turnUntil })).toEqual({ kind: "indeterminate" });
+  });
+
+  test("an order that waited in another ledger gets the next number of this one", async () => {
+    const [first] = await threeQueuedOrders();
+    const claimed = await claim(first);
+    const target = { ...claimed, table: "earlier", claimed: { number: 1 } };
+    expect(await enqueueOrder(ledger, target, toSend, enough())).toEqual({ kind: "queued", ahead: 2 });
+    expect(await stored(first)).toMatchObject({ queued: { table: "earlier", number: 4 } });
+    expect(await numbers(first.account_id)).toEqual([2, 3, 4]);
   });
 
   test("a late copy of an order's wait has no effect once the order is claimed, nor after it waits again", async () => {
@@ -244,6 +292,7 @@ describe("enqueueOrder", () => {
     expect(await wait(own)).toEqual({ kind: "not_open", transaction: await stored(own) });
     expect(await queuedCount(own.account_id)).toBe(0);
     expect(await enqueueAgain(first, { number: 1 })).toEqual({ kind: "queued" });
+    expect(await wait(own)).toEqual({ kind: "not_open", transaction: await stored(own) });
     await claim(await storedQueued(ledger, own.pk));
     expect(await enqueueAgain(first, { number: 1 })).toMatchObject({ kind: "not_open" });
     expect(await stored(own)).not.toHaveProperty("queued");
@@ -322,6 +371,28 @@ describe("claimOrder", () => {
     });
     expect(await stored(waiting)).toEqual({ ...claimed, updated_at: at });
     expect(await queuedCount(waiting.account_id)).toBe(0);
+  });
+
+  test("a claim that is answered needs no read", async () => {
+    const waiting = await aQueuedOrder();
+    const part = await claimPart(waiting);
+    ledger.proxy.fault = ({ operation }) => (operation === "GetItem" ? "never_arrives" : undefined);
+    expect(await claimOrder(ledger, waiting, [part], enough())).toMatchObject({ kind: "claimed" });
+  });
+
+  test("a claim that always meets a conflict is not made, and ends with its time", async () => {
+    const waiting = await aQueuedOrder();
+    const part = await claimPart(waiting);
+    const seen = ledger.neverFree();
+    expect(await claimOrder(ledger, waiting, [part], enough())).toEqual({ kind: "not_claimed" });
+    expect(seen.writes).toBeLessThan(10);
+  });
+
+  test("a claim leaves an order that ended in the queue as one that has ended", async () => {
+    const [first, , third] = await threeQueuedOrders();
+    await settleTransaction(ledger, third, failed, enough());
+    await claim(first);
+    expect(await numbers(first.account_id)).toEqual([2]);
   });
 
   test("of many simultaneous claims one gets the order", async () => {
@@ -649,6 +720,30 @@ describe("the lists of the sender", () => {
     },
   );
 
+  test("the end of a turn that cannot be written fails", async () => {
+    const { account_id: accountId } = await claim(await aQueuedOrder());
+    const { turn_until: turn = "" } = await read(accountId);
+    ledger.firstWrites(99, "never_arrives");
+    await expect(endTurn(ledger, accountId, turn)).rejects.toThrow();
+  });
+
+  test("orders that ended leave the queue without a claim, once those before them have, and nothing else is written", async () => {
+    const [first, second] = await threeQueuedOrders();
+    const { account_id: accountId } = first;
+    const trim = async () => {
+      const seen = ledger.firstWrites(0, "conflict");
+      await trimQueue(ledger, accountId, queueOf(await read(accountId)));
+      return seen.writes;
+    };
+    await settleTransaction(ledger, second, failed, enough());
+    expect(await trim()).toBe(0);
+    await settleTransaction(ledger, first, failed, enough());
+    expect(await trim()).toBe(1);
+    const wallet = await read(accountId);
+    expect(wallet).toMatchObject({ queue_tail: 3, queue_head: 3 });
+    expect(wallet).not.toHaveProperty("queue_gaps");
+  });
+
   test("the end of a turn moves its account behind the others, and ends no later turn", async () => {
     const [first, second] = await threeQueuedOrders();
     const { account_id: accountId } = first;
@@ -694,7 +789,12 @@ describe("the lists of the sender", () => {
     const claimed = new Set<string>();
     for (const order of waiting.slice(0, 5)) claimed.add((await claim(order)).pk);
     const { orders } = await queuedOrdersPage(ledger, accountId);
-    expect(orders.filter(({ pk }) => claimed.has(pk))).toEqual([]);
+    const all = [
+      ...orders,
+      ...(await listQueuedOrders(ledger, accountId)),
+      ...(await readQueue(ledger, accountId)).page.orders,
+    ];
+    expect(all.filter(({ pk }) => claimed.has(pk))).toEqual([]);
     expect(await queuedCount(accountId)).toBe(5);
   });
 });

@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
@@ -10,6 +12,7 @@ import {
   queuedOrderJson,
   queuedText,
   readQueuedOrders,
+  sendingText,
 } from "../../../../shared/queued-orders/queued-orders-report.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
@@ -73,14 +76,25 @@ test("the report has each account with orders that wait, in its queue or set asi
     next_run: isoTime(NOON_MS),
   });
 
+  const unnumbered = await ledger.anAccount(1_000);
+  const restored = await aQueuedOrder(unnumbered);
+  // The wallet was restored without its orders.
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: walletPk(unnumbered) },
+    UpdateExpression: "REMOVE queue_tail, queue_head",
+  });
+
   const report = await readQueuedOrders(deps());
-  expect(report).toMatchObject({ count: 5, amountKobo: 2_500_00, oldestS: 60, sendingS: 10 });
+  expect(report).toMatchObject({ count: 6, amountKobo: 3_000_00, oldestS: 60, sendingS: 12 });
+  expect(sendingText(90)).toBe("about 1 min once the limit is free");
   expect(accountsOf(report)).toEqual(
     new Map([
       [queued, { pks: [first.pk, second.pk, third.pk], counted: 3, isRestricted: false }],
       [aside, { pks: [alone.pk], counted: 1, isRestricted: false }],
       [restricted, { pks: [held.pk], counted: 1, isRestricted: true }],
       [counted, { pks: [], counted: 1, isRestricted: false }],
+      [unnumbered, { pks: [restored.pk], counted: 0, isRestricted: false }],
     ]),
   );
   const own = await readQueuedOrders(deps(), aside);
@@ -99,6 +113,20 @@ test("the report has each account with orders that wait, in its queue or set asi
   expect([reasonOf(third).reason, reasonOf(third, true).reason]).toEqual(["refused_by_upstream", "account_restricted"]);
   // The clock of the instance that took the order may be ahead.
   expect(queuedOrderJson(first, false, NOON_MS - 1_000).age_s).toBe(0);
+});
+
+test("an order that another run claims while the report is made is not in it", async () => {
+  const order = await aQueuedOrder(await ledger.anAccount(1_000), { refusals: 1 });
+  const send = ledger.db.send.bind(ledger.db);
+  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+    const answer = await send(command);
+    if (command instanceof QueryCommand) {
+      vi.restoreAllMocks();
+      await claimAsSender(ledger, order);
+    }
+    return answer;
+  });
+  expect(await readQueuedOrders(deps())).toMatchObject({ accounts: [], count: 0 });
 });
 
 test("without an order that waits there is no oldest one, and while purchases are off nothing is sent", async () => {
