@@ -77,7 +77,7 @@ const orderBehindMissing = (
   return order;
 };
 
-/** Reads the next page of the account's orders; false if there is none. */
+/** Reads the next page of the account's orders, or holds the lane; false if there is no page. */
 export const readMore = async (ledger: Ledger, lane: Lane): Promise<boolean> => {
   const { wallet, next } = lane;
   if (next === undefined) return false;
@@ -87,7 +87,7 @@ export const readMore = async (ledger: Ledger, lane: Lane): Promise<boolean> => 
   if (page === undefined) lane.isHeld = true;
   for (const [number, order] of byNumber(page?.orders ?? [])) lane.orders.set(number, order);
   lane.next = page?.next;
-  return page !== undefined;
+  return true;
 };
 
 /** Takes an order out of its lane that has ended without a claim. */

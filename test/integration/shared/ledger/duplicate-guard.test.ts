@@ -79,6 +79,7 @@ describe("the service", () => {
       await caller.buy({ phone_number: "08031234568" }),
       await caller.buy({ network: "mtn", amount: ORDER_NAIRA }, {}, "/vtu/airtime/purchase"),
       await caller.buy({ network: "mtn", amount: ORDER_NAIRA + 1 }, {}, "/vtu/airtime/purchase"),
+      await caller.buy({ network: "glo", amount: ORDER_NAIRA + 1 }, {}, "/vtu/airtime/purchase"),
       await other.buy(),
     ];
     expect(placed.map(({ status }) => status)).toEqual(placed.map(() => 200));
