@@ -18,9 +18,7 @@ export default defineConfig({
     rolldownOptions: {
       // Libraries mark their files for servers that render pages; nothing here does.
       checks: { moduleLevelDirective: false },
-      // app/zod-settings.ts has to run before schemas are made, also of those in other files of the build.
       output: {
-        strictExecutionOrder: true,
         // A page needs three scripts: the libraries, what pages share, and its own.
         codeSplitting: {
           groups: [

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 
 /**
  * The settings that `cdk` takes from cdk.json. A bootstrap of this project's own has a stack and a qualifier, so that

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import * as z from "zod";
+import * as z from "#zod";
 import { consoleSettings } from "../shared/console/console-settings.ts";
 import { SettingsError } from "./settings-error.ts";
 import type { Stages } from "./stage-settings.ts";
@@ -16,7 +16,7 @@ const throwAwayStage = z.strictObject({
   stage: z.string(),
   region: z.string(),
   upstreamBaseUrl: z.string(),
-  console: consoleSettings.optional(),
+  console: z.optional(consoleSettings),
 });
 export type ThrowAwayStage = z.input<typeof throwAwayStage>;
 

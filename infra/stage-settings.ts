@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { fourEyesSettings } from "../shared/actions/four-eyes.ts";
 import { consoleSettings } from "../shared/console/console-settings.ts";
 import { isTimeZone } from "../shared/contract/time-zone.ts";
@@ -12,9 +12,11 @@ import { QUEUE_CONCURRENCY_MAX, QUEUE_CONCURRENCY_MIN, queues } from "./queues.t
 import { SettingsError } from "./settings-error.ts";
 
 const ipRanges = z.array(
-  z.string().refine((text) => parseIpRange(text) !== undefined, {
-    error: ({ input }) => `"${input}" is not an IP address or CIDR range`,
-  }),
+  z.string().check(
+    z.refine((text) => parseIpRange(text) !== undefined, {
+      error: ({ input }) => `"${input}" is not an IP address or CIDR range`,
+    }),
+  ),
 );
 
 /** Whether functions that call the upstream or apps do so through NAT gateways with fixed addresses. */
@@ -29,24 +31,31 @@ const egress = z.discriminatedUnion("kind", [
      * gateways. Sources: AWS, "Fn::GetAZs"; "Troubleshoot NAT gateways", "Availability Zone is unsupported".
      */
     zones: z
-      .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/, "is not a zone's name"), "Name the egress's zones")
-      .min(1, "An egress needs at least 1 zone")
-      .max(3, "An egress has at most 3 zones")
-      .refine((names) => new Set(names).size === names.length, "An egress has one gateway in a zone"),
+      .array(
+        z.string().check(z.regex(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/, "is not a zone's name")),
+        "Name the egress's zones",
+      )
+      .check(
+        z.minLength(1, "An egress needs at least 1 zone"),
+        z.maxLength(3, "An egress has at most 3 zones"),
+        z.refine((names) => new Set(names).size === names.length, "An egress has one gateway in a zone"),
+      ),
     /**
      * Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released.
      */
-    allocationIds: z.array(z.string().startsWith("eipalloc-")).optional(),
+    allocationIds: z.optional(z.array(z.string().check(z.startsWith("eipalloc-")))),
   }),
   /** A network of the company, whose subnets route to the internet from fixed addresses. */
   z.object({
     kind: z.literal("existing"),
-    vpcId: z.string().regex(/^vpc-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC"),
+    vpcId: z.string().check(z.regex(/^vpc-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC")),
     subnetIds: z
-      .array(z.string().regex(/^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a subnet"))
-      .min(1, "Name a subnet at least"),
+      .array(z.string().check(z.regex(/^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a subnet")))
+      .check(z.minLength(1, "Name a subnet at least")),
     /** The addresses from which calls arrive at the upstream. */
-    addresses: z.array(z.ipv4("is not an IPv4 address")).min(1, "Name the addresses that the upstream whitelists"),
+    addresses: z
+      .array(z.ipv4("is not an IPv4 address"))
+      .check(z.minLength(1, "Name the addresses that the upstream whitelists")),
   }),
 ]);
 
@@ -63,14 +72,14 @@ const COPY_DAYS_MAX = 36_500;
 
 /** Tables and secrets of an earlier stack that the stage uses instead of creating them. */
 const adoption = z.object({
-  accessTableName: z.string().min(1),
-  ledgerTableName: z.string().min(1),
-  ledgerStreamArn: z.string().startsWith("arn:"),
-  auditTableName: z.string().min(1),
-  auditStreamArn: z.string().startsWith("arn:"),
-  referenceKeySecretArn: z.string().startsWith("arn:"),
-  checksumKeySecretArn: z.string().startsWith("arn:"),
-  webhookKeySecretArn: z.string().startsWith("arn:"),
+  accessTableName: z.string().check(z.minLength(1)),
+  ledgerTableName: z.string().check(z.minLength(1)),
+  ledgerStreamArn: z.string().check(z.startsWith("arn:")),
+  auditTableName: z.string().check(z.minLength(1)),
+  auditStreamArn: z.string().check(z.startsWith("arn:")),
+  referenceKeySecretArn: z.string().check(z.startsWith("arn:")),
+  checksumKeySecretArn: z.string().check(z.startsWith("arn:")),
+  webhookKeySecretArn: z.string().check(z.startsWith("arn:")),
 });
 
 const NO_CERTIFICATE = "must be the ARN of a certificate in AWS Certificate Manager";
@@ -78,10 +87,10 @@ const CERTIFICATE_ARN = /^arn:aws[a-z-]*:acm:([a-z0-9-]+):(\d{12}):certificate\/
 
 /** A host name of the company, in front of the API. */
 const domain = z.object({
-  name: z.string().min(4),
-  certificateArn: z.string(NO_CERTIFICATE).regex(CERTIFICATE_ARN, NO_CERTIFICATE),
+  name: z.string().check(z.minLength(4)),
+  certificateArn: z.string(NO_CERTIFICATE).check(z.regex(CERTIFICATE_ARN, NO_CERTIFICATE)),
   /** `true` switches AWS's own address off: only after apps and the upstream use this one. */
-  isOnlyAddress: z.boolean().default(false),
+  isOnlyAddress: z._default(z.boolean(), false),
 });
 
 /** AWS WAF's lowest limit. Source: AWS WAF, "Rate-based rule high-level settings". */
@@ -96,55 +105,64 @@ const front = z.discriminatedUnion("kind", [
   /** A regional REST API that only these addresses reach, each with a limit of AWS WAF. */
   z.strictObject({
     kind: z.literal("rest"),
-    callerRanges: ipRanges
-      .min(1, "Name the ranges of the callers")
-      .max(CALLER_RANGES_MAX, `A resource policy has room for ${CALLER_RANGES_MAX} ranges`),
+    callerRanges: ipRanges.check(
+      z.minLength(1, "Name the ranges of the callers"),
+      z.maxLength(CALLER_RANGES_MAX, `A resource policy has room for ${CALLER_RANGES_MAX} ranges`),
+    ),
     /** In a minute; all apps behind one address share it. */
-    requestsPerAddress: z
-      .int()
-      .min(REQUESTS_PER_ADDRESS_MIN, `AWS WAF limits to ${REQUESTS_PER_ADDRESS_MIN} requests at least`)
-      .default(6_000),
+    requestsPerAddress: z._default(
+      z
+        .int()
+        .check(z.minimum(REQUESTS_PER_ADDRESS_MIN, `AWS WAF limits to ${REQUESTS_PER_ADDRESS_MIN} requests at least`)),
+      6_000,
+    ),
   }),
   /** A private REST API behind interface endpoints of `execute-api` in the callers' networks. */
   z.strictObject({
     kind: z.literal("private"),
     vpcEndpointIds: z
-      .array(z.string().regex(/^vpce-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC endpoint"))
-      .min(1, "Name an interface endpoint at least"),
+      .array(z.string().check(z.regex(/^vpce-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC endpoint")))
+      .check(z.minLength(1, "Name an interface endpoint at least")),
   }),
 ]);
 
-const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1");
+const regionName = z.string().check(z.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1"));
 
 const KEY_ARN = /^arn:aws[a-z-]*:kms:([a-z0-9-]+):(\d{12}):key\/[\w-]+$/;
 const VAULT_ARN = /^arn:aws[a-z-]*:backup:[a-z0-9-]+:(\d{12}):backup-vault:[\w-]{2,50}$/;
-const keyArn = z.string().regex(KEY_ARN, "must be the ARN of a key in AWS KMS");
+const keyArn = z.string().check(z.regex(KEY_ARN, "must be the ARN of a key in AWS KMS"));
 
 /** A copy of the ledger, the access table and the never-rotated keys in another region, for when this one is lost. */
 const recovery = z.strictObject({
   region: regionName,
   /** Hours between two backups; what is written after the last copy is lost with the region. */
-  everyHours: z.literal([1, 2, 3, 4, 6, 8, 12, 24]).default(1),
+  everyHours: z._default(z.literal([1, 2, 3, 4, 6, 8, 12, 24]), 1),
   /** How long backups and their copies are kept. */
-  keepDays: z.int().min(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`).default(KEEP_DAYS_MIN),
+  keepDays: z._default(
+    z.int().check(z.minimum(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`)),
+    KEEP_DAYS_MIN,
+  ),
   /** Days from the deployment on after which nobody can remove the lock of the vaults, the root user included. */
-  lockAfterDays: z
-    .int()
-    .min(LOCK_AFTER_DAYS_MIN, `AWS lets a lock be removed for at least ${LOCK_AFTER_DAYS_MIN} days`)
-    .optional(),
+  lockAfterDays: z.optional(
+    z
+      .int()
+      .check(z.minimum(LOCK_AFTER_DAYS_MIN, `AWS lets a lock be removed for at least ${LOCK_AFTER_DAYS_MIN} days`)),
+  ),
   /** A vault of another account of the organisation, which gets a copy too: for when this account is lost. */
-  otherAccountVaultArn: z.string().regex(VAULT_ARN, "must be the ARN of a vault in AWS Backup").optional(),
+  otherAccountVaultArn: z.optional(z.string().check(z.regex(VAULT_ARN, "must be the ARN of a vault in AWS Backup"))),
   /**
    * The company's keys that encrypt the backups and their copies in the other region; without them AWS Backup's own
    * key. AWS never changes the key of a vault.
    */
-  vaultKeyArns: z.strictObject({ backups: keyArn, copies: keyArn }).optional(),
+  vaultKeyArns: z.optional(z.strictObject({ backups: keyArn, copies: keyArn })),
 });
 
 const queueConcurrency = z
   .int()
-  .min(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`)
-  .max(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`);
+  .check(
+    z.minimum(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`),
+    z.maximum(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`),
+  );
 
 /**
  * An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more.
@@ -162,11 +180,18 @@ const release = z.discriminatedUnion("kind", [
   /** A part of them first, and all of them if no alarm was raised in these minutes. */
   z.strictObject({
     kind: z.literal("canary"),
-    percent: z.int().min(1, "A canary gets at least 1 percent").max(99, "A canary gets at most 99 percent"),
+    percent: z
+      .int()
+      .check(z.minimum(1, "A canary gets at least 1 percent"), z.maximum(99, "A canary gets at most 99 percent")),
     minutes: z
       .int()
-      .min(CANARY_MINUTES_MIN, `A canary lasts at least ${CANARY_MINUTES_MIN} minutes, so that an alarm can be raised`)
-      .max(CANARY_MINUTES_MAX, `A canary lasts at most ${CANARY_MINUTES_MAX} minutes`),
+      .check(
+        z.minimum(
+          CANARY_MINUTES_MIN,
+          `A canary lasts at least ${CANARY_MINUTES_MIN} minutes, so that an alarm can be raised`,
+        ),
+        z.maximum(CANARY_MINUTES_MAX, `A canary lasts at most ${CANARY_MINUTES_MAX} minutes`),
+      ),
   }),
 ]);
 
@@ -180,173 +205,196 @@ const RESERVED_MIN = 5;
 export const stageSettings = z
   .strictObject({
     /** The only AWS account and region in which the stage is deployed, operated and destroyed. */
-    account: z
-      .string()
-      .regex(/^\d{12}$/, "An AWS account id has 12 digits")
-      .optional(),
-    region: regionName.optional(),
+    account: z.optional(z.string().check(z.regex(/^\d{12}$/, "An AWS account id has 12 digits"))),
+    region: z.optional(regionName),
     /** Base URL of the upstream, `/v1` included. */
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty if it has named none. */
     upstreamWebhookIps: ipRanges,
     /** How the upstream differs from the document (docs/upstream.md). A stage that sells must name its `reference`. */
-    upstreamProfile: profileChanges.default({}),
+    upstreamProfile: z._default(profileChanges, {}),
     egress,
     /** NGN. */
-    identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {
-      for (const issue of identityPrices.safeParse(prices).error?.issues ?? []) {
-        context.addIssue({ code: "custom", message: issue.message, path: issue.path });
-      }
-    }),
+    identityPrices: z.custom<z.input<typeof identityPrices>>().check(
+      z.superRefine((prices, context) => {
+        for (const issue of identityPrices.safeParse(prices).error?.issues ?? []) {
+          context.addIssue({ code: "custom", message: issue.message, path: issue.path });
+        }
+      }),
+    ),
     /** What `amount` in the upstream's answers is, and its expected discounts: costs, margins and the float follow. */
-    upstreamCosts: upstreamCosts.prefault({}),
+    upstreamCosts: z.prefault(upstreamCosts, {}),
     /** Days and months of statements, periods, charts and files begin at its midnight. The API stays UTC. */
-    timeZone: z.string().refine(isTimeZone, "is not a time zone such as Africa/Lagos").default("Africa/Lagos"),
+    timeZone: z._default(
+      z.string().check(z.refine(isTimeZone, "is not a time zone such as Africa/Lagos")),
+      "Africa/Lagos",
+    ),
     /** NGN. */
-    airtimeMax: z.int().min(50).default(50_000),
+    airtimeMax: z._default(z.int().check(z.minimum(50)), 50_000),
     /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
-    operatorActMaxNaira: z.int().min(1).default(5_000_000),
+    operatorActMaxNaira: z._default(z.int().check(z.minimum(1)), 5_000_000),
     /** What one person proposes and another approves; absent: one person does everything alone. */
-    fourEyes: fourEyesSettings.optional(),
+    fourEyes: z.optional(fourEyesSettings),
     /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
-    floatAlarmHours: z.int().min(1).max(720).default(12),
+    floatAlarmHours: z._default(z.int().check(z.minimum(1), z.maximum(720)), 12),
     /** An alarm is raised if less than this share of the purchases of 24 hours ends within 30 s of the debit. */
-    endedIn30sPercentMin: z.number().min(1).max(100).default(90),
+    endedIn30sPercentMin: z._default(z.number().check(z.minimum(1), z.maximum(100)), 90),
     /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
-    queue: z.strictObject({ minutes: z.int().min(0).max(QUEUE_MINUTES_MAX) }).default({ minutes: 15 }),
+    queue: z._default(z.strictObject({ minutes: z.int().check(z.minimum(0), z.maximum(QUEUE_MINUTES_MAX)) }), {
+      minutes: 15,
+    }),
     /** Phone numbers of settled transactions are masked after this many days. */
-    phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
+    phoneRetentionDays: z._default(z.int().check(z.minimum(PHONE_RETENTION_DAYS_MIN)), 400),
     /** Consents lose the person's hash, purpose and evidence after this many days: six years, as claims last. */
-    consentRetentionDays: z
-      .int()
-      .min(CONSENT_RETENTION_DAYS_MIN, `Consents are kept for at least ${CONSENT_RETENTION_DAYS_MIN} days`)
-      .default(2_190),
+    consentRetentionDays: z._default(
+      z
+        .int()
+        .check(
+          z.minimum(CONSENT_RETENTION_DAYS_MIN, `Consents are kept for at least ${CONSENT_RETENTION_DAYS_MIN} days`),
+        ),
+      2_190,
+    ),
     /**
      * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
      * abandoned checks are not refunded.
      */
-    workers: z.enum(["on", "off"]).default("on"),
+    workers: z._default(z.enum(["on", "off"]), "on"),
     /** `sdk` has the SDK send all calls of functions to AWS, without the short path (decision 0025). */
-    awsCalls: z.enum(["short", "sdk"]).default("short"),
+    awsCalls: z._default(z.enum(["short", "sdk"]), "short"),
     /** Private ranges that webhooks may reach, also over plain http. */
-    webhookAllowedCidrs: ipRanges.default([]),
+    webhookAllowedCidrs: z._default(ipRanges, []),
     /** Receives the alarms that need a person at any hour; needed by a stage that sells. */
-    alarmEmail: z.email().optional(),
+    alarmEmail: z.optional(z.email()),
     /** Receives the other alarms; without it they go to `alarmEmail` too. */
-    ticketEmail: z.email().optional(),
-    front: front.default({ kind: "http" }),
-    domain: domain.optional(),
+    ticketEmail: z.optional(z.email()),
+    front: z._default(front, { kind: "http" }),
+    domain: z.optional(domain),
     /** The web console; absent if the stage has none. */
-    console: consoleSettings
-      .refine(({ issuer, tokenOrigin = issuer }) => [issuer, tokenOrigin].every((url) => url.startsWith("https://")), {
-        error: "People sign in over https only: issuer and tokenOrigin must begin with https://",
-      })
-      .optional(),
+    console: z.optional(
+      consoleSettings.check(
+        z.refine(
+          ({ issuer, tokenOrigin = issuer }) => [issuer, tokenOrigin].every((url) => url.startsWith("https://")),
+          {
+            error: "People sign in over https only: issuer and tokenOrigin must begin with https://",
+          },
+        ),
+      ),
+    ),
     /** What everything in the stage's AWS account may cost in a month before people are written to. */
-    monthlyUsdMax: z.number().positive("A budget is an amount in USD above 0").optional(),
-    logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
+    monthlyUsdMax: z.optional(z.number().check(z.positive("A budget is an amount in USD above 0"))),
+    logRetentionDays: z._default(z.literal([7, 14, 30, 60, 90, 180, 365]), 30),
     /** An alarm is raised if a function logs more than this in an hour. */
-    logBytesPerHourMax: z.int().positive().default(200_000_000),
+    logBytesPerHourMax: z._default(z.int().check(z.positive()), 200_000_000),
     /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
-    requestsPerSecondMax: z.int().min(1).default(REQUESTS_PER_SECOND_MAX),
+    requestsPerSecondMax: z._default(z.int().check(z.minimum(1)), REQUESTS_PER_SECOND_MAX),
     /** All at once, unless the stage has a canary. */
-    release: release.default({ kind: "all-at-once" }),
+    release: z._default(release, { kind: "all-at-once" }),
     /** `active` records traces in AWS X-Ray. */
-    tracing: z.literal("active").optional(),
+    tracing: z.optional(z.literal("active")),
     /** The tag `cost-centre` of every resource. */
-    costCentre: z.string().regex(TAG_VALUE, "A tag has 1 to 256 letters, digits, spaces and _.:/=+-@").optional(),
+    costCentre: z.optional(
+      z.string().check(z.regex(TAG_VALUE, "A tag has 1 to 256 letters, digits, spaces and _.:/=+-@")),
+    ),
     /** Concurrent invocations for each queue, so that a long queue cannot take what requests need. */
-    maxConcurrency: z
-      .strictObject({
-        outcomes: queueConcurrency.default(queues.outcomes.concurrencyMax),
-        delivery: queueConcurrency.default(queues.delivery.concurrencyMax),
-      })
-      .prefault({}),
+    maxConcurrency: z.prefault(
+      z.strictObject({
+        outcomes: z._default(queueConcurrency, queues.outcomes.concurrencyMax),
+        delivery: z._default(queueConcurrency, queues.delivery.concurrencyMax),
+      }),
+      {},
+    ),
     /** Reserved concurrency by function: guaranteed to it, and its limit. `doctor` says when to set it. */
-    reservedConcurrency: z
-      .partialRecord(
+    reservedConcurrency: z._default(
+      z.partialRecord(
         z.enum(["purchase", "check-identity", "receive-upstream-event"]),
-        z.int().min(RESERVED_MIN, `Reserved concurrency is a limit too: reserve at least ${RESERVED_MIN}`),
-      )
-      .default({}),
-    adopt: adoption.optional(),
+        z.int().check(z.minimum(RESERVED_MIN, `Reserved concurrency is a limit too: reserve at least ${RESERVED_MIN}`)),
+      ),
+      {},
+    ),
+    adopt: z.optional(adoption),
     /** A copy of the audit log in S3 with Object Lock, whose objects nobody can delete for `days`, the root user included. */
-    auditCopy: z
-      .strictObject({ days: z.int().min(1).max(COPY_DAYS_MAX, `S3 locks for ${COPY_DAYS_MAX} days at most`) })
-      .optional(),
+    auditCopy: z.optional(
+      z.strictObject({
+        days: z.int().check(z.minimum(1), z.maximum(COPY_DAYS_MAX, `S3 locks for ${COPY_DAYS_MAX} days at most`)),
+      }),
+    ),
     /** An HMAC key of KMS that hashes the numbers of identity checks; without it the stage makes one. */
-    identityKeyArn: keyArn.optional(),
-    recovery: recovery.optional(),
+    identityKeyArn: z.optional(keyArn),
+    recovery: z.optional(recovery),
     /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
-    permissionsBoundary: z
-      .string()
-      .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
-      .optional(),
+    permissionsBoundary: z.optional(
+      z.string().check(z.regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")),
+    ),
   })
-  .refine(({ recovery, account, region }) => !recovery || (account !== undefined && region !== undefined), {
-    error: "The stage must name its account and region, to which the copies in another region belong",
-    path: ["recovery"],
-  })
-  .refine(({ recovery, region }) => !recovery || recovery.region !== region, {
-    error: "The copies must be in another region than the stage",
-    path: ["recovery", "region"],
-  })
-  .refine(
-    ({ recovery, account }) => VAULT_ARN.exec(recovery?.otherAccountVaultArn ?? "")?.[1] !== account || !account,
-    {
-      error: "The vault must be in another account than the stage",
-      path: ["recovery", "otherAccountVaultArn"],
-    },
-  )
-  .refine(({ recovery, account, region }) => !recovery?.vaultKeyArns || areKeysOf(recovery, account, region), {
-    error: "The keys must be in the stage's account, and each in the region of its vault",
-    path: ["recovery", "vaultKeyArns"],
-  })
-  .refine(({ adopt, identityKeyArn }) => !adopt || identityKeyArn !== undefined, {
-    error: "A stage that adopts a ledger needs the key that hashed its numbers: output IdentityKeyArn of its stage",
-    path: ["identityKeyArn"],
-  })
-  .refine(({ identityKeyArn: arn, account, region }) => !arn || placeOfKey(arn) === `${region},${account}`, {
-    error: "The key must be in the stage's account and region, which the stage must name",
-    path: ["identityKeyArn"],
-  })
-  .refine(({ egress }) => hasAddressForEachZone(egress), {
-    error: "There must be one elastic IP for each zone",
-    path: ["egress", "allocationIds"],
-  })
-  .refine(({ monthlyUsdMax, alarmEmail }) => monthlyUsdMax === undefined || alarmEmail !== undefined, {
-    error: "A budget needs the address of those whom AWS writes to",
-    path: ["alarmEmail"],
-  })
-  .refine((settings) => !sells(settings) || settings.alarmEmail !== undefined, {
-    error: "A stage that sells needs the address of those who must receive its alarms",
-    path: ["alarmEmail"],
-  })
-  // With the placeholder nothing is deployed, so nothing is known of the upstream yet.
-  .refine(
-    (settings) =>
-      !sells(settings) || settings.account === ACCOUNT_PLACEHOLDER || settings.upstreamProfile.reference !== undefined,
-    {
-      error: `A stage that sells must say which orders carry our reference: "all", or only those "documented", which every upstream takes. Set "documented", deploy, and run npm run admin -- --stage NAME upstream probe: it says which one this upstream takes (docs/upstream.md)`,
-      path: ["upstreamProfile", "reference"],
-    },
-  )
-  .refine(({ egress, region }) => isInRegion(egress, region), {
-    error: "The zones must be in the stage's region",
-    path: ["egress", "zones"],
-  })
-  .refine(({ egress, webhookAllowedCidrs }) => egress.kind !== "none" || webhookAllowedCidrs.length === 0, {
-    error: "There is no route to private ranges without a VPC: choose another egress",
-    path: ["webhookAllowedCidrs"],
-  })
-  .refine(({ domain, account, region }) => domain === undefined || isPlaceOf(domain, account, region), {
-    error: "The certificate must be in the stage's account and region, which the stage must name",
-    path: ["domain", "certificateArn"],
-  })
-  .refine((settings) => !sells(settings) || (settings.account !== undefined && settings.region !== undefined), {
-    error: "A stage that sells must name its AWS account and region, so that no other one becomes a second production",
-    path: ["account"],
-  });
+  .check(
+    z.refine(({ recovery, account, region }) => !recovery || (account !== undefined && region !== undefined), {
+      error: "The stage must name its account and region, to which the copies in another region belong",
+      path: ["recovery"],
+    }),
+    z.refine(({ recovery, region }) => !recovery || recovery.region !== region, {
+      error: "The copies must be in another region than the stage",
+      path: ["recovery", "region"],
+    }),
+    z.refine(
+      ({ recovery, account }) => VAULT_ARN.exec(recovery?.otherAccountVaultArn ?? "")?.[1] !== account || !account,
+      {
+        error: "The vault must be in another account than the stage",
+        path: ["recovery", "otherAccountVaultArn"],
+      },
+    ),
+    z.refine(({ recovery, account, region }) => !recovery?.vaultKeyArns || areKeysOf(recovery, account, region), {
+      error: "The keys must be in the stage's account, and each in the region of its vault",
+      path: ["recovery", "vaultKeyArns"],
+    }),
+    z.refine(({ adopt, identityKeyArn }) => !adopt || identityKeyArn !== undefined, {
+      error: "A stage that adopts a ledger needs the key that hashed its numbers: output IdentityKeyArn of its stage",
+      path: ["identityKeyArn"],
+    }),
+    z.refine(({ identityKeyArn: arn, account, region }) => !arn || placeOfKey(arn) === `${region},${account}`, {
+      error: "The key must be in the stage's account and region, which the stage must name",
+      path: ["identityKeyArn"],
+    }),
+    z.refine(({ egress }) => hasAddressForEachZone(egress), {
+      error: "There must be one elastic IP for each zone",
+      path: ["egress", "allocationIds"],
+    }),
+    z.refine(({ monthlyUsdMax, alarmEmail }) => monthlyUsdMax === undefined || alarmEmail !== undefined, {
+      error: "A budget needs the address of those whom AWS writes to",
+      path: ["alarmEmail"],
+    }),
+    z.refine((settings) => !sells(settings) || settings.alarmEmail !== undefined, {
+      error: "A stage that sells needs the address of those who must receive its alarms",
+      path: ["alarmEmail"],
+    }),
+    // With the placeholder nothing is deployed, so nothing is known of the upstream yet.
+    z.refine(
+      (settings) =>
+        !sells(settings) ||
+        settings.account === ACCOUNT_PLACEHOLDER ||
+        settings.upstreamProfile.reference !== undefined,
+      {
+        error: `A stage that sells must say which orders carry our reference: "all", or only those "documented", which every upstream takes. Set "documented", deploy, and run npm run admin -- --stage NAME upstream probe: it says which one this upstream takes (docs/upstream.md)`,
+        path: ["upstreamProfile", "reference"],
+      },
+    ),
+    z.refine(({ egress, region }) => isInRegion(egress, region), {
+      error: "The zones must be in the stage's region",
+      path: ["egress", "zones"],
+    }),
+    z.refine(({ egress, webhookAllowedCidrs }) => egress.kind !== "none" || webhookAllowedCidrs.length === 0, {
+      error: "There is no route to private ranges without a VPC: choose another egress",
+      path: ["webhookAllowedCidrs"],
+    }),
+    z.refine(({ domain, account, region }) => domain === undefined || isPlaceOf(domain, account, region), {
+      error: "The certificate must be in the stage's account and region, which the stage must name",
+      path: ["domain", "certificateArn"],
+    }),
+    z.refine((settings) => !sells(settings) || (settings.account !== undefined && settings.region !== undefined), {
+      error:
+        "A stage that sells must name its AWS account and region, so that no other one becomes a second production",
+      path: ["account"],
+    }),
+  );
 export type StageSettings = z.output<typeof stageSettings>;
 
 /** The settings as they are written. */
@@ -385,7 +433,9 @@ const isPlaceOf = (
 };
 
 /** The prefix of a stage's names on AWS, and the stage dimension of its metrics. */
-const stageName = z.string().regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits");
+const stageName = z
+  .string()
+  .check(z.regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits"));
 
 /**
  * The stages of a repository, by name: what its `stages.ts` exports as `stages`. The compiler checks the fields here;

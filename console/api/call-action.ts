@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type Action, methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
@@ -19,7 +19,9 @@ export type SentInput<Name extends ActionName> = z.input<(typeof actions)[Name][
 type Options = { readonly signal?: AbortSignal /** Of the next page of a read. */; readonly cursor?: string };
 
 const table: {
-  readonly [Name in ActionName]: Pick<Action, "kind" | "inBody"> & { readonly output: z.ZodType<ActionOutput<Name>> };
+  readonly [Name in ActionName]: Pick<Action, "kind" | "inBody"> & {
+    readonly output: z.ZodMiniType<ActionOutput<Name>>;
+  };
 } = actions;
 const proposedAnswer = z.object({ data: proposedData });
 const successEnvelope = z.object({ status: z.literal(true), data: z.unknown() });

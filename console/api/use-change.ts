@@ -1,5 +1,5 @@
 import { type QueryClient, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionName, ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
 import { ActionError } from "./action-error.ts";
 import { callAction, type SentInput } from "./call-action.ts";

@@ -1,13 +1,13 @@
 import { useSearchParams } from "wouter";
-import * as z from "zod";
+import * as z from "#zod";
 
-type Changes<Schema extends z.ZodObject> = { readonly [Name in keyof z.output<Schema>]?: string | undefined };
+type Changes<Schema extends z.ZodMiniObject> = { readonly [Name in keyof z.output<Schema>]?: string | undefined };
 
 /**
  * The filters of a list, kept in the page's address: Back, a reload and a colleague who gets the link find the same
  * list. Each field of the schema has a `catch` for what a person may type there. Empty text removes a filter.
  */
-export const useFilters = <Schema extends z.ZodObject>(
+export const useFilters = <Schema extends z.ZodMiniObject>(
   schema: Schema,
 ): readonly [z.output<Schema>, (changes: Changes<Schema>) => void] => {
   const [search, setSearch] = useSearchParams();
@@ -18,7 +18,9 @@ export const useFilters = <Schema extends z.ZodObject>(
 /** How many pages of the list are shown, in the address. */
 const PAGES = "pages";
 const PAGES_MAX = 100;
-const pageNumber = z.object({ [PAGES]: z.coerce.number().int().min(1).max(PAGES_MAX).catch(1) });
+const pageNumber = z.object({
+  [PAGES]: z.catch(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(PAGES_MAX)), 1),
+});
 
 /** The number of pages of the list that are shown, and the way to show one more. */
 export const usePageNumber = (): readonly [number, (pages: number) => void] => {

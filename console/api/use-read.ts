@@ -5,7 +5,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from "@tanstack/react-query";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionName, ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
 import { callAction, type SentInput } from "./call-action.ts";
 
@@ -15,7 +15,7 @@ type ReadName = {
 }[ActionName];
 
 /** Any page of a list. */
-export const paged = z.object({ next_cursor: z.string().nullable() });
+export const paged = z.object({ next_cursor: z.nullable(z.string()) });
 
 /** Reads whose answer is a page, with the cursor of the next one. */
 export type PagedName = {

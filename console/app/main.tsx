@@ -1,4 +1,3 @@
-import "./zod-settings.ts";
 import "../mantine.css";
 import "../theme.css";
 import { createRoot } from "react-dom/client";

@@ -1,5 +1,5 @@
 import { NativeSelect } from "@mantine/core";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { auditKindSchema, auditKinds } from "../../shared/contract/actions/audit.ts";
 import { CommittedText } from "./committed-text.tsx";
@@ -12,8 +12,8 @@ type Entry = ActionOutput<"audit account">["entries"][number];
 
 /** The filters of an audit log, for `useFilters`. */
 export const auditFilters = z.object({
-  person: z.string().max(200).optional().catch(undefined),
-  kind: auditKindSchema.optional().catch(undefined),
+  person: z.catch(z.optional(z.string().check(z.maxLength(200))), undefined),
+  kind: z.catch(z.optional(auditKindSchema), undefined),
   ...periodFilters,
 });
 export type AuditFilters = z.output<typeof auditFilters>;

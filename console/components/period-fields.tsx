@@ -1,9 +1,9 @@
 import { NativeSelect, TextInput } from "@mantine/core";
-import * as z from "zod";
+import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
 import { earlierMonths, type Period, presetOf, presets } from "./period.ts";
 
-const day = z.iso.date().optional().catch(undefined);
+const day = z.catch(z.optional(z.iso.date()), undefined);
 
 /** The fields of `useFilters` for a period. */
 export const periodFilters = { from: day, to: day };

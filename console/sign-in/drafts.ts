@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** What a form holds, by field. Secrets are never part of it. */
 export type Draft = z.output<typeof draftSchema>;

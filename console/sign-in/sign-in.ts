@@ -1,5 +1,5 @@
 import { ErrorResponse, InMemoryWebStorage, UserManager, WebStorageStateStore } from "oidc-client-ts";
-import * as z from "zod";
+import * as z from "#zod";
 import { consoleConfigSchema } from "../../shared/contract/console-config.ts";
 import { restoreDrafts, storeDrafts } from "./drafts.ts";
 import { beginSession, endSession, liveSession } from "./session.ts";
@@ -7,7 +7,7 @@ import { beginSession, endSession, liveSession } from "./session.ts";
 const CALLBACK = "/console/callback";
 export const SIGNED_OUT = "/console/signed-out";
 
-const urlState = z.object({ path: z.string().startsWith("/console") });
+const urlState = z.object({ path: z.string().check(z.startsWith("/console")) });
 
 /** Why nobody could sign in, and what helps. */
 export class SignInError extends Error {
@@ -109,7 +109,7 @@ const completeSignIn = async (): Promise<string> => {
     const validS = Math.min(exp - iat, tokenMinutesMax * 60);
     beginSession({ token: user.id_token, subject, signedInAtMs: now, endsAtMs: now + validS * 1_000 });
     restoreDrafts(subject);
-    return urlState.catch({ path: "/console" }).parse(user.state).path;
+    return z.catch(urlState, { path: "/console" }).parse(user.state).path;
   } catch (error) {
     throw signInError(error);
   }

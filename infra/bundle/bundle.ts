@@ -11,9 +11,6 @@ const EVENT_STREAMS = "@smithy/core/event-streams";
 /** What else bundles have in place of modules. */
 const alias = {
   "#aws-sdk": `./${SDK_FILE}`,
-  // Not by `inject`: a CommonJS package would then require zod, which esbuild would wrap and could not shake.
-  zod: `${projectRoot}infra/bundle/zod-without-compiling.ts`,
-  "zod/v4": `${projectRoot}node_modules/zod/v4/index.js`,
   "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts`,
 } as const;
 const RETRY_ERRORS = "dist-es/submodules/retry/service-error-classification/service-error-classification.js";

@@ -5,7 +5,7 @@ import { AccountRootPrincipal, ManagedPolicy, PolicyStatement, Role } from "aws-
 import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Role as PersonRole, roles } from "../../shared/contract/roles.ts";
 import { auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";

@@ -1,6 +1,6 @@
 import type { Stack } from "aws-cdk-lib";
 import type { Topic } from "aws-cdk-lib/aws-sns";
-import * as z from "zod";
+import * as z from "#zod";
 import type { QueueName } from "../../functions/function-spec.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames, functionNamesOf, specOf } from "../functions.ts";

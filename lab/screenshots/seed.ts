@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import * as z from "zod";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import * as z from "../../shared/contract/zod.ts";
 import { openDynamoDb } from "../../shared/platform/aws/sdk.ts";
 import { setDailyBalances } from "../../shared/statistics/daily-balances.ts";
 import { addToAccountDays, addToHours } from "../../shared/statistics/hourly-counts.ts";
@@ -24,7 +24,7 @@ const sender =
     name: Name,
     input: z.input<(typeof actions)[Name]["input"]>,
   ): Promise<ActionOutput<Name>> => {
-    const outputs: { readonly [Each in ActionName]: { readonly output: z.ZodType<ActionOutput<Each>> } } = actions;
+    const outputs: { readonly [Each in ActionName]: { readonly output: z.ZodMiniType<ActionOutput<Each>> } } = actions;
     const response = await fetch(`${origin}${actionPath(name)}`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import * as z from "zod";
+import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
@@ -55,31 +55,31 @@ export const accountSchema = z.object({
       /** What people call it. */
       name: z.string(),
       /** The end of the key, by which who has it finds it in the list. Absent: only the access table has the key. */
-      last_four: z.string().optional(),
+      last_four: z.optional(z.string()),
       mode: modeSchema,
       status: z.enum(["active", "revoked"]),
       permissions: z.array(permissionSchema),
       created_at: z.iso.datetime(),
       /** As the audit log names who made it. Absent: no person did. */
-      created_by: z.string().optional(),
+      created_by: z.optional(z.string()),
       /** When a rotated key ends. */
-      expires_at: z.iso.datetime().optional(),
+      expires_at: z.optional(z.iso.datetime()),
       /** What live orders with it may be at most; its replacement has the same. */
-      order_limits: orderLimitsSchema.optional(),
+      order_limits: z.optional(orderLimitsSchema),
     }),
   ),
   endpoints: z.array(storedEndpoint),
   /** How many endpoints it ever had: an id is used once. */
   endpoints_made: z.int(),
   /** The sealed secret that its first endpoint gets, if that was made before the endpoint. */
-  first_webhook_secret: z.string().optional(),
+  first_webhook_secret: z.optional(z.string()),
   owners: z.array(ownerSchema),
   /** Absent until operators set a price. */
-  price_list: priceListSchema.optional(),
+  price_list: z.optional(priceListSchema),
   /** Absent: no purchase is refused because it is like an earlier one. */
-  duplicate_window_s: duplicateWindowSchema.optional(),
+  duplicate_window_s: z.optional(duplicateWindowSchema),
   /** What its live orders may be at most, of all keys together. */
-  order_limits: orderLimitsSchema.optional(),
+  order_limits: z.optional(orderLimitsSchema),
   version: z.int(),
   list_key: z.literal(ACCOUNTS_LIST),
   created_at: z.iso.datetime(),

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
@@ -18,29 +18,27 @@ export const accountStatus = z.enum(["active", "restricted", "closed"]);
  * One key's item in the access table; `pk` is the SHA-256 of the key. It also holds the key's counters, one per rate
  * group and minute. It stays below 1 KB, so a request costs one write unit.
  */
-export const keyItemSchema = z
-  .object({
-    pk: z.string(),
-    key_id: z.string(),
-    account_id: z.string(),
-    account_status: accountStatus,
-    mode: modeSchema,
-    status: z.enum(["active", "revoked"]),
-    /** When a rotated key ends. */
-    expires_at: z.iso.datetime().optional(),
-    permissions: z.set(permissionSchema).optional(),
-    /** The account's. */
-    entitlements: entitlementsSchema,
-    /** The version of the account's price rules (shared/prices/price-list.ts); absent if it has none. */
-    price_list: z.int().optional(),
-    /** The account's; absent if it has none. */
-    duplicate_window_s: duplicateWindowSchema.optional(),
-    /** The account's, and the key's own; absent if it has none. */
-    account_limits: orderLimitsSchema.optional(),
-    key_limits: orderLimitsSchema.optional(),
-    whitelist: z.set(z.instanceof(Uint8Array)).optional(),
-  })
-  .loose();
+export const keyItemSchema = z.looseObject({
+  pk: z.string(),
+  key_id: z.string(),
+  account_id: z.string(),
+  account_status: accountStatus,
+  mode: modeSchema,
+  status: z.enum(["active", "revoked"]),
+  /** When a rotated key ends. */
+  expires_at: z.optional(z.iso.datetime()),
+  permissions: z.optional(z.set(permissionSchema)),
+  /** The account's. */
+  entitlements: entitlementsSchema,
+  /** The version of the account's price rules (shared/prices/price-list.ts); absent if it has none. */
+  price_list: z.optional(z.int()),
+  /** The account's; absent if it has none. */
+  duplicate_window_s: z.optional(duplicateWindowSchema),
+  /** The account's, and the key's own; absent if it has none. */
+  account_limits: z.optional(orderLimitsSchema),
+  key_limits: z.optional(orderLimitsSchema),
+  whitelist: z.optional(z.set(z.instanceof(Uint8Array))),
+});
 export type KeyItem = z.infer<typeof keyItemSchema>;
 
 /** The key's item, read without counting a request; undefined if the key does not exist. */
@@ -64,7 +62,7 @@ const counterName = (group: RateGroup, minute: number): string => `${group}:${mi
 const COUNTER = /^[^:]+:(\d+)$/;
 /** The same as a pattern of IAM: what functions that only count may change of a key's item. */
 export const COUNTER_NAMES = "*:*";
-const countedRequests = z.int().positive();
+const countedRequests = z.int().check(z.positive());
 const STALE_COUNTERS_MAX = 8;
 const MINUTE_MS = 60_000;
 

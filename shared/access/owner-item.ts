@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Writes } from "../ledger/ledger.ts";
 import { ownerPk } from "../ledger/schema.ts";
 
@@ -11,7 +11,7 @@ export type Owner = z.infer<typeof ownerSchema>;
  * An owner's item in the ledger table: the ids of their accounts. Each change of an account's owners writes it in its own
  * transaction. The account alone says who owns it: an id here is only where to look.
  */
-export const ownerItemSchema = z.object({ pk: z.string(), accounts: z.set(z.string()).optional() });
+export const ownerItemSchema = z.object({ pk: z.string(), accounts: z.optional(z.set(z.string())) });
 
 /** E-mail addresses are compared in lower case, names of groups exactly. */
 export const pkOfOwner = ({ kind, value }: Owner): string =>

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Role, roles } from "../contract/roles.ts";
 import type { Actor } from "../ledger/audit.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -20,7 +20,7 @@ export const personItemSchema = z.object({
   /** At the last sign-in: the keys of the items (owner-item.ts) by which the person owned accounts. */
   owner_keys: z.array(z.string()),
   /** The address that the provider had verified at the last sign-in. */
-  email: z.string().nullable(),
+  email: z.nullable(z.string()),
   list_key: z.literal(PEOPLE_LIST),
   /** The first sign-in since the service keeps them. */
   created_at: z.iso.datetime(),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { accountEventName } from "../contract/webhook-events.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { subscriptionPk, subscriptionsTo } from "../ledger/schema.ts";
@@ -15,8 +15,8 @@ export const subscriptionItem = z.object({
   endpoint: z.string(),
   event: accountEventName,
   /** Its place in the list of the event's subscriptions. */
-  open: z.string().optional(),
-  listed_at: z.iso.datetime().optional(),
+  open: z.optional(z.string()),
+  listed_at: z.optional(z.iso.datetime()),
   /** The time of the last change of the choice. */
   updated_at: z.iso.datetime(),
 });

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { ActionTable } from "../contract/actions/action.ts";
 import type { ActionContext } from "./action-context.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { requireAccount } from "../access/account-store.ts";
 import type { consentsActions } from "../contract/actions/consents.ts";
 import { consentView, readConsent, readConsents } from "../identity/consent.ts";
@@ -96,7 +96,7 @@ const exportHeader = (
 const exportPositionSchema = z.object({
   header: exportHeaderSchema,
   end: chainEndSchema,
-  key: indexKeySchema.optional(),
+  key: z.optional(indexKeySchema),
 });
 type ExportPosition = z.infer<typeof exportPositionSchema>;
 

@@ -1,5 +1,5 @@
 import type { Message } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "#zod";
 import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { hasSignedIn } from "../access/person-item.ts";
 import type { Actor } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -20,9 +20,11 @@ const identifyingPart = (arn: string): string => (IDENTITY_CENTER_ROLE.test(arn)
 
 const identityArn = z
   .string()
-  .regex(
-    /^arn:aws[a-z-]*:(iam::\d{12}:user\/\S+|sts::\d{12}:assumed-role\/(AWSReservedSSO_[\w+=,.@-]+\/[\w+=,.@-]+|(?!AWSReservedSSO_)[\w+=,.@-]+))$/,
-    "Must be the ARN of an IAM user, of a session of an IAM Identity Center role, or of the role that one person has, as arn:aws:sts::ACCOUNT:assumed-role/ROLE: people choose the names of other sessions",
+  .check(
+    z.regex(
+      /^arn:aws[a-z-]*:(iam::\d{12}:user\/\S+|sts::\d{12}:assumed-role\/(AWSReservedSSO_[\w+=,.@-]+\/[\w+=,.@-]+|(?!AWSReservedSSO_)[\w+=,.@-]+))$/,
+      "Must be the ARN of an IAM user, of a session of an IAM Identity Center role, or of the role that one person has, as arn:aws:sts::ACCOUNT:assumed-role/ROLE: people choose the names of other sessions",
+    ),
   );
 
 /**
@@ -34,27 +36,31 @@ const PEOPLE_BYTES_MAX = 2_000;
 /** What one person proposes and another approves: the setting `fourEyes` of a stage. */
 export const fourEyesSettings = z.strictObject({
   /** NGN. A live order up to this amount is resolved by one person. */
-  resolveAboveNaira: z.int().min(0).default(0),
+  resolveAboveNaira: z._default(z.int().check(z.minimum(0)), 0),
   /** After this time a proposal cannot be approved any more. */
-  hours: z.int().min(1).max(720).default(72),
+  hours: z._default(z.int().check(z.minimum(1), z.maximum(720)), 72),
   /** By the subject of a person at the identity provider: the person's AWS identities. */
-  people: z
-    .record(z.string().regex(/^\S+$/, "A subject has no spaces"), z.array(identityArn).min(1))
-    .superRefine((people, context) => {
-      if (Buffer.byteLength(JSON.stringify(people)) > PEOPLE_BYTES_MAX) {
-        const message = `Must have at most ${PEOPLE_BYTES_MAX} bytes as JSON, which is about 16 people of IAM Identity Center: name only those who use AWS credentials, and have the others use the console`;
-        context.addIssue({ code: "custom", message });
-      }
-      for (const names of [Object.keys(people), Object.values(people).flat()]) {
-        // AWS does not document whether it keeps the case in which a person typed the name of a session.
-        const lower = names.map((name) => name.toLowerCase());
-        const repeated = names.find((_, index) => lower.indexOf(lower[index] ?? "") !== index);
-        if (repeated === undefined) continue;
-        const message = `${repeated} belongs to one person, and is named twice; upper and lower case are the same here`;
-        context.addIssue({ code: "custom", message });
-      }
-    })
-    .default({}),
+  people: z._default(
+    z
+      .record(z.string().check(z.regex(/^\S+$/, "A subject has no spaces")), z.array(identityArn).check(z.minLength(1)))
+      .check(
+        z.superRefine((people, context) => {
+          if (Buffer.byteLength(JSON.stringify(people)) > PEOPLE_BYTES_MAX) {
+            const message = `Must have at most ${PEOPLE_BYTES_MAX} bytes as JSON, which is about 16 people of IAM Identity Center: name only those who use AWS credentials, and have the others use the console`;
+            context.addIssue({ code: "custom", message });
+          }
+          for (const names of [Object.keys(people), Object.values(people).flat()]) {
+            // AWS does not document whether it keeps the case in which a person typed the name of a session.
+            const lower = names.map((name) => name.toLowerCase());
+            const repeated = names.find((_, index) => lower.indexOf(lower[index] ?? "") !== index);
+            if (repeated === undefined) continue;
+            const message = `${repeated} belongs to one person, and is named twice; upper and lower case are the same here`;
+            context.addIssue({ code: "custom", message });
+          }
+        }),
+      ),
+    {},
+  ),
 });
 /** With the issuer of the console's tokens; without a console the keys of `people` are names of the company's choice. */
 export type FourEyes = z.output<typeof fourEyesSettings> & { readonly issuer?: string | undefined };

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { PERIOD_LINES_MAX, type periodsActions } from "../contract/actions/periods.ts";
 import { lineKind } from "../contract/actions/wallet.ts";
@@ -127,7 +127,7 @@ const requirePeriod = async ({ ledger }: Pick<ActionContext, "ledger">, month: s
 const openedCursor = async <Position>(
   context: ActionContext,
   list: readonly string[],
-  schema: z.ZodType<Position>,
+  schema: z.ZodMiniType<Position>,
   cursor: string | undefined,
 ): Promise<Position | undefined> => {
   if (cursor === undefined) return undefined;
@@ -148,7 +148,7 @@ const sumsView = ({
   ...rest,
   opening: nairaFromKobo(opening_kobo),
   closing: nairaFromKobo(closing_kobo),
-  kinds: lineKind.options
+  kinds: lineKind.def.options
     .flatMap(({ options }) => options)
     .flatMap((kind) => {
       const sum = kinds[kind];
@@ -184,7 +184,7 @@ const withCosts = async (
   const orders = await getItems(
     ledger,
     ofOrders.map((pk) => ({ pk })),
-    transactionSchema.pick({ pk: true, cost_kobo: true }),
+    z.pick(transactionSchema, { pk: true, cost_kobo: true }),
   );
   const costs = new Map(orders.map(({ pk, cost_kobo }) => [pk, cost_kobo]));
   return lines.map((line) => {

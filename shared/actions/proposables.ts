@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as z from "zod";
+import type * as z from "#zod";
 import { requireAccount } from "../access/account-store.ts";
 import { ENTITLEMENTS_CHANGED, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
@@ -45,7 +45,7 @@ type ProposableName = {
 }[ActionName];
 
 const proposable = <Name extends ProposableName>(
-  schema: z.ZodType<ActionInput<Name>>,
+  schema: z.ZodMiniType<ActionInput<Name>>,
   run: (context: ActionContext, input: ActionInput<Name>) => Promise<unknown>,
   preview: (context: ActionContext, input: ActionInput<Name>) => Promise<Preview>,
 ): Proposable => {

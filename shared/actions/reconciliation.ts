@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import * as z from "zod";
+import * as z from "#zod";
 import type { caseDecisions, reconciliationActions } from "../contract/actions/reconciliation.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
@@ -346,7 +346,7 @@ const requirePlace = (cursor: string, isItemPk: (pk: string) => boolean): IndexK
   return place;
 };
 
-const chunkPosition = z.object({ chunk: z.int().min(0) });
+const chunkPosition = z.object({ chunk: z.int().check(z.minimum(0)) });
 
 const packPositionSchema = z.object({ end: chainEndSchema, key: indexKeySchema });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import type { Hashes } from "../platform/keyed-hashes.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -15,7 +15,7 @@ export const sealCursor = async (context: Sealing, list: readonly string[], posi
 export const openCursor = async <Position>(
   context: Sealing,
   list: readonly string[],
-  schema: z.ZodType<Position>,
+  schema: z.ZodMiniType<Position>,
   cursor: string,
 ): Promise<Position | undefined> => {
   const sealed = decodePageCursor(sealedSchema, cursor);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { cachePk } from "../platform/cache-keys.ts";

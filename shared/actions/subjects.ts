@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type SubjectKind, subjectNumberOf, type subjectsActions } from "../contract/actions/subjects.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { type Consent, consentSchema, consentView } from "../identity/consent.ts";
@@ -78,7 +78,7 @@ type Subject = {
 
 const positionSchema = z.object({
   list: z.enum(["checks", "orders"]),
-  key: indexKeySchema.optional(),
+  key: z.optional(indexKeySchema),
   until: z.iso.datetime(),
   ...{ checks: z.int(), orders: z.int(), open: z.int() },
 });

@@ -1,6 +1,6 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import { type Attestation, attestationSchema, NO_HASH, readAttested } from "../ledger/audit-chain.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -9,7 +9,7 @@ import { isConditionFailure } from "../platform/aws/errors.ts";
 import { log } from "../platform/log.ts";
 
 const itemKey = z.object({ pk: z.string(), sequence: z.string() });
-const newEntry = itemKey.extend({ previous: z.string(), hash: z.string() });
+const newEntry = z.extend(itemKey, { previous: z.string(), hash: z.string() });
 type NewEntry = z.infer<typeof newEntry>;
 
 /**

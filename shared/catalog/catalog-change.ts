@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import type { catalogUpdated } from "../contract/openapi-webhooks.ts";
 import { indexPlans } from "./plan-index.ts";

@@ -1,5 +1,5 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { isoTime } from "../platform/time.ts";
@@ -16,7 +16,7 @@ export const catalogItem = z.object({
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
   fetched_at: z.iso.datetime(),
-  dropped: z.object({ count: z.int().min(0), first: z.array(droppedEntry) }),
+  dropped: z.object({ count: z.int().check(z.minimum(0)), first: z.array(droppedEntry) }),
   unannounced: z.array(catalogChange),
 });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -167,7 +167,7 @@ export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: 
   return { kind: "fetched", catalog, dropped };
 };
 /** Nothing needs the message, which an upstream may leave out. */
-const sentEnvelope = successEnvelope(sentCatalog).partial({ message: true });
+const sentEnvelope = z.partial(successEnvelope(sentCatalog), { message: true });
 
 /** The refused catalog, if it is newer than the one that is served. */
 export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {
@@ -204,7 +204,7 @@ const readServed = async (store: CatalogStore): Promise<Served | undefined> => {
     log.error("catalog.unreadable", errorFields(error));
   };
   const snapshot = await store.read().catch((error: unknown) => {
-    if (error instanceof z.ZodError) return unreadable(error);
+    if (error instanceof z.$ZodError) return unreadable(error);
     throw error;
   });
   try {

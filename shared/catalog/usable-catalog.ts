@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type Catalog, dataPlanSchema, networkSchema } from "../contract/catalog.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 
@@ -36,7 +36,7 @@ export const usableCatalog = (
 
 const usableEntries = <Entry extends { readonly id: number }>(
   kind: DroppedEntry["kind"],
-  schema: z.ZodType<Entry>,
+  schema: z.ZodMiniType<Entry>,
   sent: readonly unknown[],
 ) => {
   const dropped: DroppedEntry[] = [];
@@ -70,9 +70,9 @@ const withNumbers = (entry: unknown): unknown => {
 const NUMBERS = ["id", "network_id", "price"] as const;
 
 const WHOLE_ENTRY = "entry";
-const fieldOf = (error: z.ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? WHOLE_ENTRY);
+const fieldOf = (error: z.$ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? WHOLE_ENTRY);
 
-const anyId = lazyObject(() => ({ id: z.union([z.number(), z.string().regex(/^[\w.:-]{1,20}$/)]) }));
+const anyId = lazyObject(() => ({ id: z.union([z.number(), z.string().check(z.regex(/^[\w.:-]{1,20}$/))]) }));
 /** The entry's id, text in quotes; without a readable id its position in the list, from 1. */
 const idOf = (entry: unknown, index: number): string => {
   const { data } = anyId.safeParse(entry);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { identityOfPerson } from "../access/person-item.ts";
 import type { ActionContext } from "../actions/action-context.ts";
 import type { ActionRuns } from "../actions/action-runs.ts";
@@ -86,7 +86,7 @@ const readRecorder = (ledger: AuditedLedger) => {
 };
 
 /** What a person typed may be a phone number, or another number of a person. */
-const readDetails = z.record(z.string(), z.union([z.string().transform(maskedDigits), z.number()]));
+const readDetails = z.record(z.string(), z.union([z.pipe(z.string(), z.transform(maskedDigits)), z.number()]));
 
 /**
  * The handler of actions: a GET for a read, a POST for a change, below /console-api for people who signed in and
@@ -209,7 +209,7 @@ type Served<Stores> = {
   readonly propose: (context: Stores & RequestContext, input: object) => Promise<ProposalView | undefined>;
 };
 
-const reasonField = z.object({ why: z.string().optional() });
+const reasonField = z.object({ why: z.optional(z.string()) });
 
 const serveAction =
   <Table extends Actions<Table>, Name extends keyof Table, Stores extends ConsoleStores>(

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 const event = z.object({ rawPath: z.string(), requestContext: z.object({ http: z.object({ method: z.string() }) }) });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { invalid } from "../call/invalid.ts";
 import { operatorName, printableText } from "../contract/actions/action.ts";
 import { apiEvent } from "../lambda/api-request.ts";
@@ -10,16 +10,16 @@ import type { ConsoleSettings } from "./console-settings.ts";
  * A request that an authorizer of API Gateway let through: of a token, whose claims are texts there, or of a signature
  * with AWS credentials. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs".
  */
-export const consoleEvent = apiEvent.extend({
+export const consoleEvent = z.extend(apiEvent, {
   rawPath: z.string(),
-  requestContext: apiEvent.shape.requestContext.extend({
+  requestContext: z.extend(apiEvent.shape.requestContext, {
     stage: z.string(),
-    authorizer: z
-      .object({
-        jwt: z.object({ claims: z.looseObject({ iss: z.string(), sub: z.string() }) }).optional(),
-        iam: z.object({ userArn: z.string().min(1) }).optional(),
-      })
-      .optional(),
+    authorizer: z.optional(
+      z.object({
+        jwt: z.optional(z.object({ claims: z.looseObject({ iss: z.string(), sub: z.string() }) })),
+        iam: z.optional(z.object({ userArn: z.string().check(z.minLength(1)) })),
+      }),
+    ),
   }),
 });
 export type ConsoleEvent = z.output<typeof consoleEvent>;
@@ -58,14 +58,14 @@ const TOKEN = /^(?:Bearer )?[\w-]+\.([\w-]+)\.[\w-]+$/i;
 const idToken = z.looseObject({
   iss: z.string(),
   /** Source: OpenID Connect Core 1.0, 2: at most 255 ASCII characters. */
-  sub: z.string().regex(/^[\x20-\x7e]{1,255}$/),
+  sub: z.string().check(z.regex(/^[\x20-\x7e]{1,255}$/)),
   exp: z.number(),
   iat: z.number(),
-  amr: z.array(z.string()).catch([]),
-  email: z.email().toLowerCase().optional().catch(undefined),
+  amr: z.catch(z.array(z.string()), []),
+  email: z.catch(z.optional(z.email().check(z.toLowerCase())), undefined),
   /** Some providers let people type any address, and send this claim as false or not at all. */
-  email_verified: z.boolean().optional().catch(undefined),
-  preferred_username: printableText.min(1).max(100).optional().catch(undefined),
+  email_verified: z.catch(z.optional(z.boolean()), undefined),
+  preferred_username: z.catch(z.optional(printableText.check(z.minLength(1), z.maxLength(100))), undefined),
 });
 
 const tokenPayload = z.record(z.string(), z.unknown());
@@ -92,7 +92,16 @@ const wordsOf = (claim: unknown): string => {
 };
 
 /** One group is a text with some providers. */
-const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([]);
+const groupsSchema = z.catch(
+  z.union([
+    z.array(z.string()),
+    z.pipe(
+      z.string(),
+      z.transform((group) => [group]),
+    ),
+  ]),
+  [],
+);
 
 /** What the settings say of tokens. */
 type TokenRules = Pick<ConsoleSettings, "groupsClaim" | "requiredAmr" | "tokenMinutesMax">;

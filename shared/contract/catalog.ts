@@ -1,36 +1,36 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 import { nairaField } from "./money.ts";
 
 /** A price in the catalog: NGN, rounded to whole kobo. */
 const priceField = nairaField
-  .positive()
-  .max(10_000_000)
-  .meta({ description: "What a purchase debits from the wallet: NGN, at most 2 decimals." });
+  .check(z.positive(), z.maximum(10_000_000))
+  .register(z.globalRegistry, { description: "What a purchase debits from the wallet: NGN, at most 2 decimals." });
 
-const id = z.int().positive();
-const text = z.string().trim();
-const name = text.min(1);
+const id = z.int().check(z.positive());
+const text = z.string().check(z.trim());
+const name = text.check(z.minLength(1));
 
 export const networkSchema = z
   .object({
-    id: id.meta({ description: "`network_id` of a data purchase." }),
-    name: name.max(60),
+    id: id.check(z.meta({ description: "`network_id` of a data purchase." })),
+    name: name.check(z.maxLength(60)),
     code: name
-      .toLowerCase()
-      .max(30)
-      .meta({ description: "Lower-case network code: `network` of an airtime purchase." }),
+      .check(z.toLowerCase(), z.maxLength(30))
+      .register(z.globalRegistry, { description: "Lower-case network code: `network` of an airtime purchase." }),
   })
   .register(components, { id: "Network" });
 export type Network = z.infer<typeof networkSchema>;
 
 export const dataPlanSchema = z
   .object({
-    id: id.meta({ description: "`plan_id` of a data purchase." }),
-    network_id: id.meta({ description: "The `id` of a network in the catalog." }),
-    name: name.max(120),
+    id: id.check(z.meta({ description: "`plan_id` of a data purchase." })),
+    network_id: id.check(z.meta({ description: "The `id` of a network in the catalog." })),
+    name: name.check(z.maxLength(120)),
     price: priceField,
-    validity: text.max(60).meta({ description: "How long the bundle lasts, as text for people." }),
+    validity: text
+      .check(z.maxLength(60))
+      .register(z.globalRegistry, { description: "How long the bundle lasts, as text for people." }),
   })
   .register(components, { id: "DataPlan" });
 export type DataPlan = z.infer<typeof dataPlanSchema>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** `/console/config.json`: how the page signs people in. */
 export const consoleConfigSchema = z.object({

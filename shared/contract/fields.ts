@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 
 const REFERENCE_RULE = "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, and not . or ..";
@@ -6,10 +6,12 @@ const REFERENCE_RULE = "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, 
 /** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */
 export const referenceField = z
   .string("Must be a string")
-  .regex(/^[A-Za-z0-9._:-]{1,100}$/, REFERENCE_RULE)
-  // In a path they are resolved before the request is sent: the order could not be looked up.
-  .refine((reference) => reference !== "." && reference !== "..", REFERENCE_RULE)
-  .meta({
+  .check(
+    z.regex(/^[A-Za-z0-9._:-]{1,100}$/, REFERENCE_RULE),
+    // In a path they are resolved before the request is sent: the order could not be looked up.
+    z.refine((reference) => reference !== "." && reference !== "..", REFERENCE_RULE),
+  )
+  .register(z.globalRegistry, {
     description:
       "The caller's own id of an order, not `.` or `..`. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
     examples: ["order-1042"],
@@ -19,23 +21,25 @@ export const referenceField = z
 /** A Nigerian mobile number of 11 digits. Source: docs/interface.md 4.D5. */
 export const phoneNumberField = z
   .string("Must be a string of 11 digits")
-  .regex(/^0[789][01][0-9]{8}$/, "Must be an 11-digit Nigerian mobile number such as 08031234567")
-  .meta({ description: "A Nigerian mobile number, 11 digits.", examples: ["08031234567"] })
+  .check(z.regex(/^0[789][01][0-9]{8}$/, "Must be an 11-digit Nigerian mobile number such as 08031234567"))
+  .register(z.globalRegistry, { description: "A Nigerian mobile number, 11 digits.", examples: ["08031234567"] })
   .register(components, { id: "PhoneNumber" });
 
 /** A time whose year in UTC has four digits: the ledger sorts times as texts. */
-export const timeField = z.iso
-  .datetime({ offset: true })
-  .refine((time) => new Date(time).getUTCFullYear() >= 0 && new Date(time).getUTCFullYear() <= 9_999, {
+export const timeField = z.iso.datetime({ offset: true }).check(
+  z.refine((time) => new Date(time).getUTCFullYear() >= 0 && new Date(time).getUTCFullYear() <= 9_999, {
     error: "Must be a time of the years 0 to 9999 in UTC",
-  });
+  }),
+);
 
 /** An id from the catalog. */
 export const idField = z
   .int({ error: (issue) => (issue.input === undefined ? undefined : "Must be an integer") })
-  .positive("Must be a positive integer");
+  .check(z.positive("Must be a positive integer"));
 
 /** An amount of NGN in a response. */
-export const amountField = z.number().meta({ description: "NGN, at most 2 decimals." });
-export const createdAtField = z.iso.datetime().meta({ description: "Time of creation, in UTC." });
-export const updatedAtField = z.iso.datetime().meta({ description: "Time of the last change, in UTC." });
+export const amountField = z.number().register(z.globalRegistry, { description: "NGN, at most 2 decimals." });
+export const createdAtField = z.iso.datetime().register(z.globalRegistry, { description: "Time of creation, in UTC." });
+export const updatedAtField = z.iso
+  .datetime()
+  .register(z.globalRegistry, { description: "Time of the last change, in UTC." });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 import { amountField, phoneNumberField, referenceField, timeField } from "./fields.ts";
 import { hasLongNumber, withoutOwnNumber } from "./own-number.ts";
@@ -9,31 +9,34 @@ const bvnMeta = { description: "The bank verification number, 11 digits." };
 
 const ninField = z
   .string("Must be a string of 11 digits")
-  .regex(/^([0-9]{11}|[A-Za-z0-9]{16})$/, "Must be exactly 11 digits")
-  .meta({
+  .check(z.regex(/^([0-9]{11}|[A-Za-z0-9]{16})$/, "Must be exactly 11 digits"))
+  .register(z.globalRegistry, {
     description:
       "The national identification number, 11 digits; or a virtual NIN of 16 letters and digits, if the service's upstream takes it.",
   });
 
 const bvnField = z
   .string("Must be a string of 11 digits")
-  .regex(/^[0-9]{11}$/, "Must be exactly 11 digits")
-  .meta(bvnMeta);
+  .check(z.regex(/^[0-9]{11}$/, "Must be exactly 11 digits"))
+  .register(z.globalRegistry, bvnMeta);
 
 /** JSON `true` only: consent is never implied. Source: docs/interface.md 12.D3. */
 const consentField = z
   .literal(true, "Must be true: the individual's consent is required")
-  .meta({ description: "The person has consented. Only JSON `true` is accepted." });
+  .register(z.globalRegistry, { description: "The person has consented. Only JSON `true` is accepted." });
 
 export const identityMode = z.enum(["basic", "advanced"]);
 export type IdentityMode = z.infer<typeof identityMode>;
 
 const modeField = z
-  .string("Must be basic or advanced")
-  .toLowerCase()
-  .pipe(z.enum(identityMode.options, "Must be basic or advanced"))
-  .default("basic")
-  .meta({
+  ._default(
+    z.pipe(
+      z.string("Must be basic or advanced").check(z.toLowerCase()),
+      z.enum(identityMode.options, "Must be basic or advanced"),
+    ),
+    "basic",
+  )
+  .register(z.globalRegistry, {
     description:
       "`basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive.",
     enum: [...identityMode.options],
@@ -53,40 +56,49 @@ const evidenceField = z
   .object({
     method: z
       .enum(consentMethod.options, `method: Must be one of ${consentMethod.options.join(", ")}`)
-      .meta({ description: "How the person consented." }),
+      .register(z.globalRegistry, { description: "How the person consented." }),
     id: z
       .string("id: Must be a string")
-      .max(100, "id: Must have at most 100 characters")
-      .regex(STORED_TEXT, "id: Must consist of the characters A-Z a-z 0-9 . _ : -")
-      .refine(
-        (id) => uuid.safeParse(id).success || !hasLongNumber(id),
-        "id: Must be a UUID (RFC 9562), or have no number of 10 or more digits: it is stored in clear text",
+      .check(
+        z.maxLength(100, "id: Must have at most 100 characters"),
+        z.regex(STORED_TEXT, "id: Must consist of the characters A-Z a-z 0-9 . _ : -"),
+        z.refine(
+          (id) => uuid.safeParse(id).success || !hasLongNumber(id),
+          "id: Must be a UUID (RFC 9562), or have no number of 10 or more digits: it is stored in clear text",
+        ),
       )
-      .meta({
+      .register(z.globalRegistry, {
         description:
           "The id of the one-time password, authorisation or form. A UUID of a version of RFC 9562, or a text without a number of 10 or more digits.",
         examples: ["otp-5f2c"],
       }),
     obtained_at: z
       .string("obtained_at: Must be a string")
-      .refine(
-        (time) => timeField.safeParse(time).success,
-        "obtained_at: Must be a time with its offset, such as 2026-11-21T09:30:00Z",
+      .check(
+        z.refine(
+          (time) => timeField.safeParse(time).success,
+          "obtained_at: Must be a time with its offset, such as 2026-11-21T09:30:00Z",
+        ),
       )
-      .meta({
+      .register(z.globalRegistry, {
         description: "When the person consented; not in the future.",
         format: "date-time",
         examples: ["2026-11-21T09:30:00Z"],
       }),
     text_version: z
-      .string("text_version: Must be a string")
-      .max(40, "text_version: Must have at most 40 characters")
-      .regex(STORED_TEXT, "text_version: Must consist of the characters A-Z a-z 0-9 . _ : -")
-      .refine((version) => !hasLongNumber(version), "text_version: Must have no number of 10 or more digits")
-      .optional()
-      .meta({ description: "The version of the text that the person consented to.", examples: ["terms-3"] }),
+      .optional(
+        z.string("text_version: Must be a string").check(
+          z.maxLength(40, "text_version: Must have at most 40 characters"),
+          z.regex(STORED_TEXT, "text_version: Must consist of the characters A-Z a-z 0-9 . _ : -"),
+          z.refine((version) => !hasLongNumber(version), "text_version: Must have no number of 10 or more digits"),
+        ),
+      )
+      .register(z.globalRegistry, {
+        description: "The version of the text that the person consented to.",
+        examples: ["terms-3"],
+      }),
   })
-  .meta({
+  .register(z.globalRegistry, {
     description:
       "How the person consented. It is stored with the record of the consent, and is not sent to the upstream.",
   })
@@ -97,19 +109,21 @@ export type ConsentEvidence = z.infer<typeof evidenceField>;
 const common = {
   is_consent: consentField,
   purpose: z
-    .string("Must be a string")
-    .max(100, "Must have at most 100 characters")
-    .refine(
-      (text) => !hasLongNumber(text),
-      "Must not contain a number of 10 or more digits: it is stored in clear text",
+    .optional(
+      z.string("Must be a string").check(
+        z.maxLength(100, "Must have at most 100 characters"),
+        z.refine(
+          (text) => !hasLongNumber(text),
+          "Must not contain a number of 10 or more digits: it is stored in clear text",
+        ),
+      ),
     )
-    .optional()
-    .meta({
+    .register(z.globalRegistry, {
       description:
         "Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits.",
     }),
-  consent_evidence: evidenceField.optional(),
-  reference: referenceField.optional(),
+  consent_evidence: z.optional(evidenceField),
+  reference: z.optional(referenceField),
 };
 
 /** POST /identity/nin/verify. */
@@ -128,7 +142,7 @@ export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNu
   { id: "RetrieveRequest" },
 );
 
-const nullableText = z.string().nullable();
+const nullableText = z.nullable(z.string());
 
 /** Fields of every result: never null, because strictly typed callers read them as text. */
 const person = {
@@ -138,12 +152,12 @@ const person = {
   gender: z.enum(["M", "F", ""]),
   date_of_birth: z
     .string()
-    .regex(/^([0-9]{4}-[0-9]{2}-[0-9]{2})?$/)
-    .meta({ description: "`YYYY-MM-DD`, or empty." }),
+    .check(z.regex(/^([0-9]{4}-[0-9]{2}-[0-9]{2})?$/))
+    .register(z.globalRegistry, { description: "`YYYY-MM-DD`, or empty." }),
 };
 const advancedPerson = {
   ...person,
-  photo: z.string().meta({ description: "Base64, without a `data:` prefix, or empty." }),
+  photo: z.string().register(z.globalRegistry, { description: "Base64, without a `data:` prefix, or empty." }),
   phone_number: nullableText,
   email: nullableText,
   title: nullableText,
@@ -151,40 +165,38 @@ const advancedPerson = {
   nationality: nullableText,
   residential_address: nullableText,
   state_of_origin: nullableText,
-  lga_of_origin: nullableText.meta({ description: "Local government area." }),
+  lga_of_origin: nullableText.check(z.meta({ description: "Local government area." })),
 };
 
 /** Exactly these five fields. Source: docs/interface.md 12.7. */
 export const ninBasicResult = z.object(person).register(components, { id: "NinBasicResult" });
 /** Further fields of the upstream are passed on. Source: docs/interface.md 12.D5. */
 export const ninAdvancedResult = z
-  .object({ nin: z.string().meta(ninMeta), ...advancedPerson })
-  .loose()
+  .looseObject({ nin: z.string().register(z.globalRegistry, ninMeta), ...advancedPerson })
   .register(components, { id: "NinAdvancedResult" });
 export const bvnBasicResult = z
   .object({ ...person, phone_number: nullableText })
   .register(components, { id: "BvnBasicResult" });
 export const bvnAdvancedResult = z
-  .object({
-    bvn: z.string().meta(bvnMeta),
+  .looseObject({
+    bvn: z.string().register(z.globalRegistry, bvnMeta),
     ...advancedPerson,
-    enrollment_bank: nullableText.meta({ description: "The bank where the BVN was registered." }),
-    registration_date: z.iso.date().nullable().meta({ description: "`YYYY-MM-DD`." }),
-    watch_listed: z.boolean().nullable(),
+    enrollment_bank: nullableText.check(z.meta({ description: "The bank where the BVN was registered." })),
+    registration_date: z.nullable(z.iso.date()).register(z.globalRegistry, { description: "`YYYY-MM-DD`." }),
+    watch_listed: z.nullable(z.boolean()),
   })
-  .loose()
   .register(components, { id: "BvnAdvancedResult" });
 export const ninRetrieveResult = z
-  .object({ nin: nullableText.meta(ninMeta), ...person, phone_number: nullableText })
+  .object({ nin: nullableText.check(z.meta(ninMeta)), ...person, phone_number: nullableText })
   .register(components, { id: "NinRetrieveResult" });
 export const bvnRetrieveResult = z
-  .object({ bvn: nullableText.meta(bvnMeta), ...person, phone_number: nullableText })
+  .object({ bvn: nullableText.check(z.meta(bvnMeta)), ...person, phone_number: nullableText })
   .register(components, { id: "BvnRetrieveResult" });
 
 /** `data.transaction` of an identity response. Source: docs/interface.md 8.7. */
 export const identityTransaction = z
   .object({
-    title: z.string().meta({ description: "The operation, for example `NIN Verification`." }),
+    title: z.string().register(z.globalRegistry, { description: "The operation, for example `NIN Verification`." }),
     amount: amountField,
     reference: serviceReferenceField,
     status: transactionStatus,
@@ -193,11 +205,11 @@ export const identityTransaction = z
   .register(components, { id: "IdentityTransaction" });
 
 /** Source: docs/interface.md 12.D11. */
-const identityResponse = <Result extends z.ZodType>(id: string, result: Result) =>
+const identityResponse = <Result extends z.ZodMiniType>(id: string, result: Result) =>
   z
     .object({
       transaction: identityTransaction,
-      result: result.nullable().meta({ description: "Null only while the status is `processing`." }),
+      result: z.nullable(result).check(z.meta({ description: "Null only while the status is `processing`." })),
     })
     .register(components, { id });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { nairaAmount } from "./actions/action.ts";
 import { type marginActions, marginGroup } from "./actions/margin.ts";
 import { csvText } from "./csv.ts";
@@ -8,14 +8,14 @@ import { completeUntil, rowsByGroup } from "./report-rows.ts";
 type MarginPage = z.output<(typeof marginActions)["margin report"]["output"]>;
 type MarginSums = MarginPage["sums"][number];
 
-const marginRow = marginGroup.extend({
+const marginRow = z.extend(marginGroup, {
   /** Delivered orders whose cost is known. */
   orders: z.int(),
   price: nairaAmount,
   cost: nairaAmount,
   margin: nairaAmount,
   /** Of the price; null without one. */
-  margin_percent: z.number().nullable(),
+  margin_percent: z.nullable(z.number()),
   /** Delivered orders whose cost is unknown: they are in no other column. */
   unknown_orders: z.int(),
   unknown_price: nairaAmount,
@@ -25,12 +25,12 @@ export type MarginRow = z.infer<typeof marginRow>;
 export const marginReportSchema = z.object({
   rows: z.array(marginRow),
   total: marginRow,
-  complete_until: z.iso.datetime().nullable(),
+  complete_until: z.nullable(z.iso.datetime()),
 });
 export type MarginReport = z.infer<typeof marginReportSchema>;
 
 /** What rows may be grouped by: columns of the table and of the CSV. */
-export const marginGroupColumns = marginGroup.keyof().options;
+export const marginGroupColumns = z.keyof(marginGroup).options;
 
 /** Adds up the pages of a report. */
 export const marginReport = (pages: readonly MarginPage[]): MarginReport => {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** Largest distance from a whole kobo that counts as floating-point noise: `54.019999999999996` is 54.02 NGN. */
 const NOISE_KOBO_MAX = 1e-6;
@@ -18,7 +18,7 @@ export const wholeKobo = (naira: number): number | undefined => {
 };
 
 /** Money in kobo (100 kobo = 1 NGN): whole and never negative. All computation is in kobo. */
-export const koboSchema = z.int().min(0).brand<"Kobo">();
+export const koboSchema = z.int().check(z.minimum(0)).brand<"Kobo">();
 export type Kobo = z.infer<typeof koboSchema>;
 
 /**
@@ -45,16 +45,18 @@ export const koboFromSentNaira = (sent: unknown): Kobo | undefined => {
 export const nairaFromKobo = (kobo: number): number => kobo / 100;
 
 /** An amount of NGN in a request, rounded to whole kobo. Bounds that are added to it apply to the rounded amount. */
-export const nairaField = z
-  .number("Must be a number")
-  .refine((naira) => Number.isSafeInteger(nearestKobo(naira)), { error: "Is too large", abort: true })
-  .refine((naira) => wholeKobo(naira) !== undefined, { error: "Must have at most 2 decimals", abort: true })
-  .overwrite((naira) => nairaFromKobo(nearestKobo(naira)));
+export const nairaField = z.number("Must be a number").check(
+  z.refine((naira) => Number.isSafeInteger(nearestKobo(naira)), { error: "Is too large", abort: true }),
+  z.refine((naira) => wholeKobo(naira) !== undefined, { error: "Must have at most 2 decimals", abort: true }),
+  z.overwrite((naira) => nairaFromKobo(nearestKobo(naira))),
+);
 
 /** A percentage with at most 2 decimals. */
 export const percentField = z
   .number("Must be a number")
-  .refine((percent) => wholeKobo(percent) !== undefined, { error: "Must have at most 2 decimals", abort: true });
+  .check(
+    z.refine((percent) => wholeKobo(percent) !== undefined, { error: "Must have at most 2 decimals", abort: true }),
+  );
 
 /**
  * An amount that is raised by a percentage, or lowered by a negative one; half a kobo is rounded up. Whole hundredths of

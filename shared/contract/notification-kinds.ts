@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { bookReadRoles, orderReadRoles, type Role, readRoles } from "./roles.ts";
 
 /** What a person can be notified of. */

@@ -1,3 +1,4 @@
+import * as z from "#zod";
 import { errorEnvelope } from "./envelope.ts";
 import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
@@ -150,7 +151,7 @@ const success = (route: Route) => ({
             type: "object",
             properties: {
               status: { type: "boolean", const: true },
-              message: { type: "string", ...errorEnvelope.shape.message.meta() },
+              message: { type: "string", ...z.globalRegistry.get(errorEnvelope.shape.message) },
               data: schemaRef(route.data),
             },
             required: ["status", "message", "data"],

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -6,17 +6,17 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 const refTo = (id: string): string => `#/components/schemas/${id}`;
 
 /** The name of a schema in the document. */
-export const schemaName = (schema: z.ZodType): string | undefined => components.get(schema)?.id;
+export const schemaName = (schema: z.ZodMiniType): string | undefined => components.get(schema)?.id;
 
 /** The `$ref` of a named schema. */
-export const schemaRef = (schema: z.ZodType): { $ref: string } => {
+export const schemaRef = (schema: z.ZodMiniType): { $ref: string } => {
   const name = schemaName(schema);
   if (name === undefined) throw new Error("A schema of a route or webhook is not registered in `components`");
   return { $ref: refTo(name) };
 };
 
 /** Every named schema as JSON Schema: `inputs` as callers send them, the others as the service does. */
-export const jsonSchemas = (inputs: readonly z.ZodType[]): Record<string, JsonSchema> => {
+export const jsonSchemas = (inputs: readonly z.ZodMiniType[]): Record<string, JsonSchema> => {
   const names = new Set(inputs.map(schemaName));
   const received = jsonSchemasOf("input");
   return Object.fromEntries(

@@ -1,13 +1,13 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { dataPlanSchema, networkSchema } from "./catalog.ts";
 import { components } from "./components.ts";
 import { amountField, createdAtField } from "./fields.ts";
 import { schemaRef } from "./openapi-schemas.ts";
-import { orderLimitName } from "./order-limits.ts";
-import { recipientField, serviceReferenceField, transactionStatus, transactionType } from "./transaction.ts";
+import { periodLimitNames } from "./order-limits.ts";
+import { recipientField, serviceReferenceField, transactionType } from "./transaction.ts";
 
-const accountIdField = z.string().meta({ description: "The account whose endpoint this is." });
-const noticedAtField = z.iso.datetime().meta({ description: "When it was noticed, in UTC." });
+const accountIdField = z.string().register(z.globalRegistry, { description: "The account whose endpoint this is." });
+const noticedAtField = z.iso.datetime().register(z.globalRegistry, { description: "When it was noticed, in UTC." });
 
 /** The event that a caller's endpoint receives when a transaction becomes final. Source: docs/interface.md 15.2. */
 export const transactionUpdated = z
@@ -15,10 +15,12 @@ export const transactionUpdated = z
     event: z.literal("transaction.updated"),
     data: z.object({
       reference: serviceReferenceField,
-      status: transactionStatus.exclude(["processing"]),
+      status: z.enum(["success", "failed"]),
       amount: amountField,
       type: transactionType,
-      network: z.string().meta({ description: "The network's display name; empty for identity checks." }),
+      network: z
+        .string()
+        .register(z.globalRegistry, { description: "The network's display name; empty for identity checks." }),
       phone_number: recipientField(z.string(), "; empty for identity checks"),
       created_at: createdAtField,
     }),
@@ -32,7 +34,7 @@ export const walletLow = z
     data: z.object({
       account_id: accountIdField,
       balance: amountField,
-      threshold: z.number().meta({ description: "NGN. The balance is below it." }),
+      threshold: z.number().register(z.globalRegistry, { description: "NGN. The balance is below it." }),
       at: noticedAtField,
     }),
   })
@@ -44,26 +46,31 @@ export const limitNear = z
     event: z.literal("limit.near"),
     data: z.object({
       account_id: accountIdField,
-      key_id: z.string().meta({ description: "The key that has the limit; empty for a limit of the whole account." }),
-      limit: orderLimitName
-        .exclude(["order_naira"])
-        .meta({ description: "Which limit: by amount (NGN) or number, of a day or a month." }),
-      max: z.number().meta({ description: "The limit: NGN, or a number of orders." }),
-      period: z
-        .string()
-        .meta({ description: "The day (`2026-11-21`) or month (`2026-11`), in the service's time zone." }),
+      key_id: z.string().register(z.globalRegistry, {
+        description: "The key that has the limit; empty for a limit of the whole account.",
+      }),
+      limit: z
+        .enum(periodLimitNames)
+        .register(z.globalRegistry, { description: "Which limit: by amount (NGN) or number, of a day or a month." }),
+      max: z.number().register(z.globalRegistry, { description: "The limit: NGN, or a number of orders." }),
+      period: z.string().register(z.globalRegistry, {
+        description: "The day (`2026-11-21`) or month (`2026-11`), in the service's time zone.",
+      }),
     }),
   })
   .register(components, { id: "LimitNear" });
 
 /** A plan in `catalog.updated`. */
-const changedPlan = dataPlanSchema
-  .omit({ validity: true })
-  .extend({ network: networkSchema.shape.name.meta({ description: "The network's display name." }) })
+const changedPlan = z
+  .extend(z.omit(dataPlanSchema, { validity: true }), {
+    network: networkSchema.shape.name.check(z.meta({ description: "The network's display name." })),
+  })
   .register(components, { id: "ChangedPlan" });
-const repricedPlan = changedPlan
-  .extend({
-    previous_price: dataPlanSchema.shape.price.meta({ description: "The price before: NGN, at most 2 decimals." }),
+const repricedPlan = z
+  .extend(changedPlan, {
+    previous_price: dataPlanSchema.shape.price.check(
+      z.meta({ description: "The price before: NGN, at most 2 decimals." }),
+    ),
   })
   .register(components, { id: "RepricedPlan" });
 const changeCounts = z
@@ -74,7 +81,7 @@ const changeCounts = z
     networks_added: z.int(),
     networks_removed: z.int(),
   })
-  .meta({ description: "How many entries each list would have if it were not cut." });
+  .register(z.globalRegistry, { description: "How many entries each list would have if it were not cut." });
 
 /** The catalog changed. Source: docs/interface.md 15.8. */
 export const catalogUpdated = z
@@ -88,7 +95,7 @@ export const catalogUpdated = z
       networks_added: z.array(networkSchema),
       networks_removed: z.array(networkSchema),
       counts: changeCounts,
-      truncated: z.boolean().meta({ description: "The lists are cut: read the catalog." }),
+      truncated: z.boolean().register(z.globalRegistry, { description: "The lists are cut: read the catalog." }),
     }),
   })
   .register(components, { id: "CatalogUpdated" });
@@ -125,7 +132,7 @@ const signedPost = (texts: {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   readonly id: string;
   readonly example: unknown;
 }) => ({

@@ -1,15 +1,16 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "./lazy-object.ts";
+
+/** The limits of a day or a month. */
+export const periodLimitNames = ["day_naira", "month_naira", "day_orders", "month_orders"] as const;
+export type PeriodLimitName = (typeof periodLimitNames)[number];
 
 /** The most that an account or a key may order in live mode: by order, by day and by month. */
 export const orderLimitName = z.enum(
-  ["order_naira", "day_naira", "month_naira", "day_orders", "month_orders"],
+  ["order_naira", ...periodLimitNames],
   "Must be some of order_naira, day_naira, month_naira, day_orders, month_orders",
 );
 export type OrderLimitName = z.infer<typeof orderLimitName>;
-
-/** The limits of a day or a month. */
-export type PeriodLimitName = Exclude<OrderLimitName, "order_naira">;
 
 const LIMIT_MAX = 1_000_000_000;
 
@@ -17,11 +18,13 @@ const LIMIT_MAX = 1_000_000_000;
 export const orderLimitsSchema = z
   .partialRecord(
     orderLimitName,
-    z.int("Must be a whole number").min(1, "Must be at least 1").max(LIMIT_MAX, `Must be at most ${LIMIT_MAX}`),
+    z
+      .int("Must be a whole number")
+      .check(z.minimum(1, "Must be at least 1"), z.maximum(LIMIT_MAX, `Must be at most ${LIMIT_MAX}`)),
   )
-  .describe(
-    `pairs such as day_naira=100000 day_orders=500, of ${orderLimitName.options.join(", ")}; none removes all limits`,
-  );
+  .register(z.globalRegistry, {
+    description: `pairs such as day_naira=100000 day_orders=500, of ${orderLimitName.options.join(", ")}; none removes all limits`,
+  });
 export type OrderLimits = Readonly<z.infer<typeof orderLimitsSchema>>;
 
 /** Whether a limit of `after` allows more than the same one of `before`. */

@@ -1,7 +1,7 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { asciiDigits } from "./ascii-digits.ts";
 
-const sentText = z.string().optional();
+const sentText = z.optional(z.string());
 /** The numbers of a request, and its fields that are stored in clear text. */
 const numberFields = z.object({
   nin: sentText,
@@ -9,7 +9,7 @@ const numberFields = z.object({
   phone_number: sentText,
   reference: sentText,
   purpose: sentText,
-  consent_evidence: z.object({ id: z.string(), text_version: sentText }).optional(),
+  consent_evidence: z.optional(z.object({ id: z.string(), text_version: sentText })),
 });
 
 /** A token that a person makes for one company in place of the NIN. */
@@ -21,7 +21,7 @@ export const isVirtualNin = (text: string): boolean => /^[A-Za-z0-9]{16}$/.test(
  * its leading 0. A virtual NIN is searched for in any letter case, without what is between its characters.
  * Source: docs/interface.md 4.D7.
  */
-export const withoutOwnNumber = <Schema extends z.ZodObject>(schema: Schema): Schema =>
+export const withoutOwnNumber = <Schema extends z.ZodMiniObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {
     const { nin, bvn, phone_number, consent_evidence, ...kept } = numberFields.parse(value);
     const evidence = [consent_evidence?.id, consent_evidence?.text_version].map(

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** What operators may let an account do. Each order counts for one of them. */
 export const entitlementSchema = z.enum(["vtu", "identity", "identity:advanced", "identity:retrieve"]);
@@ -8,9 +8,15 @@ export type Entitlement = z.infer<typeof entitlementSchema>;
 export const entitlementsSchema = z
   .partialRecord(
     z.enum(entitlementSchema.options, `Must be some of ${entitlementSchema.options.join(", ")}`),
-    z.int("Must be a whole number").min(1, "Must be at least 1").max(1_000_000, "Must be at most 1000000").nullable(),
+    z.nullable(
+      z
+        .int("Must be a whole number")
+        .check(z.minimum(1, "Must be at least 1"), z.maximum(1_000_000, "Must be at most 1000000")),
+    ),
   )
-  .describe("each with its live orders a day, identity=1000, or without a quota, vtu; none for nothing");
+  .register(z.globalRegistry, {
+    description: "each with its live orders a day, identity=1000, or without a quota, vtu; none for nothing",
+  });
 export type Entitlements = Readonly<z.infer<typeof entitlementsSchema>>;
 
 /** How many live orders of a kind an account may place a day. */

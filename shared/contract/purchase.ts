@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
 import { AIRTIME_NAIRA_MIN } from "./limits.ts";
@@ -9,14 +9,16 @@ import { purchasedTransaction } from "./transaction.ts";
 /** POST /vtu/data/purchase. */
 export const dataPurchaseRequest = withoutOwnNumber(
   z.object({
-    network_id: idField.meta({ description: "The `id` of a network in the catalog." }),
-    plan_id: idField.meta({ description: "The `id` of a plan in the catalog. The plan must belong to the network." }),
+    network_id: idField.check(z.meta({ description: "The `id` of a network in the catalog." })),
+    plan_id: idField.check(
+      z.meta({ description: "The `id` of a plan in the catalog. The plan must belong to the network." }),
+    ),
     phone_number: phoneNumberField,
-    expected_price: nairaField.min(0, "Must not be negative").optional().meta({
+    expected_price: z.optional(nairaField.check(z.minimum(0, "Must not be negative"))).register(z.globalRegistry, {
       description:
         "The price that the caller knows, in NGN. If the plan has another one, the order is refused with `price_changed` and nothing is charged.",
     }),
-    reference: referenceField.optional(),
+    reference: z.optional(referenceField),
   }),
 ).register(components, { id: "DataPurchaseRequest" });
 export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
@@ -26,19 +28,20 @@ export const airtimePurchaseRequest = withoutOwnNumber(
   z.object({
     network: z
       .string("Must be a string")
-      .trim()
-      .toLowerCase()
-      .meta({
+      .check(z.trim(), z.toLowerCase())
+      .register(z.globalRegistry, {
         description:
           "The `code` of a network in the catalog, not case-sensitive. `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",
         examples: ["mtn"],
       }),
     phone_number: phoneNumberField,
-    amount: nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`).meta({
-      description:
-        "NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment.",
-    }),
-    reference: referenceField.optional(),
+    amount: nairaField
+      .check(z.minimum(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`))
+      .register(z.globalRegistry, {
+        description:
+          "NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment.",
+      }),
+    reference: z.optional(referenceField),
   }),
 ).register(components, { id: "AirtimePurchaseRequest" });
 export type AirtimePurchaseRequest = z.infer<typeof airtimePurchaseRequest>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import {
   type CountedEnd,
   clockGroup,
@@ -15,10 +15,10 @@ export const clockColumns = [...clockGroups, "orders", "within_30_s_percent", ..
 type ClockPage = z.output<(typeof refundClockActions)["refund-clock report"]["output"]>;
 type EndedOrders = ClockPage["ended"][number];
 
-const clockRow = clockGroup.extend({
+const clockRow = z.extend(clockGroup, {
   orders: z.int(),
   /** Of them, those that ended within 30 s of the debit; null without orders. */
-  within_30_s_percent: z.number().nullable(),
+  within_30_s_percent: z.nullable(z.number()),
   ...endCounts.shape,
 });
 export type ClockRow = z.infer<typeof clockRow>;
@@ -28,7 +28,7 @@ export const clockReportSchema = z.object({
   total: clockRow,
   /** Live orders that are open now and were debited more than 24 hours ago. */
   open_over_24_h: z.int(),
-  complete_until: z.iso.datetime().nullable(),
+  complete_until: z.nullable(z.iso.datetime()),
 });
 export type ClockReport = z.infer<typeof clockReportSchema>;
 

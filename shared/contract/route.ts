@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { ErrorCode } from "./errors.ts";
 import type { RateGroup } from "./limits.ts";
 import type { Permission } from "./permission.ts";
 
 /** One route, as API Gateway, the local runner, the handlers and the OpenAPI document read it. */
-export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodType = z.ZodType> = {
+export type Route<Input extends z.ZodMiniObject = z.ZodMiniObject, Data extends z.ZodMiniType = z.ZodMiniType> = {
   readonly method: "GET" | "POST";
   /** API Gateway's spelling: `/v1/transactions/{reference}`. */
   readonly path: `/v1/${string}`;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { catalogSchema } from "./catalog.ts";
 import { components } from "./components.ts";
 import {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** The colours by which people tell stages apart; console/app/shell.module.css has them. */
 export const stageColourSchema = z.enum(["red", "amber", "green", "blue", "violet"]);

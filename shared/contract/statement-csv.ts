@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { periodLine } from "./actions/periods.ts";
 import type { statementLine, walletActions } from "./actions/wallet.ts";
 import { CSV_LINE_END, csvRow } from "./csv.ts";

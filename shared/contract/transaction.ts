@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 import { errorCodes } from "./errors.ts";
 import { amountField, createdAtField, referenceField, timeField, updatedAtField } from "./fields.ts";
@@ -9,7 +9,7 @@ const choiceOf = <const Names extends readonly string[]>(...names: Names) =>
 
 /** `success` and `failed` are final. Source: docs/interface.md 8.1. */
 export const transactionStatus = choiceOf("processing", "success", "failed")
-  .meta({ description: "`success` and `failed` are final." })
+  .register(z.globalRegistry, { description: "`success` and `failed` are final." })
   .register(components, { id: "TransactionStatus" });
 export type TransactionStatus = z.infer<typeof transactionStatus>;
 
@@ -43,22 +43,24 @@ export type Mode = z.infer<typeof modeSchema>;
 /** What says which order an answer is about. Source: docs/interface.md 8.12. */
 export const orderIdentity = {
   type: transactionType,
-  caller_reference: z.string().nullable().meta({
+  caller_reference: z.nullable(z.string()).register(z.globalRegistry, {
     description:
       "The `reference` that the caller sent; null if it sent none. Compare it with your request: an answer about another order says nothing about yours.",
   }),
 };
 
 /** The service's own id of a transaction. */
-export const serviceReferenceField = z.string().meta({
+export const serviceReferenceField = z.string().register(z.globalRegistry, {
   description: "The service's reference: the kind of order, or `TEST`, then `_` and 26 characters.",
 });
 
 /** A recipient's number. `ofChecks` says what identity checks have instead. */
-export const recipientField = <Field extends z.ZodType>(field: Field, ofChecks = "") =>
-  field.meta({
-    description: `The recipient's number${ofChecks}. After the retention of the deployment (400 days by default) all but the last two digits are \`*\`.`,
-  });
+export const recipientField = <Field extends z.ZodMiniType>(field: Field, ofChecks = "") =>
+  field.check(
+    z.meta({
+      description: `The recipient's number${ofChecks}. After the retention of the deployment (400 days by default) all but the last two digits are \`*\`.`,
+    }),
+  );
 
 /** `data.transaction` of a purchase; `amount` is NGN. Source: docs/interface.md 8.6. */
 export const purchasedTransaction = z
@@ -66,18 +68,20 @@ export const purchasedTransaction = z
     reference: serviceReferenceField,
     status: transactionStatus,
     amount: amountField,
-    description: z.string().meta({ description: "The product and the recipient." }),
+    description: z.string().register(z.globalRegistry, { description: "The product and the recipient." }),
     ...orderIdentity,
-    phone_number: recipientField(z.string().nullable()),
+    phone_number: recipientField(z.nullable(z.string())),
   })
   .register(components, { id: "PurchasedTransaction" });
 
 /** A transaction as lookups show it. Source: docs/interface.md 14.1. */
 export const transactionView = lazyObject(() => ({
   ...purchasedTransaction.shape,
-  phone_number: recipientField(z.string().nullable(), "; null for identity checks"),
-  network: z.string().nullable().meta({ description: "The network's display name; null for identity checks." }),
-  error_code: z.enum(errorCodes).nullable().meta({
+  phone_number: recipientField(z.nullable(z.string()), "; null for identity checks"),
+  network: z
+    .nullable(z.string())
+    .register(z.globalRegistry, { description: "The network's display name; null for identity checks." }),
+  error_code: z.nullable(z.enum(errorCodes)).register(z.globalRegistry, {
     description: "Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`.",
   }),
   created_at: createdAtField,
@@ -96,7 +100,7 @@ export const cancelRequest = z
 export type CancelRequest = z.infer<typeof cancelRequest>;
 
 export const transactionPath = lazyObject(() => ({
-  reference: referenceField.meta({ description: "The service's reference, or the caller's." }),
+  reference: referenceField.check(z.meta({ description: "The service's reference, or the caller's." })),
 })).register(components, { id: "TransactionPath" });
 
 /** A time whose `+` was not encoded: in a query `+` means a space. */
@@ -111,20 +115,22 @@ export const momentField = z.union([timeField, z.iso.date()], {
 
 /** Filters of the list. `from` and `to` are inclusive; a date alone is that whole day in UTC. */
 export const transactionQuery = lazyObject(() => ({
-  status: transactionStatus.optional(),
-  type: transactionType.optional(),
-  from: momentField.optional().meta({
+  status: z.optional(transactionStatus),
+  type: z.optional(transactionType),
+  from: z.optional(momentField).register(z.globalRegistry, {
     description: "Created at or after this time; a date means the beginning of that day in UTC. Encode a `+` as `%2B`.",
   }),
-  to: momentField.optional().meta({
+  to: z.optional(momentField).register(z.globalRegistry, {
     description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
   }),
-  cursor: z.string().max(400).optional().meta({ description: "The `next_cursor` of the previous page." }),
+  cursor: z
+    .optional(z.string().check(z.maxLength(400)))
+    .register(z.globalRegistry, { description: "The `next_cursor` of the previous page." }),
 })).register(components, { id: "TransactionQuery" });
 export type TransactionQuery = z.infer<typeof transactionQuery>;
 export const transactionPage = lazyObject(() => ({
-  transactions: z.array(transactionView).meta({ description: "Newest first." }),
-  next_cursor: z.string().nullable().meta({
+  transactions: z.array(transactionView).register(z.globalRegistry, { description: "Newest first." }),
+  next_cursor: z.nullable(z.string()).register(z.globalRegistry, {
     description: "The `cursor` of the next page; null on the last page.",
   }),
 })).register(components, { id: "TransactionPage" });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "./lazy-object.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
@@ -9,7 +9,7 @@ export const TRANSACTION_UPDATED = "transaction.updated";
  * An event of the upstream: any JSON object. Its fields are parsed later, so no event is lost (docs/interface.md
  * 17.D4).
  */
-export const upstreamEvent = lazyObject(() => ({ event: z.unknown().optional(), data: z.unknown().optional() }));
+export const upstreamEvent = lazyObject(() => ({ event: z.optional(z.unknown()), data: z.optional(z.unknown()) }));
 
 const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join("|")})${REFERENCE_ID}$`, "i");
 /** Our references are in capitals, and an upstream may write them in small letters. */
@@ -17,8 +17,8 @@ export const inOurLetters = (reference: string): string => (OURS.test(reference)
 
 /** The upstream's reference of an order, or ours: text, or a number, which is read as text. */
 export const upstreamReferenceSchema = z.union([
-  z.string().min(1).max(100).transform(inOurLetters),
-  z.int().positive().transform(String),
+  z.pipe(z.string().check(z.minLength(1), z.maxLength(100)), z.transform(inOurLetters)),
+  z.pipe(z.int().check(z.positive()), z.transform(String)),
 ]);
 
 export const upstreamEventReceipt = lazyObject(() => ({ outcome: z.enum(["accepted", "ignored"]) }));

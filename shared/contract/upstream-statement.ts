@@ -1,13 +1,13 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { transactionStatus, transactionType } from "./transaction.ts";
 
 /** What both sides say of one order: our books, and the upstream's statement. `reference` is ours. */
 const bothSides = {
   reference: z.string(),
-  upstream_reference: z.string().optional(),
+  upstream_reference: z.optional(z.string()),
   /** A keyed hash of the recipient's number; absent for identity checks. */
-  phone_hash: z.string().optional(),
-  amount_kobo: z.int().min(0),
+  phone_hash: z.optional(z.string()),
+  amount_kobo: z.int().check(z.minimum(0)),
   status: transactionStatus,
   at: z.iso.datetime(),
 };
@@ -24,8 +24,8 @@ export type BookedOrder = z.infer<typeof bookedOrder>;
 /** A row of the upstream's statement, normalised. */
 export const statementRow = z.object({
   ...bothSides,
-  reference: bothSides.reference.optional(),
-  type: transactionType.optional(),
+  reference: z.optional(bothSides.reference),
+  type: z.optional(transactionType),
 });
 export type StatementRow = z.infer<typeof statementRow>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { components } from "./components.ts";
 import { amountField, updatedAtField } from "./fields.ts";
 
@@ -8,7 +8,7 @@ export const walletResult = z
     wallet: z.object({
       currency: z.literal("NGN"),
       balance: amountField,
-      low_balance_threshold: z.number().nullable().meta({
+      low_balance_threshold: z.nullable(z.number()).register(z.globalRegistry, {
         description: "NGN. Balances below this value count as low. Set by the operator; null if it is not set.",
       }),
       updated_at: updatedAtField,

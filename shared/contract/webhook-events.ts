@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** Events that only endpoints with a subscription get. */
 export const accountEventName = z.enum(["wallet.low", "limit.near", "catalog.updated"]);

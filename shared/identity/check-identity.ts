@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import type { DateOrder } from "../contract/date-order.ts";
@@ -103,7 +103,7 @@ export const retrieveBvn = (deps: IdentityDeps) => (call: IdentityCall<Retrieval
   checkIdentity(deps, call, { ...retrieval(deps, "bvn", call.input.phone_number), result: bvnRetrieveResult });
 
 /** A product, and the number that identifies the subject: sent upstream, and stored only as a keyed hash. */
-type IdentityRequest<Result extends z.ZodObject> = {
+type IdentityRequest<Result extends z.ZodMiniObject> = {
   readonly type: TransactionType;
   readonly title: string;
   readonly extent: IdentityMode | "retrieval";
@@ -118,9 +118,9 @@ const entitlementFor = {
   basic: "identity",
   advanced: "identity:advanced",
   retrieval: "identity:retrieve",
-} as const satisfies Record<IdentityRequest<z.ZodObject>["extent"], Entitlement>;
+} as const satisfies Record<IdentityRequest<z.ZodMiniObject>["extent"], Entitlement>;
 
-type IdentityRequestBase = Omit<IdentityRequest<z.ZodObject>, "result">;
+type IdentityRequestBase = Omit<IdentityRequest<z.ZodMiniObject>, "result">;
 
 const verification = (
   { identityPrices }: IdentityDeps,
@@ -152,7 +152,7 @@ const retrieval = (
  * refunded. The result is stored for replays, then the transaction is settled, then the response is sent; if the
  * settling write finds the transaction refunded, the result is not returned.
  */
-const checkIdentity = async <Result extends z.ZodObject>(
+const checkIdentity = async <Result extends z.ZodMiniObject>(
   deps: IdentityDeps,
   { input, caller, request: { requestId }, deadline }: IdentityCall<CommonInput>,
   identityRequest: IdentityRequest<Result>,
@@ -194,7 +194,7 @@ const keyUnusable = (cause: unknown): ServiceError => {
 };
 
 /** Sends the check upstream and settles it. From the debit on no error may be sent. */
-const checkAndFinalise = async <Result extends z.ZodObject>(
+const checkAndFinalise = async <Result extends z.ZodMiniObject>(
   deps: IdentityDeps,
   identityRequest: IdentityRequest<Result>,
   transaction: Transaction,
@@ -218,7 +218,7 @@ const checkAndFinalise = async <Result extends z.ZodObject>(
 };
 
 /** The result of a check that found a record; undefined if there is none, or none that can be returned. */
-const readResult = <Result extends z.ZodObject>(
+const readResult = <Result extends z.ZodMiniObject>(
   { upstreamDates, ledger }: IdentityDeps,
   { result, subject: { field, number } }: IdentityRequest<Result>,
   transaction: Transaction,
@@ -246,7 +246,7 @@ const readResult = <Result extends z.ZodObject>(
  * be replayed. A result whose settlement is neither written nor queued is not returned, because `reconcile-ledger` will
  * refund the check.
  */
-const resultFor = async <Result extends z.ZodObject>(
+const resultFor = async <Result extends z.ZodMiniObject>(
   replays: ReplayStore,
   placed: PlacedOrder,
   schema: Result,
@@ -277,7 +277,7 @@ const RESPONSE_BYTES_MAX = 5_900_000;
 const fitsResponse = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= RESPONSE_BYTES_MAX;
 
-const responseFor = async <Result extends z.ZodObject>(
+const responseFor = async <Result extends z.ZodMiniObject>(
   replays: ReplayStore,
   placed: PlacedOrder,
   { title, result: schema }: Pick<IdentityRequest<Result>, "title" | "result">,

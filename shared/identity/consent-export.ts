@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
 import { type ChainEnd, type ChainedLine, chainedLines, type VerifiedFile } from "../platform/chained-lines.ts";
 import { type Consent, consentView, evidenceSchema } from "./consent.ts";
@@ -7,7 +7,7 @@ import { type Consent, consentView, evidenceSchema } from "./consent.ts";
 export const exportHeaderSchema = z.strictObject({
   account: z.string(),
   /** Null: from the account's first check. */
-  from: z.iso.datetime().nullable(),
+  from: z.nullable(z.iso.datetime()),
   to: z.iso.datetime(),
   exported_at: z.iso.datetime(),
 });
@@ -21,8 +21,8 @@ const { recordLine, ...lines } = chainedLines(
     mode: modeSchema,
     operation: transactionType,
     extent: z.string(),
-    purpose: z.string().nullable(),
-    evidence: evidenceSchema.nullable(),
+    purpose: z.nullable(z.string()),
+    evidence: z.nullable(evidenceSchema),
     created_at: z.iso.datetime(),
     request_id: z.string(),
   },

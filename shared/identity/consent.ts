@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { consentMethod } from "../contract/identity.ts";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
 import type { AccountMode } from "../ledger/find-transactions.ts";
@@ -13,7 +13,7 @@ export const evidenceSchema = z.strictObject({
   method: consentMethod,
   id: z.string(),
   obtained_at: z.iso.datetime(),
-  text_version: z.string().optional(),
+  text_version: z.optional(z.string()),
 });
 
 /**
@@ -28,12 +28,12 @@ export const consentSchema = z.object({
    * HMAC of the number that identifies the subject, and the id of the key in KMS that made it. Absent once the subject was
    * erased, or the retention of consents has ended.
    */
-  subject: z.string().optional(),
-  subject_key: z.string().optional(),
+  subject: z.optional(z.string()),
+  subject_key: z.optional(z.string()),
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),
-  purpose: z.string().optional(),
-  evidence: evidenceSchema.optional(),
+  purpose: z.optional(z.string()),
+  evidence: z.optional(evidenceSchema),
   request_id: z.string(),
   created_at: z.iso.datetime(),
 });

@@ -1,14 +1,14 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { koboFromNaira, nairaField } from "../contract/money.ts";
 
-const priceField = nairaField.positive().max(100_000).transform(koboFromNaira);
+const priceField = z.pipe(nairaField.check(z.positive(), z.maximum(100_000)), z.transform(koboFromNaira));
 
-const idTypePrices = z
-  .object({ basic: priceField, advanced: priceField, retrieve: priceField })
-  .refine(({ basic, advanced, retrieve }) => retrieve > basic && retrieve > advanced, {
+const idTypePrices = z.object({ basic: priceField, advanced: priceField, retrieve: priceField }).check(
+  z.refine(({ basic, advanced, retrieve }) => retrieve > basic && retrieve > advanced, {
     error: "A retrieval must cost more than a verification",
     path: ["retrieve"],
-  });
+  }),
+);
 
 /**
  * Prices of identity requests: NGN in the setting, kobo in the code. A retrieval must cost more than a verification;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { DateOrder } from "../contract/date-order.ts";
 import { dateShape, readDate } from "./read-date.ts";
 
@@ -77,7 +77,7 @@ const recordFields = {
  * value in `known`, which the request contained; otherwise it is null, or empty text where the schema takes no null. A
  * loose schema keeps the upstream's other fields. Undefined if the record has nothing about the person.
  */
-export const normaliseRecord = <Result extends z.ZodObject>(
+export const normaliseRecord = <Result extends z.ZodMiniObject>(
   record: Readonly<Record<string, unknown>>,
   schema: Result,
   known: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { KeysClient } from "../platform/aws-clients.ts";
 import { lengthPrefixed } from "../platform/keyed-hashes.ts";
 
@@ -14,7 +14,7 @@ export type SubjectHash = {
 export type HashSubject = (field: string, number: string) => Promise<SubjectHash>;
 
 const HASH_BYTES = 32;
-const answerSchema = z.object({ Mac: z.instanceof(Uint8Array).refine(({ length }) => length === HASH_BYTES) });
+const answerSchema = z.object({ Mac: z.instanceof(Uint8Array).check(z.refine(({ length }) => length === HASH_BYTES)) });
 
 /** Hashes numbers with this key of KMS. */
 export const subjectHashing = (kms: KeysClient, keyArn: string): HashSubject => {

@@ -1,6 +1,6 @@
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { Admit, Call, Caller } from "../call/call.ts";
 import { type OperationResult, type PreparedResponse, type Rate, unusedRate } from "../call/result.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
@@ -85,7 +85,7 @@ type ServedRoute = {
 };
 
 /** Parses the input and the data of the response by the route's own schemas. */
-const serve = <Input extends z.ZodObject, Data extends z.ZodType>(
+const serve = <Input extends z.ZodMiniObject, Data extends z.ZodMiniType>(
   route: Route<Input, Data>,
   run: OperationOf<Route<Input, Data>>,
 ): ServedRoute => ({

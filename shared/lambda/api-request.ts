@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { CallRequest } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { ServiceError } from "../contract/errors.ts";
@@ -9,8 +9,8 @@ import { utf8 } from "../platform/utf8.ts";
 
 const text = z.string();
 const texts = z.record(text, text);
-const parameters = texts.nullish();
-const encoded = z.boolean().default(false);
+const parameters = z.nullish(texts);
+const encoded = z._default(z.boolean(), false);
 
 /**
  * The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy
@@ -18,10 +18,10 @@ const encoded = z.boolean().default(false);
  */
 export const apiEvent = z.object({
   routeKey: text,
-  headers: texts.default({}),
+  headers: z._default(texts, {}),
   queryStringParameters: parameters,
   pathParameters: parameters,
-  body: text.optional(),
+  body: z.optional(text),
   isBase64Encoded: encoded,
   requestContext: z.object({ requestId: text, http: z.object({ method: text, sourceIp: text }) }),
 });
@@ -37,35 +37,38 @@ const joined = (all: Lists): Record<string, string> =>
  * id is the extended one, because a header of the caller can set the other. Sources: AWS, "Lambda proxy integrations in
  * API Gateway", input format; "Variables for access logging for API Gateway"; serverless/serverless 5037.
  */
-const restEvent = lazyObject(() => ({
-  resource: text,
-  httpMethod: text,
-  multiValueHeaders: z.record(text, z.array(text)).nullish(),
-  multiValueQueryStringParameters: z.record(text, z.array(text)).nullish(),
-  pathParameters: parameters,
-  body: text.nullish(),
-  isBase64Encoded: encoded,
-  requestContext: z.object({ extendedRequestId: text, identity: z.object({ sourceIp: text }) }),
-})).transform(({ resource, httpMethod, requestContext, body, isBase64Encoded, ...sent }): ApiRequest => {
-  const headers = new Map<string, string>();
-  for (const [name, value] of Object.entries(joined(sent.multiValueHeaders))) {
-    const before = headers.get(name.toLowerCase());
-    headers.set(name.toLowerCase(), before === undefined ? value : `${before},${value}`);
-  }
-  const parameters = Object.entries(sent.pathParameters ?? {});
-  return {
-    routeKey: `${httpMethod} ${resource}`,
-    headers: Object.fromEntries(headers),
-    queryStringParameters: joined(sent.multiValueQueryStringParameters),
-    pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decoded(value)])),
-    body: body ?? undefined,
-    isBase64Encoded,
-    requestContext: {
-      requestId: requestContext.extendedRequestId,
-      http: { method: httpMethod, sourceIp: requestContext.identity.sourceIp },
-    },
-  };
-});
+const restEvent = z.pipe(
+  lazyObject(() => ({
+    resource: text,
+    httpMethod: text,
+    multiValueHeaders: z.nullish(z.record(text, z.array(text))),
+    multiValueQueryStringParameters: z.nullish(z.record(text, z.array(text))),
+    pathParameters: parameters,
+    body: z.nullish(text),
+    isBase64Encoded: encoded,
+    requestContext: z.object({ extendedRequestId: text, identity: z.object({ sourceIp: text }) }),
+  })),
+  z.transform(({ resource, httpMethod, requestContext, body, isBase64Encoded, ...sent }): ApiRequest => {
+    const headers = new Map<string, string>();
+    for (const [name, value] of Object.entries(joined(sent.multiValueHeaders))) {
+      const before = headers.get(name.toLowerCase());
+      headers.set(name.toLowerCase(), before === undefined ? value : `${before},${value}`);
+    }
+    const parameters = Object.entries(sent.pathParameters ?? {});
+    return {
+      routeKey: `${httpMethod} ${resource}`,
+      headers: Object.fromEntries(headers),
+      queryStringParameters: joined(sent.multiValueQueryStringParameters),
+      pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decoded(value)])),
+      body: body ?? undefined,
+      isBase64Encoded,
+      requestContext: {
+        requestId: requestContext.extendedRequestId,
+        http: { method: httpMethod, sourceIp: requestContext.identity.sourceIp },
+      },
+    };
+  }),
+);
 
 /** A malformed text stays as it is: no reference matches it. */
 const decoded = (text: string): string => {
@@ -98,7 +101,7 @@ type JsonObject = Record<string, unknown>;
  * The request's input by its schema. Absent fields are 400 `missing_parameter`, before wrong ones are 422
  * `validation_failed`; both errors have messages by field. Source: docs/interface.md 4.D4.
  */
-export const parseInput = <Input extends z.ZodObject>(
+export const parseInput = <Input extends z.ZodMiniObject>(
   schema: Input,
   request: ApiRequest,
   bodyBytesMax = BODY_BYTES_MAX,

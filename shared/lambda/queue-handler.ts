@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse } from "aws-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 import type { MessageResult } from "../call/message-result.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
@@ -15,7 +15,7 @@ const queueEvent = z.object({
  * back its batch. `postpone` is required when `apply` returns `afterS`.
  */
 export const queueHandler =
-  <Message extends z.ZodType>(
+  <Message extends z.ZodMiniType>(
     messageSchema: Message,
     apply: (message: z.output<Message>, deadline: Deadline) => Promise<MessageResult>,
     postpone?: Postpone,

@@ -1,7 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Context, DynamoDBBatchResponse } from "aws-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogEvent, type LogFields, log } from "../platform/log.ts";
@@ -12,7 +12,7 @@ const image = z.custom<Record<string, AttributeValue>>((value) => typeof value =
 const streamEvent = z.object({
   Records: z.array(
     z.object({
-      dynamodb: z.object({ SequenceNumber: z.string(), OldImage: image.optional(), NewImage: image.optional() }),
+      dynamodb: z.object({ SequenceNumber: z.string(), OldImage: z.optional(image), NewImage: z.optional(image) }),
     }),
   ),
 });

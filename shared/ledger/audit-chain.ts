@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import type { Table, Writes } from "./ledger.ts";
 import type { TimeRange } from "./query-index.ts";
@@ -16,30 +16,32 @@ import {
 } from "./schema.ts";
 
 /** SHA-256 in base64url: a longer text would make the successor, which has it too, too large to be stored. */
-const hashSchema = z.string().regex(/^[\w-]{43}$/);
+const hashSchema = z.string().check(z.regex(/^[\w-]{43}$/));
 
 /**
  * The entries of an audit log form a chain: each has the next place and the hash of its predecessor. `attest-audit`
  * keeps the hash of each entry, under keys that nothing else may write. Decision 0042 says what this shows.
  */
-export const linkSchema = lazyObject(() => ({
-  pk: z.string(),
-  sequence: z.string(),
-  previous: z.string(),
-  hash: hashSchema,
-  created_at: z.string(),
-})).loose();
+export const linkSchema = z.lazy(() =>
+  z.looseObject({
+    pk: z.string(),
+    sequence: z.string(),
+    previous: z.string(),
+    hash: hashSchema,
+    created_at: z.string(),
+  }),
+);
 type Link = z.infer<typeof linkSchema>;
 
 /** An item of the audit table, with every attribute: an entry's hash is of all of them. */
-const auditItemSchema = lazyObject(() => ({ pk: z.string(), sequence: z.string() })).loose();
+const auditItemSchema = z.lazy(() => z.looseObject({ pk: z.string(), sequence: z.string() }));
 export type AuditItem = z.infer<typeof auditItemSchema>;
 
 /** The hash that `attest-audit` saw; a malformed one fits no entry. */
 export const attestationSchema = lazyObject(() => ({
   pk: z.string(),
   sequence: z.string(),
-  hash: hashSchema.catch(""),
+  hash: z.catch(hashSchema, ""),
 }));
 export type Attestation = z.infer<typeof attestationSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { allOf } from "../platform/pages.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import {
@@ -27,27 +27,27 @@ const auditEntrySchema = z.object({
   /** Names the log that has the entry: an account's id, or `SERVICE`. */
   pk: z.string(),
   /** The key of the transaction or event, or the id of the webhook, that it is about. */
-  about: z.string().optional(),
+  about: z.optional(z.string()),
   /** The name that the operator gave, or the e-mail address or name of who signed in to the console. */
   by: z.string(),
   /** On AWS, the identity that AWS STS gave for the operator's credentials. */
-  caller_arn: z.string().optional(),
+  caller_arn: z.optional(z.string()),
   /** In the console, who signed in: the provider's issuer and the subject that it never gives to another person. */
-  person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
+  person: z.optional(z.object({ issuer: z.string(), sub: z.string() })),
   /** The address that the request came from; absent if a command worked with the operator's own permissions. */
-  source_ip: z.string().optional(),
+  source_ip: z.optional(z.string()),
   /** What the browser or command called itself, cut and with masked digits; absent as `source_ip` is. */
-  user_agent: z.string().optional(),
+  user_agent: z.optional(z.string()),
   action: z.string(),
-  why: z.string().optional(),
+  why: z.optional(z.string()),
   details: z.record(z.string(), z.union([z.string(), z.number()])),
   list_key: z.literal(ENTRIES_LIST),
   created_at: z.iso.datetime(),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 /** An entry in its place. */
-export const placedEntrySchema = auditEntrySchema.extend({
-  sequence: z.string().refine((sequence) => placeOf(sequence) !== undefined),
+export const placedEntrySchema = z.extend(auditEntrySchema, {
+  sequence: z.string().check(z.refine((sequence) => placeOf(sequence) !== undefined)),
 });
 type PlacedEntry = z.infer<typeof placedEntrySchema>;
 
@@ -254,9 +254,9 @@ export const readAuditPage = async (
   return { entries, next: undefined };
 };
 
-const cursorSchema = listedPlaceSchema.extend({
-  pk: z.string().refine(isEntryPk),
-  sequence: z.string().refine((sequence) => placeOf(sequence) !== undefined),
+const cursorSchema = z.extend(listedPlaceSchema, {
+  pk: z.string().check(z.refine(isEntryPk)),
+  sequence: z.string().check(z.refine((sequence) => placeOf(sequence) !== undefined)),
 });
 
 const isWithin = ({ created_at }: { readonly created_at: string }, { from, to }: TimeRange): boolean =>

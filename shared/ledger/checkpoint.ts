@@ -1,5 +1,5 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { EPOCH } from "../platform/time.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { isoTime } from "../platform/time.ts";
 import { readTransaction } from "./find-transactions.ts";
@@ -64,7 +64,7 @@ export const refusingGuard = (
   window: DuplicateWindow | undefined,
   refusing: readonly Readonly<Record<string, unknown>>[] = [],
 ): DuplicateGuard | undefined =>
-  window && duplicateGuardSchema.optional().parse(refusing.find(({ pk }) => pk === window.pk));
+  window && z.optional(duplicateGuardSchema).parse(refusing.find(({ pk }) => pk === window.pk));
 
 /**
  * The earlier purchase that refuses this one; undefined if it was not delivered. `failed` is final, so a refund ends the

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
@@ -53,7 +53,7 @@ export const findTransaction = async (
 /** The attributes that the index by upstream reference has of a transaction. */
 const indexedTransactionSchema = lazyObject(
   () =>
-    transactionSchema.pick({
+    z.pick(transactionSchema, {
       pk: true,
       status: true,
       mode: true,

@@ -1,5 +1,5 @@
 import type { BatchGetCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -12,7 +12,7 @@ type ItemKey = { readonly pk: string };
 export const getItem = async <Item>(
   { db, table }: Table,
   pk: string,
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
 ): Promise<Item | undefined> => {
   const { Item } = await db.get({ TableName: table, Key: { pk }, ConsistentRead: true });
   return Item && schema.parse(Item);
@@ -41,7 +41,7 @@ export const BATCHES_AT_ONCE = 4;
 export const getItems = async <Item extends ItemKey>(
   table: Table,
   keys: readonly ItemKey[],
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
   const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch, abortSignal) =>
@@ -67,7 +67,7 @@ export function* keyBatches<Key extends ItemKey>(keys: readonly Key[]): Generato
 export const getItemBatches = <Key extends ItemKey, Item extends ItemKey>(
   table: Table,
   batches: Iterable<readonly Key[]> | AsyncIterable<readonly Key[]>,
-  schema: z.ZodType<Item> & { readonly shape: object },
+  schema: z.ZodMiniType<Item> & { readonly shape: object },
 ): AsyncGenerator<ItemBatch<Key, Item>, void, void> => {
   const attributes = Object.keys(schema.shape);
   return mapInOrder(batches, BATCHES_AT_ONCE, async (keys, abortSignal) => ({
@@ -80,7 +80,7 @@ export type ItemBatch<Key, Item> = { readonly keys: readonly Key[]; readonly ite
 const getBatch = async <Item extends ItemKey>(
   { db, table }: Table,
   keys: readonly ItemKey[],
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
   { attributes, abortSignal }: { readonly attributes?: readonly string[]; readonly abortSignal: AbortSignal },
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();

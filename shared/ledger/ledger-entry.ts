@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import { isoTime } from "../platform/time.ts";
@@ -21,7 +21,7 @@ export const ledgerEntrySchema = z.object({
   entry_id: z.string(),
   /** Signed. */
   amount_kobo: z.int(),
-  why: z.string().optional(),
+  why: z.optional(z.string()),
   created_at: z.iso.datetime(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
@@ -141,7 +141,7 @@ export const adjustWallet = (
   );
 };
 
-const entryAmountSchema = ledgerEntrySchema.pick({ pk: true, amount_kobo: true, created_at: true });
+const entryAmountSchema = z.pick(ledgerEntrySchema, { pk: true, amount_kobo: true, created_at: true });
 
 /**
  * What a balance needs of the entries, and nothing else: another release may have stored their other fields otherwise.

@@ -1,11 +1,11 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 
 /** A position in a list, as text for a URL. */
 export const encodePageCursor = (position: object): string =>
   Buffer.from(JSON.stringify(position)).toString("base64url");
 
 /** Undefined if the text is not a cursor of this kind. */
-export const decodePageCursor = <Position>(schema: z.ZodType<Position>, text: string): Position | undefined => {
+export const decodePageCursor = <Position>(schema: z.ZodMiniType<Position>, text: string): Position | undefined => {
   try {
     return schema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
   } catch {

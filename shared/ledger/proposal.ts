@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -16,26 +16,26 @@ export const proposalSchema = z.object({
   pk: z.string(),
   list_key: z.literal(PROPOSALS_LIST),
   /** Only while its state is `open`: its place in the list of such proposals, which is by `expires_at`. */
-  open: z.string().optional(),
-  listed_at: z.iso.datetime().optional(),
+  open: z.optional(z.string()),
+  listed_at: z.optional(z.iso.datetime()),
   proposal_id: z.string(),
   state: z.enum(["open", "approved", "rejected"]),
   action: z.string(),
   /** The action's input as JSON: what is approved is what was proposed. */
   input: z.string(),
-  account_id: z.string().optional(),
+  account_id: z.optional(z.string()),
   consequence: z.string(),
-  amount_kobo: z.int().optional(),
-  why: z.string().optional(),
+  amount_kobo: z.optional(z.int()),
+  why: z.optional(z.string()),
   proposed_by: z.string(),
   /** The subject at the identity provider of the person who proposed it. */
   proposer: z.string(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
-  decided_by: z.string().optional(),
-  decided_at: z.iso.datetime().optional(),
-  decided_why: z.string().optional(),
-  broke_glass: z.literal(true).optional(),
+  decided_by: z.optional(z.string()),
+  decided_at: z.optional(z.iso.datetime()),
+  decided_why: z.optional(z.string()),
+  broke_glass: z.optional(z.literal(true)),
 });
 export type Proposal = z.infer<typeof proposalSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { BATCHES_AT_ONCE, keyBatches, projectionOf } from "./get-item.ts";
@@ -18,11 +18,14 @@ import {
 } from "./schema.ts";
 
 /** The attributes that the index by_list has of an item. */
-export const indexKeySchema = lazyObject(() => ({ pk: z.string().min(1), created_at: z.iso.datetime() }));
+export const indexKeySchema = lazyObject(() => ({
+  pk: z.string().check(z.minLength(1)),
+  created_at: z.iso.datetime(),
+}));
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
 /** The attributes that the index by_open has of an item. */
-export const openKeySchema = lazyObject(() => ({ pk: z.string().min(1), listed_at: z.iso.datetime() }));
+export const openKeySchema = lazyObject(() => ({ pk: z.string().check(z.minLength(1)), listed_at: z.iso.datetime() }));
 export type OpenKey = z.infer<typeof openKeySchema>;
 
 /** A place in a list as opaque text: the `cursor` of a page. */
@@ -54,7 +57,7 @@ type QueryPage<Key> = (
 type Index = { readonly name: string; readonly partition: string; readonly sort: string };
 
 /** A schema whose attributes the index has: DynamoDB refuses a query for others. */
-type Listed<Item> = z.ZodType<Item> & { readonly shape: object };
+type Listed<Item> = z.ZodMiniType<Item> & { readonly shape: object };
 
 /** With keys alone where others are not wanted: parsing the others would be most of the work. */
 type Wanted = "keys" | "everything";
@@ -70,7 +73,7 @@ export type ListedItems<Item, Key> = {
 const queryIndex = async <Item, Key extends object>(
   { name, partition, sort }: Index,
   wanted: Wanted,
-  [itemSchema, keySchema]: readonly [z.ZodType<Item>, Listed<Key>],
+  [itemSchema, keySchema]: readonly [z.ZodMiniType<Item>, Listed<Key>],
   { db, table }: Table,
   list: string,
   { from, to }: TimeRange,
@@ -118,7 +121,7 @@ export const queryListedItems = <Item>(
   range: TimeRange,
   start: IndexKey | undefined,
   oldest: number,
-  schema: z.ZodType<Item>,
+  schema: z.ZodMiniType<Item>,
 ): Promise<ListedItems<Item, IndexKey>> =>
   queryIndex(ledgerIndexes.byList, "everything", [schema, indexKeySchema], table, list, range, start, { oldest });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema } from "../contract/money.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema } from "../contract/money.ts";
 import { backoff } from "../platform/backoff.ts";
@@ -16,11 +16,11 @@ import { giveBack, keyUsageUpdate, type SeenUsage, seenUsage } from "./usage.ts"
 import { bookingTime, walletCredit, walletQueueGap } from "./wallet.ts";
 
 const upstreamFactFields = () => ({
-  upstream_reference: z.string().min(1).max(100).optional(),
-  upstream_amount_kobo: koboSchema.optional(),
+  upstream_reference: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+  upstream_amount_kobo: z.optional(koboSchema),
 });
 /** The cost only if the upstream's amount is what it charged. */
-const factAndCostFields = () => ({ ...upstreamFactFields(), cost_kobo: koboSchema.optional() });
+const factAndCostFields = () => ({ ...upstreamFactFields(), cost_kobo: z.optional(koboSchema) });
 
 /**
  * What the ledger does with an outcome: sets the final status, or records the upstream's reference and amount. `failed`

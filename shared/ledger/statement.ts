@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import * as z from "zod";
+import * as z from "#zod";
 import { isoTime } from "../platform/time.ts";
 import { getItemBatches, keyBatches } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
@@ -38,7 +38,7 @@ export type StatementLine = {
 type UnsummedLine = Omit<StatementLine, "balance_after_kobo">;
 
 /** What a statement shows of an entry, as the index has it. */
-const statedEntrySchema = ledgerEntrySchema.pick({
+const statedEntrySchema = z.pick(ledgerEntrySchema, {
   pk: true,
   kind: true,
   entry_id: true,
@@ -64,7 +64,7 @@ const entryLine = ({
 });
 
 /** What a statement shows of a transaction, as the index has it. */
-export const statedTransactionSchema = transactionSchema.pick({
+export const statedTransactionSchema = z.pick(transactionSchema, {
   pk: true,
   type: true,
   amount_kobo: true,
@@ -133,9 +133,9 @@ const readRefunds =
 export const statementPositionSchema = z.object({
   /** The balance point that it is summed up from. */
   after: z.string(),
-  entry: indexKeySchema.optional(),
-  transaction: indexKeySchema.optional(),
-  refund: indexKeySchema.optional(),
+  entry: z.optional(indexKeySchema),
+  transaction: z.optional(indexKeySchema),
+  refund: z.optional(indexKeySchema),
   balance_after_kobo: z.int(),
   /** The wallet's version after the last line: each line raised it by one. */
   version: z.int(),

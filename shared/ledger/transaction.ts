@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { errorCodes } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
@@ -34,7 +34,7 @@ export const CHECK_OPEN_MS_MAX = 5 * 60_000;
 export const failureSchema = lazyObject(() => ({
   code: z.enum(errorCodes),
   /** Fields of the order that the upstream refused, for a `validation_failed`. */
-  fields: z.array(z.string()).optional(),
+  fields: z.optional(z.array(z.string())),
 }));
 export type Failure = z.infer<typeof failureSchema>;
 
@@ -62,60 +62,60 @@ export const transactionSchema = lazyObject(() => ({
   write_token: z.string(),
   /** HMAC over the order's normalised fields: distinguishes a replay from another order with the same reference. */
   fingerprint: z.string(),
-  caller_reference: z.string().optional(),
+  caller_reference: z.optional(z.string()),
   /** The price: what the caller pays. */
   amount_kobo: koboSchema,
   /** What is ordered from the upstream, if a price rule makes the price another one. */
-  face_kobo: koboSchema.optional(),
+  face_kobo: z.optional(koboSchema),
   /** What the upstream charged, or is expected to charge if it is delivered; absent if that is unknown. */
-  cost_kobo: koboSchema.optional(),
+  cost_kobo: z.optional(koboSchema),
   /** The rule that made the price; absent for the face value. */
-  price_rule: z.string().optional(),
+  price_rule: z.optional(z.string()),
   /** Where it was counted, if a limit of a day or a month of its account or key counts it (usage.ts). */
-  counted: countedSchema.optional(),
+  counted: z.optional(countedSchema),
   description: z.string(),
-  network: z.string().optional(),
-  phone_number: z.string().optional(),
+  network: z.optional(z.string()),
+  phone_number: z.optional(z.string()),
   /** A keyed hash of the phone number, by which an order is found until the number is masked. */
-  phone_key: z.string().optional(),
+  phone_key: z.optional(z.string()),
   /** Set as soon as it is known. */
-  upstream_reference: z.string().optional(),
+  upstream_reference: z.optional(z.string()),
   /** The upstream's `amount`: the face value, or what it charged (upstream-costs.ts). */
-  upstream_amount_kobo: koboSchema.optional(),
-  failure: failureSchema.optional(),
+  upstream_amount_kobo: z.optional(koboSchema),
+  failure: z.optional(failureSchema),
   /** Set if an operator settled it: when it ended says nothing of the upstream. */
-  resolved_by: z.literal("operator").optional(),
+  resolved_by: z.optional(z.literal("operator")),
   /** Set if the upstream reported its outcome later than in the answer to the order: in an event, or when it was asked. */
-  reported_by: z.enum(["event", "lookup"]).optional(),
+  reported_by: z.optional(z.enum(["event", "lookup"])),
   /** The operator who took it while it was open, and when (take-order.ts). */
-  taken_by: z.string().optional(),
-  taken_at: z.iso.datetime().optional(),
+  taken_by: z.optional(z.string()),
+  taken_at: z.optional(z.iso.datetime()),
   /**
    * Only on a transaction that is `failed` without a debit, so that it changed no wallet (void-debit.ts): its debit got
    * no answer, or the caller cancelled the order before it was placed.
    */
-  debit: z.enum(["void", "cancelled"]).optional(),
+  debit: z.optional(z.enum(["void", "cancelled"])),
   /** Only on a live transaction that is `processing`: its place in the list of open transactions or queued orders. */
-  open: z.string().optional(),
-  listed_at: z.iso.datetime().optional(),
+  open: z.optional(z.string()),
+  listed_at: z.optional(z.iso.datetime()),
   /**
    * Only on a queued order. `table` is the ledger that it waits in: in a restored copy of that
    * ledger it may have been sent since.
    */
-  queued: z
-    .object({
+  queued: z.optional(
+    z.object({
       order: orderToSendSchema,
       table: z.string(),
       /** Its number in the account's queue; absent if the order was set aside. */
-      number: z.int().min(1).optional(),
+      number: z.optional(z.int().check(z.minimum(1))),
       /** Only if it was set aside: how often the upstream refused this very order with 429. */
-      refusals: z.int().min(1).optional(),
-    })
-    .optional(),
+      refusals: z.optional(z.int().check(z.minimum(1))),
+    }),
+  ),
   /** Random: which claim was the order's last one, if it ever waited. */
-  claim: z.string().optional(),
+  claim: z.optional(z.string()),
   /** When the order was claimed last, if it ever waited. */
-  sent_at: z.iso.datetime().optional(),
+  sent_at: z.optional(z.iso.datetime()),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 }));

@@ -1,16 +1,17 @@
-import * as z from "zod";
-import { lazyObject } from "../contract/lazy-object.ts";
+import * as z from "#zod";
 import { changedByPercent, type Kobo, percentField } from "../contract/money.ts";
 import { type TransactionStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How much less than the face value the upstream charges for orders of a kind, and of one network if it is named. */
-const discountSchema = lazyObject(() => ({
-  kind: transactionType,
-  /** Network codes are lower case, as in the catalog. */
-  network: z.string().trim().toLowerCase().min(1).max(30).optional(),
-  percent: percentField.min(0).max(100),
-})).strict();
+const discountSchema = z.lazy(() =>
+  z.strictObject({
+    kind: transactionType,
+    /** Network codes are lower case, as in the catalog. */
+    network: z.optional(z.string().check(z.trim(), z.toLowerCase(), z.minLength(1), z.maxLength(30))),
+    percent: percentField.check(z.minimum(0), z.maximum(100)),
+  }),
+);
 
 /**
  * What orders cost us. The face value is the catalog's price of a plan, the amount of a top-up, or the price of a check
@@ -19,16 +20,18 @@ const discountSchema = lazyObject(() => ({
 export const upstreamCosts = z
   .strictObject({
     /** What `amount` in the upstream's answers and events is: the face value, or what it charged. */
-    amountIs: z.enum(["face", "charged"]).default("face"),
+    amountIs: z._default(z.enum(["face", "charged"]), "face"),
     /** Of several that apply, the one that names the network counts. Without one the cost is unknown. */
-    discounts: z.array(discountSchema).default([]),
+    discounts: z._default(z.array(discountSchema), []),
     /** By how much a charge may differ from the expected one before an alarm is raised. */
-    tolerancePercent: percentField.min(0).max(10).default(0),
+    tolerancePercent: z._default(percentField.check(z.minimum(0), z.maximum(10)), 0),
   })
-  .refine(({ discounts }) => new Set(discounts.map(selectorOf)).size === discounts.length, {
-    error: "There are two discounts for the same kind and network",
-    path: ["discounts"],
-  });
+  .check(
+    z.refine(({ discounts }) => new Set(discounts.map(selectorOf)).size === discounts.length, {
+      error: "There are two discounts for the same kind and network",
+      path: ["discounts"],
+    }),
+  );
 export type UpstreamCosts = z.output<typeof upstreamCosts>;
 
 const selectorOf = ({ kind, network = "" }: z.output<typeof discountSchema>): string => `${kind} ${network}`;

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { getItem } from "./get-item.ts";
@@ -13,9 +13,9 @@ import { upstreamReferencePk } from "./schema.ts";
  */
 export const upstreamReferenceSchema = lazyObject(() => ({
   pk: z.string(),
-  transaction_pk: z.string().optional(),
-  success_event_pk: z.string().optional(),
-  failed_event_pk: z.string().optional(),
+  transaction_pk: z.optional(z.string()),
+  success_event_pk: z.optional(z.string()),
+  failed_event_pk: z.optional(z.string()),
 }));
 export type UpstreamReference = z.infer<typeof upstreamReferenceSchema>;
 

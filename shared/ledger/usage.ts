@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
 import type {
@@ -34,12 +34,12 @@ type CounterName = (typeof countedLimits)[number][0];
  * `..._near`: the limit of which it was logged in this period that little is left.
  */
 export const usageSchema = lazyObject(() => {
-  const counter = z.int().optional();
+  const counter = z.optional(z.int());
   return {
-    usage_day: z.iso.date().optional(),
+    usage_day: z.optional(z.iso.date()),
     ...{ day_kobo: counter, day_orders: counter, month_kobo: counter, month_orders: counter },
     ...{ day_kobo_near: counter, day_orders_near: counter, month_kobo_near: counter, month_orders_near: counter },
-  } satisfies Record<CounterName | `${CounterName}_near` | "usage_day", z.ZodType>;
+  } satisfies Record<CounterName | `${CounterName}_near` | "usage_day", z.ZodMiniType>;
 });
 export type Usage = z.infer<typeof usageSchema>;
 
@@ -50,8 +50,8 @@ export type KeyUsage = z.infer<typeof keyUsageSchema>;
 /** Where an order was counted, as its transaction has it. */
 export const countedSchema = lazyObject(() => ({
   day: z.iso.date(),
-  account: z.literal(true).optional(),
-  key_id: z.string().optional(),
+  account: z.optional(z.literal(true)),
+  key_id: z.optional(z.string()),
 }));
 export type Counted = z.infer<typeof countedSchema>;
 

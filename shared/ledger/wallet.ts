@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import type { DailyQuota, Entitlement } from "../contract/permission.ts";
@@ -28,42 +28,42 @@ export const walletSchema = lazyObject(() => ({
   pk: z.string(),
   account_id: z.string(),
   balance_kobo: koboSchema,
-  version: z.int().min(0),
-  low_balance_threshold_kobo: koboSchema.optional(),
+  version: z.int().check(z.minimum(0)),
+  low_balance_threshold_kobo: z.optional(koboSchema),
   /** The account is restricted: nothing is debited, and no queued order is sent. */
-  restricted: z.literal(true).optional(),
-  restricted_at: z.iso.datetime().optional(),
+  restricted: z.optional(z.literal(true)),
+  restricted_at: z.optional(z.iso.datetime()),
   /** The account is closed: no line is booked any more. A closed wallet is restricted. */
-  closed: z.literal(true).optional(),
+  closed: z.optional(z.literal(true)),
   /** What is dated until then is final: no line is booked at this time or an earlier one. It only rises. */
-  sealed_to: z.iso.datetime().optional(),
+  sealed_to: z.optional(z.iso.datetime()),
   /** While the sender of queued orders lists the wallet, new orders of the account wait too. */
-  open: z.literal(QUEUED).optional(),
+  open: z.optional(z.literal(QUEUED)),
   /** Since when it is listed, or when the account's last turn ended. */
-  listed_at: z.iso.datetime().optional(),
+  listed_at: z.optional(z.iso.datetime()),
   /** The account's queued orders: shared/queued-orders/order-queue.ts. They outlast the list, so that no number is given twice. */
-  queue_tail: z.int().min(1).optional(),
-  queue_head: z.int().min(1).optional(),
-  queue_front: z.set(z.int()).optional(),
-  queue_gaps: z.set(z.int()).optional(),
+  queue_tail: z.optional(z.int().check(z.minimum(1))),
+  queue_head: z.optional(z.int().check(z.minimum(1))),
+  queue_front: z.optional(z.set(z.int())),
+  queue_gaps: z.optional(z.set(z.int())),
   /** When a number was put in front last. */
-  queue_front_at: z.iso.datetime().optional(),
+  queue_front_at: z.optional(z.iso.datetime()),
   /** Until then the request of the order that was claimed last may begin, so no later order is sent by another run. */
-  turn_until: z.iso.datetime().optional(),
+  turn_until: z.optional(z.iso.datetime()),
   /** The day in Lagos whose orders are counted, if they have a quota; also those that failed later. */
-  quota_day: z.int().optional(),
-  quota_used_vtu: z.int().optional(),
-  quota_used_identity: z.int().optional(),
-  quota_used_advanced: z.int().optional(),
-  quota_used_retrieve: z.int().optional(),
+  quota_day: z.optional(z.int()),
+  quota_used_vtu: z.optional(z.int()),
+  quota_used_identity: z.optional(z.int()),
+  quota_used_advanced: z.optional(z.int()),
+  quota_used_retrieve: z.optional(z.int()),
   /** What its account's limits count (usage.ts). */
   ...usageSchema.shape,
   /** Live identity checks that were debited, and those that found nobody. */
-  checks: z.int().optional(),
-  empty_checks: z.int().optional(),
+  checks: z.optional(z.int()),
+  empty_checks: z.optional(z.int()),
   /** Where the last run of checks that found nobody began: their number before it, and that of all others. */
-  empty_run_from: z.int().optional(),
-  empty_run_found: z.int().optional(),
+  empty_run_from: z.optional(z.int()),
+  empty_run_found: z.optional(z.int()),
   updated_at: z.iso.datetime(),
 }));
 export type Wallet = z.infer<typeof walletSchema>;

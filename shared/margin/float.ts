@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
@@ -19,11 +19,11 @@ import { advanceSums, consumedKobo, type LedgerInZone, readSums, readSumsSince, 
 export const floatSchema = z.object({
   pk: z.string(),
   /** Absent until a payment is booked. */
-  payments_kobo: z.int().optional(),
-  measured_at: z.iso.datetime().default(EPOCH),
-  hours_left: z.number().optional(),
+  payments_kobo: z.optional(z.int()),
+  measured_at: z._default(z.iso.datetime(), EPOCH),
+  hours_left: z.optional(z.number()),
   /** Of the purchases of the last 24 hours that have ended, those that ended within 30 s; absent of few. */
-  at_once_percent: z.number().optional(),
+  at_once_percent: z.optional(z.number()),
 });
 
 /** A payment to the upstream: it is booked once by the bank's reference. */
@@ -156,7 +156,7 @@ const paymentsBefore = async (ledger: Ledger, at: string): Promise<number | unde
 };
 
 const PAYMENTS_PER_READ = 1_000;
-const listedPayment = floatPaymentSchema.pick({ pk: true, amount_kobo: true, created_at: true });
+const listedPayment = z.pick(floatPaymentSchema, { pk: true, amount_kobo: true, created_at: true });
 
 const MEASURED_EVERY_MS = 3_600_000;
 /** For how many hours the float lasted when it was measured last; undefined until a payment is booked. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import {
   AT_ONCE_MS,
   type CountedEnd,
@@ -299,8 +299,8 @@ const SUM_NAME = new RegExp(
   "s",
 );
 const sumName = z.object({
-  ...{ type: transactionType, network: z.string(), what: z.enum(WHATS).optional() },
-  ...{ end: z.enum(countedEnds).optional(), cause: endCause.optional() },
+  ...{ type: transactionType, network: z.string(), what: z.optional(z.enum(WHATS)) },
+  ...{ end: z.optional(z.enum(countedEnds)), cause: z.optional(endCause) },
 });
 
 /** The sums of accounts on days, by kind and network, in batches. */

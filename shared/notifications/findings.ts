@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "#zod";
 import { accountSchema } from "../access/account-store.ts";
 import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
@@ -41,15 +41,16 @@ export type FindingsFor = (wanted: Wanted) => readonly Finding[];
 
 /** Of an account neither its keys nor its limits, of an order neither its phone number nor what is made from it. */
 const accountShape = lazyObject(
-  () => accountSchema.pick({ pk: true, account_id: true, name: true, owners: true, endpoints: true }).shape,
+  () => z.pick(accountSchema, { pk: true, account_id: true, name: true, owners: true, endpoints: true }).shape,
 );
 const walletShape = lazyObject(
-  () => walletSchema.pick({ pk: true, account_id: true, balance_kobo: true, low_balance_threshold_kobo: true }).shape,
+  () =>
+    z.pick(walletSchema, { pk: true, account_id: true, balance_kobo: true, low_balance_threshold_kobo: true }).shape,
 );
 /** The function may read no other attributes of an order (`readsInPart` in its spec). */
 export const orderShape = lazyObject(
   () =>
-    transactionSchema.pick({
+    z.pick(transactionSchema, {
       ...{ pk: true, account_id: true, type: true, mode: true, status: true },
       ...{ amount_kobo: true, network: true, created_at: true },
     }).shape,
@@ -97,7 +98,7 @@ const ownedIds = async (ledger: Ledger, wanted: readonly Wanted[]): Promise<read
 const readAll = async <Item extends { readonly pk: string }>(
   ledger: Ledger,
   pks: readonly string[],
-  schema: z.ZodType<Item> & { readonly shape: object },
+  schema: z.ZodMiniType<Item> & { readonly shape: object },
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
   const batches = keyBatches(pks.map((pk) => ({ pk })));

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { notifiedPk } from "../ledger/schema.ts";
@@ -17,7 +17,7 @@ const channelSchema = z.object({
   /** By the keys of findings. */
   sent: z.record(z.string(), sentSchema),
   /** Only if the last attempt failed, and of the choice with this version. */
-  failing: z.object({ version: z.int(), attempts: z.int(), next_at: z.iso.datetime() }).optional(),
+  failing: z.optional(z.object({ version: z.int(), attempts: z.int(), next_at: z.iso.datetime() })),
 });
 export type NotifiedBy = z.infer<typeof channelSchema>;
 
@@ -27,8 +27,8 @@ export type NotifiedBy = z.infer<typeof channelSchema>;
  */
 export const notifiedSchema = z.object({
   pk: z.string(),
-  by_email: channelSchema.optional(),
-  by_slack: channelSchema.optional(),
+  by_email: z.optional(channelSchema),
+  by_slack: z.optional(channelSchema),
 });
 export type Notified = z.infer<typeof notifiedSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { notificationKind } from "../contract/notification-kinds.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -10,7 +10,7 @@ import type { Secret } from "../platform/secrets.ts";
 export const channels = ["email", "slack"] as const;
 export type Channel = (typeof channels)[number];
 
-const kinds = z.array(notificationKind).min(1);
+const kinds = z.array(notificationKind).check(z.minLength(1));
 
 /**
  * What a person chose to be notified of, and how, in the ledger table. It is never deleted: without `list_key` the person
@@ -23,10 +23,10 @@ export const recipientSchema = z.object({
   /** Rises with each choice: what failed before does not count. */
   version: z.int(),
   /** `address` was subscribed. E-mails go to what the provider verifies now (recipient-access.ts). */
-  email: z.object({ address: z.string(), kinds }).optional(),
+  email: z.optional(z.object({ address: z.string(), kinds })),
   /** `url` is sealed, in Base64: it lets everybody who has it write to the channel. */
-  slack: z.object({ host: z.string(), url: z.string(), kinds }).optional(),
-  list_key: z.literal(RECIPIENTS_LIST).optional(),
+  slack: z.optional(z.object({ host: z.string(), url: z.string(), kinds })),
+  list_key: z.optional(z.literal(RECIPIENTS_LIST)),
   created_at: z.iso.datetime(),
 });
 export type Recipient = z.infer<typeof recipientSchema>;

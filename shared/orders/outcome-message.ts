@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
@@ -36,16 +36,16 @@ const enqueueMessage = z.object({
   transaction_pk: z.string(),
   write_token: z.string(),
   account_id: z.string(),
-  claim: z.string().optional(),
+  claim: z.optional(z.string()),
   table: z.string(),
-  refusals: z.int().min(1).optional(),
-  claimed: z
-    .object({
-      number: z.int().min(1).optional(),
-      turnUntil: z.iso.datetime().optional(),
-      isIndeterminate: z.boolean().optional(),
-    })
-    .optional(),
+  refusals: z.optional(z.int().check(z.minimum(1))),
+  claimed: z.optional(
+    z.object({
+      number: z.optional(z.int().check(z.minimum(1))),
+      turnUntil: z.optional(z.iso.datetime()),
+      isIndeterminate: z.optional(z.boolean()),
+    }),
+  ),
   order: orderToSendSchema,
 });
 export type EnqueueMessage = z.infer<typeof enqueueMessage>;
@@ -59,13 +59,13 @@ const eventMessage = z.object({
   /**
    * Set only if an address list or a signature authenticates the event in addition to the path token; see event-mac.ts.
    */
-  mac: z.string().max(100).optional(),
+  mac: z.optional(z.string().check(z.maxLength(100))),
   reference: z.string(),
   status: z.enum(["success", "failed"]),
   /** Absent if none was sent, or if it is not a whole number of kobo. */
-  amount_kobo: koboSchema.optional(),
-  type: z.string().optional(),
-  phone: z.object({ hmac: z.string(), masked: z.string() }).optional(),
+  amount_kobo: z.optional(koboSchema),
+  type: z.optional(z.string()),
+  phone: z.optional(z.object({ hmac: z.string(), masked: z.string() })),
 });
 export type EventMessage = z.infer<typeof eventMessage>;
 
@@ -74,10 +74,10 @@ const unreadableMessage = z.object({
   kind: z.literal("unreadable_event"),
   mode: z.literal("live"),
   /** A keyed hash of the event: a duplicate is stored once. */
-  digest: z.string().regex(/^[\w-]{43}$/),
-  reference: z.string().max(100).optional(),
+  digest: z.string().check(z.regex(/^[\w-]{43}$/)),
+  reference: z.optional(z.string().check(z.maxLength(100))),
   /** What could not be read, and the status: `reference absent, status reversed`. */
-  problem: z.string().regex(/^[\x20-\x7e]{1,200}$/),
+  problem: z.string().check(z.regex(/^[\x20-\x7e]{1,200}$/)),
 });
 export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 
@@ -87,13 +87,13 @@ const answerTarget = {
   transaction_pk: z.string(),
   write_token: z.string(),
   /** The claim under which the order was sent when the upstream was asked. */
-  claim: z.string().optional(),
+  claim: z.optional(z.string()),
 };
 
 /** What the upstream reports about one of its orders. */
-const reportedOrder = eventMessage
-  .pick({ reference: true, status: true, amount_kobo: true, type: true })
-  .extend({ phone: z.object({ masked: z.string() }).optional() });
+const reportedOrder = z.extend(z.pick(eventMessage, { reference: true, status: true, amount_kobo: true, type: true }), {
+  phone: z.optional(z.object({ masked: z.string() })),
+});
 
 /**
  * What the upstream answered when it was asked for an open order: an outcome, or something that a person must see. As

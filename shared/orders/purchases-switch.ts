@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { ServiceError } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
@@ -16,8 +16,8 @@ export const purchasesSwitch = lazyObject(() => ({
   since: z.iso.datetime(),
   by: z.string(),
   /** On AWS, the identity that AWS STS gave for the operator's credentials. */
-  caller_arn: z.string().optional(),
-  why: z.string().optional(),
+  caller_arn: z.optional(z.string()),
+  why: z.optional(z.string()),
 }));
 export type PurchasesSwitch = z.output<typeof purchasesSwitch>;
 /** Only `purchases` is known where the switch was never used. */
@@ -45,8 +45,8 @@ type SwitchedPart = Omit<PurchasesSwitch, "purchases">;
 
 /** `version` counts the changes. */
 export const partsSchema = lazyObject(() => ({
-  version: z.int().min(0),
-  off: z.record(z.string(), purchasesSwitch.omit({ purchases: true })),
+  version: z.int().check(z.minimum(0)),
+  off: z.record(z.string(), z.omit(purchasesSwitch, { purchases: true })),
 }));
 type Parts = z.output<typeof partsSchema>;
 
@@ -92,7 +92,7 @@ export const readPurchasesSwitch = async ({ db, table, initially }: PurchasesSto
 };
 
 /** What a write replaces is known by its `since` alone: the rest of the item may be unreadable. */
-const replacedSwitch = z.object({ since: z.unknown().optional() });
+const replacedSwitch = z.object({ since: z.optional(z.unknown()) });
 const WRITES_MAX = 5;
 
 /**

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
@@ -34,7 +34,7 @@ export const upstreamRefusalSchema = lazyObject(() => ({
   /** The last order. */
   refused_at: z.iso.datetime(),
   /** The first order after the last accepted one. Absent once an order was accepted. */
-  since: z.iso.datetime().optional(),
+  since: z.optional(z.iso.datetime()),
 }));
 export type UpstreamRefusal = z.output<typeof upstreamRefusalSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import { koboText } from "../contract/money.ts";
 import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
@@ -49,9 +49,9 @@ const begunAccountSchema = z.object({
   account_id: z.string(),
   fold: foldSchema,
   /** All its lines are summed up, and those after them until here. */
-  compared: statementPositionSchema.optional(),
+  compared: z.optional(statementPositionSchema),
   /** Since when its lines do not agree with its wallet. */
-  disagrees_since: z.iso.datetime().optional(),
+  disagrees_since: z.optional(z.iso.datetime()),
 });
 type BegunAccount = z.infer<typeof begunAccountSchema>;
 
@@ -59,11 +59,11 @@ type BegunAccount = z.infer<typeof begunAccountSchema>;
 export const closingSchema = z.object({
   phase: z.enum(["seal", "close"]),
   /** The last account of this phase, as the index lists it. */
-  account: indexKeySchema.optional(),
+  account: z.optional(indexKeySchema),
   done: z.int(),
   accounts: z.int(),
   /** The next account, which is closed in part. */
-  begun: begunAccountSchema.optional(),
+  begun: z.optional(begunAccountSchema),
 });
 export type Closing = z.infer<typeof closingSchema>;
 
@@ -169,7 +169,7 @@ const closeAccounts = async (
   const wallets = await getItems(
     ledger,
     accountIds.map((accountId) => ({ pk: walletPk(accountId) })),
-    walletSchema.pick({ pk: true, sealed_to: true }),
+    z.pick(walletSchema, { pk: true, sealed_to: true }),
   );
   const walletOf = new Map(wallets.map((wallet) => [wallet.pk, wallet]));
   let closing = begun;
@@ -318,7 +318,7 @@ export const serviceSums = (
   return { ...total, kinds, accounts: periods.length, hash };
 };
 
-const lineKinds = lineKind.options.flatMap(({ options }) => options);
+const lineKinds = lineKind.def.options.flatMap(({ options }) => options);
 const kindNames = (kinds: KindSums) => lineKinds.filter((name) => kinds[name] !== undefined);
 
 /**

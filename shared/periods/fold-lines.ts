@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type KindSums, kindSums } from "../ledger/period.ts";
@@ -16,7 +16,7 @@ export type PeriodOf = {
 };
 
 /** What the hash has of a line: all that never changes. A description's phone number is masked one day. */
-const hashedLine = z.tuple([z.string(), lineKind, z.string(), z.string().nullable(), z.string().nullable(), z.int()]);
+const hashedLine = z.tuple([z.string(), lineKind, z.string(), z.nullable(z.string()), z.nullable(z.string()), z.int()]);
 export type HashedLine = z.infer<typeof hashedLine>;
 
 const hashedLineOf = ({ at, kind, id, caller_reference, network, effect_kobo }: StatementLine): HashedLine => [
@@ -30,7 +30,7 @@ const hashedLineOf = ({ at, kind, id, caller_reference, network, effect_kobo }: 
 
 /** How far a period's lines are summed up and hashed. */
 export const foldSchema = z.object({
-  position: statementPositionSchema.optional(),
+  position: z.optional(statementPositionSchema),
   /** Lines of the last millisecond read: the next page may have more of it, and they are hashed in order of their ids. */
   waiting: z.array(hashedLine),
   opening_kobo: z.int(),
@@ -40,14 +40,14 @@ export const foldSchema = z.object({
   /** The wallet's version after the last line that was read. */
   version: z.int(),
   /** The hash of everything so far; absent until the opening balance is known. */
-  hash: z.string().optional(),
+  hash: z.optional(z.string()),
 });
 export type Fold = z.infer<typeof foldSchema>;
 
 export const emptyFold: Fold = { waiting: [], opening_kobo: 0, lines: 0, kinds: {}, balance_kobo: 0, version: 0 };
 
 /** The fold of an account whose lines are read in part. */
-export const begunFoldSchema = foldSchema.extend({ account_id: z.string() });
+export const begunFoldSchema = z.extend(foldSchema, { account_id: z.string() });
 
 /** How far an account's lines are read. Between two calls the index may list another account before the one that was begun. */
 export const foldOf = <Begun extends Fold & { readonly account_id: string }>(

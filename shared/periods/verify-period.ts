@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import * as z from "zod";
+import * as z from "#zod";
 import { monthAfter } from "../contract/time-zone.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -21,10 +21,10 @@ export type Difference = { readonly account_id: string | null; readonly what: st
 
 /** Where verifying a month continues. */
 export const verifyingSchema = z.object({
-  account: indexKeySchema.optional(),
+  account: z.optional(indexKeySchema),
   done: z.int(),
   /** The next account, which is verified in part, and its first line that differs. */
-  fold: begunFoldSchema.extend({ found: z.string().optional() }).optional(),
+  fold: z.optional(z.extend(begunFoldSchema, { found: z.optional(z.string()) })),
 });
 export type Verifying = z.infer<typeof verifyingSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readServicePeriod } from "../ledger/period.ts";
@@ -23,7 +23,7 @@ export const verificationSchema = z.object({
   begun_at: z.iso.datetime(),
   /** The months that are left of it, and where the first of them continues. */
   months: z.array(z.string()),
-  verifying: verifyingSchema.optional(),
+  verifying: z.optional(verifyingSchema),
 });
 type Verification = z.infer<typeof verificationSchema>;
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { escapeControls } from "../contract/control-characters.ts";
 
 /**
@@ -17,7 +17,7 @@ export type ChainEnd = z.infer<typeof chainEndSchema>;
 export type ChainedLine = { readonly line: string; readonly end: ChainEnd };
 
 /** The fields in the schema's order. A terminal that prints the line stays as it is, and so do the line's bytes. */
-const lineOf = (schema: z.ZodObject, value: object): string => escapeControls(JSON.stringify(schema.parse(value)));
+const lineOf = (schema: z.ZodMiniObject, value: object): string => escapeControls(JSON.stringify(schema.parse(value)));
 
 export const footerLine = (end: ChainEnd): string => lineOf(chainEndSchema, end);
 
@@ -32,7 +32,7 @@ const linkSchema = z.object({ number: z.int(), previous: z.string() });
 type Link = z.infer<typeof linkSchema>;
 
 /** Files whose header and records have these fields. `name`: what messages call a record. */
-export const chainedLines = <Header extends z.ZodObject, Fields extends z.ZodRawShape>(
+export const chainedLines = <Header extends z.ZodMiniObject, Fields extends z.core.$ZodLooseShape>(
   headerSchema: Header,
   fields: Fields,
   name: string,
@@ -102,7 +102,7 @@ export const chainedLines = <Header extends z.ZodObject, Fields extends z.ZodRaw
 };
 
 /** Undefined unless the line is exactly as it would have been written. */
-const parsedLine = <Schema extends z.ZodObject>(
+const parsedLine = <Schema extends z.ZodMiniObject>(
   schema: Schema,
   line: string | undefined,
 ): z.output<Schema> | undefined => {

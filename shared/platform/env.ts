@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { SecretVariable } from "./secret-table.ts";
 
 /**
@@ -13,10 +13,10 @@ export const CONSENT_RETENTION_DAYS_MIN = 365;
 /** An order that waits for longer is worth nothing to its caller. */
 export const QUEUE_MINUTES_MAX = 24 * 60;
 
-const text = z.string().min(1);
+const text = z.string().check(z.minLength(1));
 const anyText = z.string();
 const url = z.url();
-const positive = z.coerce.number().int().positive();
+const positive = z.coerce.number().check(z.int(), z.positive());
 const onOrOff = z.enum(["on", "off"]);
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
@@ -36,7 +36,10 @@ export const environment = z.object({
   /** Addresses and CIDR ranges from which the upstream sends its events, comma-separated; may be empty. */
   UPSTREAM_WEBHOOK_IPS: anyText,
   /** Base URL of the upstream, `/v1` included. */
-  UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  UPSTREAM_BASE_URL: z.pipe(
+    z.url({ protocol: /^https?$/ }),
+    z.transform((url) => url.replace(/\/+$/, "")),
+  ),
   /** How the upstream differs from the document, as JSON (shared/upstream/profile.ts). */
   UPSTREAM_PROFILE: text,
   /** Private ranges that webhooks may reach, also over plain http and at any port; comma-separated, may be empty. */
@@ -44,7 +47,7 @@ export const environment = z.object({
   /** Hosts of the service and the upstream, which no webhook may call; comma-separated, may be empty. */
   WEBHOOK_REFUSED_HOSTS: anyText,
   /** The key in KMS that hashes the numbers of identity checks. */
-  IDENTITY_KEY_ARN: z.string().startsWith("arn:"),
+  IDENTITY_KEY_ARN: z.string().check(z.startsWith("arn:")),
   /** Prices of identity requests in NGN, as JSON (shared/identity/identity-prices.ts). */
   IDENTITY_PRICES: text,
   /** What the upstream's `amount` is, and what orders cost, as JSON (shared/ledger/upstream-costs.ts). */
@@ -60,16 +63,16 @@ export const environment = z.object({
   /** Where days and months of statements, periods and charts begin. */
   TIME_ZONE: text,
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
-  PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
+  PHONE_RETENTION_DAYS: z.coerce.number().check(z.int(), z.minimum(PHONE_RETENTION_DAYS_MIN)),
   /** After this many days a consent no longer says whom a check was about, why, and how the person consented. */
-  CONSENT_RETENTION_DAYS: z.coerce.number().int().min(CONSENT_RETENTION_DAYS_MIN),
+  CONSENT_RETENTION_DAYS: z.coerce.number().check(z.int(), z.minimum(CONSENT_RETENTION_DAYS_MIN)),
   /**
    * What holds until an operator switches purchases for the first time (shared/orders/purchases-switch.ts): `off` in a
    * stage that adopts a ledger.
    */
   PURCHASES_INITIALLY: onOrOff,
   /** How long an order may wait for the upstream's limit; 0 if no order waits. */
-  QUEUE_MINUTES: z.coerce.number().int().min(0).max(QUEUE_MINUTES_MAX),
+  QUEUE_MINUTES: z.coerce.number().check(z.int(), z.minimum(0), z.maximum(QUEUE_MINUTES_MAX)),
   /** `off` stops background changes of the ledger. The doctor of the console and of the admin commands says so. */
   WORKERS: onOrOff,
   /** `no`: the stage serves test keys only. */
@@ -77,7 +80,7 @@ export const environment = z.object({
   /** The stage's setting `console`, as JSON (shared/console/console-settings.ts); empty if it has no console. */
   CONSOLE: anyText,
   /** `sdk` has the SDK send all calls to AWS (shared/platform/aws/short-path.ts). */
-  AWS_CALLS: z.enum(["short", "sdk"]).default("short"),
+  AWS_CALLS: z._default(z.enum(["short", "sdk"]), "short"),
 });
 
 type Variables = z.output<typeof environment> & Readonly<Record<SecretVariable, string>>;
@@ -87,7 +90,7 @@ export type Variable = keyof Variables;
 export type FunctionEnvironment = Readonly<Record<Variable, string>>;
 
 /** How the text of a variable is read. */
-export const variableSchema = (name: Variable): z.ZodType => (isSecret(name) ? text : environment.shape[name]);
+export const variableSchema = (name: Variable): z.ZodMiniType => (isSecret(name) ? text : environment.shape[name]);
 const isSecret = (name: Variable): name is SecretVariable => !(name in environment.shape);
 
 /**

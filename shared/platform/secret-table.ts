@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { SECRET_LENGTH_MIN } from "./secret-length.ts";
 
 export type SecretKind = "filled" | "generated" | "fixed";
@@ -97,9 +97,12 @@ export const secretNames: readonly SecretName[] = Object.keys(secretTable).filte
 /** A value for each secret, by its name. */
 export const secretValues = (create: (name: SecretName) => unknown): Record<SecretName, string> =>
   valuesSchema.parse(Object.fromEntries(secretNames.map((name) => [name, create(name)])));
-const valuesSchema = z.record(z.enum(secretNames), z.string().min(1));
+const valuesSchema = z.record(z.enum(secretNames), z.string().check(z.minLength(1)));
 
 /** An id for each secret, by its environment variable. */
 export const secretIds = (idOf: (name: SecretName) => unknown): Record<SecretVariable, string> =>
   idsSchema.parse(Object.fromEntries(secretNames.map((name) => [secretTable[name].variable, idOf(name)])));
-const idsSchema = z.record(z.enum(secretNames.map((name) => secretTable[name].variable)), z.string().min(1));
+const idsSchema = z.record(
+  z.enum(secretNames.map((name) => secretTable[name].variable)),
+  z.string().check(z.minLength(1)),
+);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table, Writes } from "../ledger/ledger.ts";
@@ -6,7 +6,10 @@ import { priceListPk } from "../ledger/schema.ts";
 import { type PriceRule, priceRuleSchema } from "./price-rule.ts";
 
 /** The price rules of an account; `version` rises with every change, and the items of the account's keys have it too. */
-export const priceListSchema = lazyObject(() => ({ version: z.int().min(1), rules: z.array(priceRuleSchema) }));
+export const priceListSchema = lazyObject(() => ({
+  version: z.int().check(z.minimum(1)),
+  rules: z.array(priceRuleSchema),
+}));
 export type PriceList = z.infer<typeof priceListSchema>;
 
 /** A copy of the account's list, for functions that may not read accounts. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { changedByPercent, type Kobo, koboSchema } from "../contract/money.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
@@ -11,9 +11,9 @@ export const priceRuleSchema = lazyObject(() => ({
   id: z.string(),
   kind: transactionType,
   /** Code of the network; absent: all networks. Of data and airtime. */
-  network: z.string().optional(),
+  network: z.optional(z.string()),
   /** Absent: all plans. Of data. */
-  plan_id: z.int().optional(),
+  plan_id: z.optional(z.int()),
   from: z.iso.datetime(),
   change: z.discriminatedUnion("by", [
     z.object({ by: z.literal("percent"), percent: z.number() }),
@@ -25,7 +25,7 @@ export const priceRuleSchema = lazyObject(() => ({
    * The most that it may take off the face value, in percent: the discount of the upstream when the rule was set. Absent
    * if a price below cost is meant.
    */
-  discount_percent_max: z.number().optional(),
+  discount_percent_max: z.optional(z.number()),
 }));
 export type PriceRule = z.infer<typeof priceRuleSchema>;
 

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { OperationResult } from "../call/result.ts";
 import type { purchaseResult } from "../contract/purchase.ts";
 import { purchaseToView } from "../ledger/transaction.ts";

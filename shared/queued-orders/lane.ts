@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenKey } from "../ledger/query-index.ts";
 import type { QueuedOrder } from "../ledger/transaction.ts";
@@ -109,7 +109,7 @@ export const unlessUnreadable = async <Result>(
   try {
     return await read();
   } catch (error) {
-    if (error instanceof z.ZodError) log.alarm("queued_orders.unreadable", { ...what, ...errorFields(error) });
+    if (error instanceof z.$ZodError) log.alarm("queued_orders.unreadable", { ...what, ...errorFields(error) });
     else log.warn("queued_orders.not_read", { ...what, ...errorFields(error) });
     return undefined;
   }

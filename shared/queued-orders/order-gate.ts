@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { getItems } from "../ledger/get-item.ts";
 import {
   type OnOrOff,
@@ -119,7 +119,7 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     const isLong = (from: string): boolean => nowMs - Date.parse(from) > STILL_OFF_MS;
     if (purchases === "off" && since !== undefined && isLong(since)) log.alarm("purchases.still_off", { since });
     for (const [part, item] of Object.entries(parts)) {
-      const begun = purchasesSwitch.pick({ since: true }).safeParse(item).data?.since;
+      const begun = z.pick(purchasesSwitch, { since: true }).safeParse(item).data?.since;
       if (begun !== undefined && isLong(begun)) log.alarm("purchases.part_still_off", { part, since: begun });
     }
     // Counted from before the read, so that a slow response does not prolong it.

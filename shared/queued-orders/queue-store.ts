@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { readTransaction, readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -21,17 +21,17 @@ const BLOCK_MS_MAX = RETRY_AFTER_S_MAX * 1_000 + CLOCK_DIFFERENCE_MS_MAX;
  */
 export const upstreamPaceSchema = z.object({
   /** Until then the limit is spent, and orders wait. */
-  limit_until: z.iso.datetime().catch(NEVER),
+  limit_until: z.catch(z.iso.datetime(), NEVER),
   /** Until then orders wait, because something else answered in the upstream's place. Removed when it answers again. */
-  unrecognized_until: z.iso.datetime().catch(NEVER),
+  unrecognized_until: z.catch(z.iso.datetime(), NEVER),
   /** Until then orders wait because others do. */
-  queue_until: z.iso.datetime().catch(NEVER),
+  queue_until: z.catch(z.iso.datetime(), NEVER),
   /** How many orders waited when the sender counted them last. */
-  queued_orders: z.int().min(0).catch(0),
+  queued_orders: z.catch(z.int().check(z.minimum(0)), 0),
   /** Orders that the upstream takes in a minute. */
-  per_minute: z.int().min(1).catch(rateGroups.vtu.requestsPerMinute),
+  per_minute: z.catch(z.int().check(z.minimum(1)), rateGroups.vtu.requestsPerMinute),
   /** When the sender's next run begins. */
-  next_run: z.iso.datetime().catch(NEVER),
+  next_run: z.catch(z.iso.datetime(), NEVER),
 });
 export type UpstreamPace = z.output<typeof upstreamPaceSchema>;
 

@@ -1,3 +1,4 @@
+import * as z from "#zod";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readEntryAmounts } from "../ledger/ledger-entry.ts";
 import type { TimeRange } from "../ledger/query-index.ts";
@@ -16,7 +17,7 @@ export type LedgerChange = {
 };
 
 /** What a balance needs of a transaction. */
-export const transactionAmountSchema = transactionSchema.pick({
+export const transactionAmountSchema = z.pick(transactionSchema, {
   pk: true,
   created_at: true,
   amount_kobo: true,

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { modeSchema } from "../contract/transaction.ts";
 import { consentSchema } from "../identity/consent.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -63,7 +63,7 @@ export const progressSchema = z.object({
   /** The next run begins here. */
   position: z.iso.datetime(),
   /** The oldest item that keeps its number for now: the next pass begins with it. */
-  oldest_waiting: z.iso.datetime().optional(),
+  oldest_waiting: z.optional(z.iso.datetime()),
   /** The last complete pass masked everything created before this moment. Of all lists: the day on which it began. */
   finished_before: z.iso.datetime(),
 });
@@ -98,7 +98,7 @@ type Part = {
   readonly name: string;
   readonly before: string;
   readonly pkOf: (item: { readonly pk: string }) => string;
-  readonly schema: z.ZodType<Maskable>;
+  readonly schema: z.ZodMiniType<Maskable>;
 };
 
 const partsOf = async (ledger: Ledger, before: string, consentsBefore: string): Promise<readonly Part[]> => {
@@ -122,8 +122,8 @@ const partsOf = async (ledger: Ledger, before: string, consentsBefore: string): 
 const changeOf = (name: string, from: string, to: string): Replacements =>
   from === to ? {} : { [name]: { from, to } };
 
-export const maskableTransaction = transactionSchema
-  .pick({
+export const maskableTransaction = z.pipe(
+  z.pick(transactionSchema, {
     pk: true,
     mode: true,
     status: true,
@@ -131,8 +131,8 @@ export const maskableTransaction = transactionSchema
     phone_key: true,
     description: true,
     created_at: true,
-  })
-  .transform(({ pk, mode, status, phone_number: number = "", phone_key, description, created_at }): Maskable => {
+  }),
+  z.transform(({ pk, mode, status, phone_number: number = "", phone_key, description, created_at }): Maskable => {
     const change = {
       ...changeOf("phone_number", number, maskedNumber(number)),
       ...(number !== "" && changeOf("description", description, maskedText(description, number))),
@@ -141,29 +141,42 @@ export const maskableTransaction = transactionSchema
     // No event is matched to a test transaction, and some of those stay open for ever.
     const waits = mode === "live" && status === "processing";
     return { pk, created_at, waits, change };
-  });
+  }),
+);
 
 /** An event is stored with the beginning and the end of its number. */
-export const maskableEvent = readableEventSchema
-  .pick({ pk: true, phone_masked: true, created_at: true })
-  .transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
+export const maskableEvent = z.pipe(
+  z.pick(readableEventSchema, { pk: true, phone_masked: true, created_at: true }),
+  z.transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
     return { pk, created_at, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };
-  });
+  }),
+);
 
 /** What an endpoint answered is a text of its app, which may name a person. */
-export const maskableDelivery = deliverySchema.transform(({ pk, created_at, attempts }): Maskable => {
-  const hasBody = attempts.some(({ response_body }) => response_body !== undefined);
-  const to = attempts.map(({ response_body: _body, ...attempt }) => attempt);
-  return { pk, created_at, waits: false, change: hasBody ? { attempts: { from: attempts, to } } : {} };
-});
+export const maskableDelivery = z.pipe(
+  deliverySchema,
+  z.transform(({ pk, created_at, attempts }): Maskable => {
+    const hasBody = attempts.some(({ response_body }) => response_body !== undefined);
+    const to = attempts.map(({ response_body: _body, ...attempt }) => attempt);
+    return { pk, created_at, waits: false, change: hasBody ? { attempts: { from: attempts, to } } : {} };
+  }),
+);
 
 /** The rest says who asked, when and for what, and is kept with the order. */
-const reducedConsent = consentSchema
-  .pick({ pk: true, created_at: true, subject: true, subject_key: true, purpose: true, evidence: true })
-  .transform(({ pk, created_at, ...gone }): Maskable => {
+const reducedConsent = z.pipe(
+  z.pick(consentSchema, {
+    pk: true,
+    created_at: true,
+    subject: true,
+    subject_key: true,
+    purpose: true,
+    evidence: true,
+  }),
+  z.transform(({ pk, created_at, ...gone }): Maskable => {
     const stored = Object.entries(gone).filter(([, value]) => value !== undefined);
     return { pk, created_at, waits: false, change: Object.fromEntries(stored.map(([name, from]) => [name, { from }])) };
-  });
+  }),
+);
 
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
 

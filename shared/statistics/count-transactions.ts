@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import { transactionType } from "../contract/transaction.ts";
 import { isTransactionPk, walletPk } from "../ledger/schema.ts";
@@ -7,30 +7,33 @@ import { type CacheInZone, type ChangedBalance, setDailyBalances } from "./daily
 import { addToAccountDays, addToHours, type EndedTransaction } from "./hourly-counts.ts";
 
 /** The stream's numbers are wrapped (shared/lambda/stream-handler.ts). */
-const integer = z
-  .object({ value: z.string() })
-  .transform(({ value }) => Number(value))
-  .pipe(z.int());
+const integer = z.pipe(
+  z.pipe(
+    z.object({ value: z.string() }),
+    z.transform(({ value }) => Number(value)),
+  ),
+  z.int(),
+);
 
 const openItem = z.object({ status: z.literal("processing") });
 const endedItem = z.object({
-  pk: z.string().refine(isTransactionPk),
+  pk: z.string().check(z.refine(isTransactionPk)),
   account_id: z.string(),
   status: z.enum(["success", "failed"]),
   mode: z.literal("live"),
   type: transactionType,
-  network: z.string().optional(),
-  debit: z.literal("void").optional(),
+  network: z.optional(z.string()),
+  debit: z.optional(z.literal("void")),
   amount_kobo: integer,
-  failure: z.object({ code: z.string() }).optional(),
-  resolved_by: z.string().optional(),
-  sent_at: z.iso.datetime().optional(),
+  failure: z.optional(z.object({ code: z.string() })),
+  resolved_by: z.optional(z.string()),
+  sent_at: z.optional(z.iso.datetime()),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 
 const walletVersion = z.object({ version: integer });
-const walletItem = walletVersion.extend({
+const walletItem = z.extend(walletVersion, {
   pk: z.string(),
   account_id: z.string(),
   balance_kobo: integer,

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";

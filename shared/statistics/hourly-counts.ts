@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -143,7 +143,10 @@ const counted = z.tuple([
   transactionType,
   z.string(),
   z.enum(["success", "failed"]),
-  z.union([z.enum(["count", "kobo", ...QUARTERS]), z.coerce.number().int().max(LATENCY_BOUNDS_MS.length)]),
+  z.union([
+    z.enum(["count", "kobo", ...QUARTERS]),
+    z.coerce.number().check(z.int(), z.maximum(LATENCY_BOUNDS_MS.length)),
+  ]),
 ]);
 
 /** Every hour from the one of `fromMs` to the one of `toMs`, oldest first. */

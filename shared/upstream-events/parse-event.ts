@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { finalStatusOf, type UpstreamProfile } from "../upstream/profile.ts";
@@ -24,8 +24,8 @@ type EventProfile = Pick<UpstreamProfile, "events" | "statuses">;
 
 /** Only reference and status are required: any other field that cannot be read counts as absent. */
 const eventData = z.record(z.string(), z.unknown());
-const typeWord = z.string().max(40).trim().toLowerCase().optional().catch(undefined);
-const phoneText = z.string().min(1).max(20).optional().catch(undefined);
+const typeWord = z.catch(z.optional(z.string().check(z.maxLength(40), z.trim(), z.toLowerCase())), undefined);
+const phoneText = z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(20))), undefined);
 
 /**
  * Reads an event only where its meaning is certain. An event about a transaction that cannot be read is `unreadable`,

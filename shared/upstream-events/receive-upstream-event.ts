@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { Call } from "../call/call.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
 import { comparablePhone } from "../ledger/mask-phone.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PutCommandInput, UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -44,10 +44,10 @@ const commonFields = {
   /** `open` until an operator matches or discards it. */
   state: z.enum(["open", "matched", "discarded"]),
   /** Only while its state is `open`: its place in the list of such events. */
-  open: z.string().optional(),
-  listed_at: z.iso.datetime().optional(),
+  open: z.optional(z.string()),
+  listed_at: z.optional(z.iso.datetime()),
   /** The key of the transaction that it is about, if that is known. */
-  transaction_pk: z.string().optional(),
+  transaction_pk: z.optional(z.string()),
   created_at: z.iso.datetime(),
 };
 
@@ -56,9 +56,9 @@ export const readableEventSchema = z.object({
   reason: z.enum(eventReasons),
   reference: z.string(),
   says: z.enum(["success", "failed"]),
-  type: z.string().optional(),
-  amount_kobo: koboSchema.optional(),
-  phone_masked: z.string().optional(),
+  type: z.optional(z.string()),
+  amount_kobo: z.optional(koboSchema),
+  phone_masked: z.optional(z.string()),
 });
 export type ReadableEvent = z.infer<typeof readableEventSchema>;
 
@@ -66,7 +66,7 @@ export type ReadableEvent = z.infer<typeof readableEventSchema>;
 const unreadableEventSchema = z.object({
   ...commonFields,
   reason: z.enum(unreadableReasons),
-  reference: z.string().optional(),
+  reference: z.optional(z.string()),
   problem: z.string(),
 });
 
@@ -129,7 +129,7 @@ const newEvent = (
   { clock }: Ledger,
   pk: string,
   transactionPk: string | undefined,
-): z.infer<z.ZodObject<typeof commonFields>> => {
+): z.infer<z.ZodMiniObject<typeof commonFields>> => {
   const now = isoTime(clock());
   return {
     pk,

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -25,13 +25,13 @@ export const lookupRecordSchema = z.object({
   pk: z.string(),
   next_at: z.iso.datetime(),
   /** How often the upstream was asked. */
-  asked: z.int().min(0).default(0),
-  asked_at: z.iso.datetime().optional(),
-  finding: z.enum(lookupFindings).optional(),
+  asked: z._default(z.int().check(z.minimum(0)), 0),
+  asked_at: z.optional(z.iso.datetime()),
+  finding: z.optional(z.enum(lookupFindings)),
   /** What was missing or different, or why there is no clear answer. */
-  details: z.string().optional(),
+  details: z.optional(z.string()),
   /** The finding that was last given to a person. */
-  escalated: z.enum(lookupFindings).optional(),
+  escalated: z.optional(z.enum(lookupFindings)),
 });
 export type LookupRecord = z.output<typeof lookupRecordSchema>;
 

@@ -1,5 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -20,8 +20,8 @@ export const upstreamBalanceSchema = z.object({
   pk: z.string(),
   next_at: z.iso.datetime(),
   /** Absent until an answer could be read. */
-  balance_kobo: koboSchema.optional(),
-  read_at: z.iso.datetime().optional(),
+  balance_kobo: z.optional(koboSchema),
+  read_at: z.optional(z.iso.datetime()),
 });
 export type UpstreamBalance = z.output<typeof upstreamBalanceSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { BookedOrder } from "../contract/upstream-statement.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -11,7 +11,10 @@ import { expectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts"
 export type HashPhone = (phoneNumber: string) => string;
 
 /** Where a list of orders continues: behind these accounts, and behind this order of the next one. */
-export const ordersPositionSchema = z.object({ account: indexKeySchema.optional(), order: indexKeySchema.optional() });
+export const ordersPositionSchema = z.object({
+  account: z.optional(indexKeySchema),
+  order: z.optional(indexKeySchema),
+});
 export type OrdersPosition = z.infer<typeof ordersPositionSchema>;
 
 /** Orders of one page, and the index reads that it may take: there may be many accounts without one. */

@@ -1,8 +1,8 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type BookedOrder, bookedOrder, type FindingClass, statementRow } from "../contract/upstream-statement.ts";
 
 /** A row in its file. Equal rows have one `id`, whatever their files. */
-export const chargedRow = statementRow.extend({ id: z.string(), file: z.int(), line: z.int() });
+export const chargedRow = z.extend(statementRow, { id: z.string(), file: z.int(), line: z.int() });
 export type ChargedRow = z.infer<typeof chargedRow>;
 
 const candidate = z.object({ order: bookedOrder, is_taken: z.boolean() });
@@ -18,7 +18,7 @@ export type Parts<Item> = {
   readonly parts: () => Iterable<readonly Item[]>;
 };
 /** Memory holds one part at a time. */
-export type MakeParts = <Item>(name: string, schema: z.ZodType<Item>) => Parts<Item>;
+export type MakeParts = <Item>(name: string, schema: z.ZodMiniType<Item>) => Parts<Item>;
 
 /** What the comparison says of one order, of one row, of a pair of them, or of the statement's clock. */
 export type Finding = {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { bookedOrder, findingClasses, statementRow } from "../contract/upstream-statement.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -9,9 +9,11 @@ import type { Finding } from "./match-statement.ts";
 /** What a comparison found. The recipient is left out: the order's own item has it, until its retention. */
 export const caseFactsSchema = z.object({
   class: z.enum(findingClasses),
-  order: bookedOrder.omit({ phone_hash: true }).optional(),
-  row: statementRow.omit({ phone_hash: true }).extend({ id: z.string(), file: z.int(), line: z.int() }).optional(),
-  ahead_ms: z.int().optional(),
+  order: z.optional(z.omit(bookedOrder, { phone_hash: true })),
+  row: z.optional(
+    z.extend(z.omit(statementRow, { phone_hash: true }), { id: z.string(), file: z.int(), line: z.int() }),
+  ),
+  ahead_ms: z.optional(z.int()),
 });
 export type CaseFacts = z.infer<typeof caseFactsSchema>;
 

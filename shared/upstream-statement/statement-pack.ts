@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type ChainEnd, type ChainedLine, chainedLines, type VerifiedFile } from "../platform/chained-lines.ts";
 import { type Statement, statementSchema } from "./statement.ts";
 import { type StatementCase, statementCaseSchema } from "./statement-case.ts";
@@ -6,16 +6,16 @@ import { type StatementCase, statementCaseSchema } from "./statement-case.ts";
 /** A signed-off day as chained lines: what was compared, by whom it was signed off, and each case with its decisions. */
 export const packHeaderSchema = z.strictObject({
   day: z.iso.date(),
-  ...statementSchema.pick({ from: true, to: true, closing: true }).shape,
+  ...z.pick(statementSchema, { from: true, to: true, closing: true }).shape,
   files: z.array(z.strictObject({ sha256: z.string(), rows: z.int(), by: z.string(), at: z.iso.datetime() })),
-  compared: statementSchema.shape.compared.unwrap(),
-  signed_off: statementSchema.shape.signed_off.unwrap(),
+  compared: statementSchema.shape.compared.def.innerType,
+  signed_off: statementSchema.shape.signed_off.def.innerType,
 });
 export type PackHeader = z.infer<typeof packHeaderSchema>;
 
 const { recordLine, ...lines } = chainedLines(
   packHeaderSchema,
-  statementCaseSchema.pick({ case_id: true, state: true, facts: true, decisions: true, created_at: true }).shape,
+  z.pick(statementCaseSchema, { case_id: true, state: true, facts: true, decisions: true, created_at: true }).shape,
   "case",
 );
 

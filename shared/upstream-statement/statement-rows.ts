@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import * as z from "zod";
+import * as z from "#zod";
 import { statementRow } from "../contract/upstream-statement.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -15,7 +15,7 @@ const expand = promisify(gunzip);
 /** Rows of a statement's file, compressed: an item for each row would cost ten times as much. */
 export const statementRowsSchema = z.object({ pk: z.string(), rows: z.instanceof(Uint8Array) });
 
-const storedRow = statementRow.extend({ line: z.int() });
+const storedRow = z.extend(statementRow, { line: z.int() });
 type StoredRow = z.infer<typeof storedRow>;
 
 /** An item has at most 400 KB. */

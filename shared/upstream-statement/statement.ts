@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { findingClasses } from "../contract/upstream-statement.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
@@ -32,20 +32,20 @@ export const statementSchema = z.object({
   files: z.array(fileSchema),
   /** Rises with every file that is whole. */
   revision: z.int(),
-  compared: z
-    .object({
+  compared: z.nullable(
+    z.object({
       revision: z.int(),
       at: z.iso.datetime(),
       totals: z.array(
         z.object({ class: z.enum(findingClasses), count: z.int(), ours_kobo: z.int(), theirs_kobo: z.int() }),
       ),
-    })
-    .nullable(),
+    }),
+  ),
   /** The comparison whose cases are stored, or are being stored; empty before the first. */
-  comparison: z.string().default(""),
-  open_cases: z.int().min(0),
-  closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).nullable(),
-  signed_off: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() }).nullable(),
+  comparison: z._default(z.string(), ""),
+  open_cases: z.int().check(z.minimum(0)),
+  closing: z.nullable(z.object({ balance_kobo: z.int(), at: z.iso.datetime() })),
+  signed_off: z.nullable(z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() })),
   /** Rises with every write: a write replaces the statement that was read. */
   version: z.int(),
   created_at: z.iso.datetime(),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
@@ -17,17 +17,17 @@ import {
 /** Any JSON object. */
 export const sentFields = z.record(z.string(), z.unknown());
 /** Lenient: another value in its place has no fields. */
-const anyFields = sentFields.catch({});
+const anyFields = z.catch(sentFields, {});
 
 /** Lenient: any JSON object is a body. */
 export const responseBody = z.object({
-  status: z.boolean().optional().catch(undefined),
-  message: z.string().optional().catch(undefined),
+  status: z.catch(z.optional(z.boolean()), undefined),
+  message: z.catch(z.optional(z.string()), undefined),
   errors: anyFields,
   data: anyFields,
 });
-const sentResult = sentFields.optional().catch(undefined);
-const sentReference = upstreamReferenceSchema.optional().catch(undefined);
+const sentResult = z.catch(z.optional(sentFields), undefined);
+const sentReference = z.catch(z.optional(upstreamReferenceSchema), undefined);
 
 /**
  * Whether no transaction is in an unexpected place: beside `data`, in a list, or as `data` itself. PHP encodes an empty

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
@@ -52,9 +52,9 @@ export type LookupAnswer =
   | { readonly kind: "not_asked"; readonly reason: string };
 
 const orderFields = lazyObject(() => ({
-  reference: upstreamReferenceSchema.optional().catch(undefined),
-  type: z.string().max(40).trim().toLowerCase().optional().catch(undefined),
-  phone: z.string().min(1).max(20).optional().catch(undefined),
+  reference: z.catch(z.optional(upstreamReferenceSchema), undefined),
+  type: z.catch(z.optional(z.string().check(z.maxLength(40), z.trim(), z.toLowerCase())), undefined),
+  phone: z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(20))), undefined),
 }));
 
 export const readLookup = (profile: UpstreamProfile, names: LookupProfile, result: ExchangeResult): LookupAnswer => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { koboFromNaira } from "../contract/money.ts";
 import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -272,9 +272,9 @@ const describe = (result: ExchangeResult, taken: string): string => {
 };
 
 const envelope = z.object({
-  status: z.boolean().optional().catch(undefined),
-  message: z.string().optional().catch(undefined),
-  data: sentFields.catch({}),
+  status: z.catch(z.optional(z.boolean()), undefined),
+  message: z.catch(z.optional(z.string()), undefined),
+  data: z.catch(sentFields, {}),
 });
 const envelopeOf = (result: ExchangeResult): Partial<z.infer<typeof envelope>> =>
   (result.kind === "answered" ? envelope.safeParse(jsonOf(result.body)).data : undefined) ?? {};

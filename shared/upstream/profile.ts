@@ -1,6 +1,5 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { dateOrders } from "../contract/date-order.ts";
-import { lazyObject } from "../contract/lazy-object.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { transactionType } from "../contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
@@ -8,57 +7,62 @@ import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
 export const PROFILE_LENGTH_MAX = 2_000;
 
-const pathText = z
-  .string("A path is text that begins with /")
+const pathText = z.string("A path is text that begins with /").check(
   // It would be resolved into another path, such as that of an order.
-  .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), "A path has no part . or ..");
-const ownPath = pathText.regex(
-  /^\/[\w./-]{1,100}$/,
-  "A path begins with / and has letters, digits, dots, hyphens, _ and / only",
+  z.refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), "A path has no part . or .."),
 );
-const path = (documented: string) => ownPath.default(documented);
+const ownPath = pathText.check(
+  z.regex(/^\/[\w./-]{1,100}$/, "A path begins with / and has letters, digits, dots, hyphens, _ and / only"),
+);
+const path = (documented: string) => z._default(ownPath, documented);
 const ownFieldName = z
   .string("A field's name is text")
-  .regex(/^[A-Za-z_][\w.-]{0,39}$/, "A field's name begins with a letter and has 40 characters at most");
-const fieldName = (documented: string) => ownFieldName.default(documented);
-const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9-]{1,100}$/, "A header's name has letters, digits and hyphens only")
-  .transform((name) => name.toLowerCase());
+  .check(z.regex(/^[A-Za-z_][\w.-]{0,39}$/, "A field's name begins with a letter and has 40 characters at most"));
+const fieldName = (documented: string) => z._default(ownFieldName, documented);
+const headerName = z.pipe(
+  z.string().check(z.regex(/^[A-Za-z0-9-]{1,100}$/, "A header's name has letters, digits and hyphens only")),
+  z.transform((name) => name.toLowerCase()),
+);
 const ownWords = z
   .array(
-    z
-      .string()
-      .regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")
-      .transform((word) => word.toLowerCase()),
+    z.pipe(
+      z.string().check(z.regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")),
+      z.transform((word) => word.toLowerCase()),
+    ),
     "Words are a list of texts",
   )
-  .min(1, "Name a word at least");
-const words = (...documented: readonly string[]) => ownWords.default([...documented]);
-const ownLimit = z.int("A limit is a whole number of requests in a minute").min(1, "A limit is at least 1");
-const requestsPerMinute = (documented: number) => ownLimit.default(documented);
+  .check(z.minLength(1, "Name a word at least"));
+const words = (...documented: readonly string[]) => z._default(ownWords, [...documented]);
+const ownLimit = z
+  .int("A limit is a whole number of requests in a minute")
+  .check(z.minimum(1, "A limit is at least 1"));
+const requestsPerMinute = (documented: number) => z._default(ownLimit, documented);
 
 /**
  * How the upstream signs its events: HMAC-SHA256 over the exact bytes of the body. Its interface names neither header
  * nor encoding.
  */
-export const eventSignature = lazyObject(() => ({
-  header: headerName,
-  encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
-  /** Precedes the signature in the header, such as `sha256=`. */
-  prefix: z
-    .string()
-    .regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")
-    .default(""),
-})).strict();
+export const eventSignature = z.lazy(() =>
+  z.strictObject({
+    header: headerName,
+    encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
+    /** Precedes the signature in the header, such as `sha256=`. */
+    prefix: z._default(
+      z.string().check(z.regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")),
+      "",
+    ),
+  }),
+);
 export type EventSignature = z.output<typeof eventSignature>;
 
 /** Statuses by which the upstream may refuse an order for certain. Every other one needs the message too. */
 const refusalStatus = z
   .int()
-  .refine(
-    (status) => status === 200 || (status >= 400 && status <= 499),
-    "Only 200 and 400 to 499 can refuse an order by themselves: anything in front of the upstream may send the others",
+  .check(
+    z.refine(
+      (status) => status === 200 || (status >= 400 && status <= 499),
+      "Only 200 and 400 to 499 can refuse an order by themselves: anything in front of the upstream may send the others",
+    ),
   );
 
 /** Which orders carry our own reference: all of them, or only the kind for which the upstream documents the field. */
@@ -71,44 +75,52 @@ export const REFERENCE_PLACE = "{reference}";
  * How the upstream is asked for an order. The reference is a part of the path, a parameter of a GET's query, or a field
  * of a POST's body. An answer is in the upstream's envelope, with the order in `data`.
  */
-const lookup = lazyObject(() => ({
-  method: z.enum(["GET", "POST"], "A lookup is a GET or a POST").default("GET"),
-  path: pathText.regex(
-    /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
-    `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
-  ),
-  field: ownFieldName.optional(),
-  transaction: fieldName("transaction"),
-  reference: fieldName("reference"),
-  /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
-  our_reference: ownFieldName.optional(),
-  status: fieldName("status"),
-  amount: fieldName("amount"),
-  type: fieldName("type"),
-  phone_number: fieldName("phone_number"),
-}))
-  .strict()
-  .refine(({ path, field }) => path.includes(REFERENCE_PLACE) !== (field !== undefined), {
-    error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field`,
-  })
-  .refine(({ method, field }) => method === "GET" || field !== undefined, {
-    error: "A POST has the reference in a field of its body",
-    path: ["field"],
-  });
+const lookup = z
+  .lazy(() =>
+    z.strictObject({
+      method: z._default(z.enum(["GET", "POST"], "A lookup is a GET or a POST"), "GET"),
+      path: pathText.check(
+        z.regex(
+          /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
+          `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
+        ),
+      ),
+      field: z.optional(ownFieldName),
+      transaction: fieldName("transaction"),
+      reference: fieldName("reference"),
+      /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
+      our_reference: z.optional(ownFieldName),
+      status: fieldName("status"),
+      amount: fieldName("amount"),
+      type: fieldName("type"),
+      phone_number: fieldName("phone_number"),
+    }),
+  )
+  .check(
+    z.refine(({ path, field }) => path.includes(REFERENCE_PLACE) !== (field !== undefined), {
+      error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field`,
+    }),
+    z.refine(({ method, field }) => method === "GET" || field !== undefined, {
+      error: "A POST has the reference in a field of its body",
+      path: ["field"],
+    }),
+  );
 
 /** How the upstream is asked for our balance, in NGN: a GET, whose answer is in the upstream's envelope. */
-const balance = lazyObject(() => ({
-  path: ownPath,
-  /** The field of `data` that has the field of the balance; absent if `data` itself has it. */
-  object: ownFieldName.optional(),
-  field: fieldName("balance"),
-})).strict();
+const balance = z.lazy(() =>
+  z.strictObject({
+    path: ownPath,
+    /** The field of `data` that has the field of the balance; absent if `data` itself has it. */
+    object: z.optional(ownFieldName),
+    field: fieldName("balance"),
+  }),
+);
 
 /** The default of each entry is what docs/interface.md says of the upstream, to the letter. */
 const entries = {
   /** Below the base URL. */
-  paths: z
-    .strictObject({
+  paths: z.prefault(
+    z.strictObject({
       catalog: path("/vtu/data"),
       data: path("/vtu/data/purchase"),
       airtime: path("/vtu/airtime/purchase"),
@@ -116,21 +128,23 @@ const entries = {
       nin_retrieval: path("/identity/nin/retrieve"),
       bvn_verification: path("/identity/bvn/verify"),
       bvn_retrieval: path("/identity/bvn/retrieve"),
-    })
-    .prefault({}),
+    }),
+    {},
+  ),
   /** The header that carries the key, and what precedes the key in it. */
-  key: z
-    .strictObject({
-      header: headerName.default("authorization"),
-      prefix: z
-        .string()
-        .regex(/^[\x20-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")
-        .default("Bearer "),
-    })
-    .prefault({}),
+  key: z.prefault(
+    z.strictObject({
+      header: z._default(headerName, "authorization"),
+      prefix: z._default(
+        z.string().check(z.regex(/^[\x20-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")),
+        "Bearer ",
+      ),
+    }),
+    {},
+  ),
   /** The upstream's names of the fields of orders. */
-  fields: z
-    .strictObject({
+  fields: z.prefault(
+    z.strictObject({
       network_id: fieldName("network_id"),
       plan_id: fieldName("plan_id"),
       network: fieldName("network"),
@@ -141,77 +155,96 @@ const entries = {
       mode: fieldName("mode"),
       is_consent: fieldName("is_consent"),
       reference: fieldName("reference"),
-    })
-    .prefault({}),
+    }),
+    {},
+  ),
   /** The name of a network in airtime orders, by its code in the catalog; the code itself where none is named. */
-  networks: z.record(z.string().toLowerCase(), z.string().min(1, "A network's name is not empty")).default({}),
+  networks: z._default(
+    z.record(z.string().check(z.toLowerCase()), z.string().check(z.minLength(1, "A network's name is not empty"))),
+    {},
+  ),
   /** The names of fields in answers: of the two objects below `data`, and of the transaction's fields. */
-  answers: z
-    .strictObject({
+  answers: z.prefault(
+    z.strictObject({
       transaction: fieldName("transaction"),
       result: fieldName("result"),
       reference: fieldName("reference"),
       status: fieldName("status"),
       amount: fieldName("amount"),
-    })
-    .prefault({}),
+    }),
+    {},
+  ),
   /** What a transaction's status means, in answers and in events. Upper and lower case are the same. */
-  statuses: z
-    .strictObject({
+  statuses: z.prefault(
+    z.strictObject({
       success: words("success", "successful"),
       failed: words("failed"),
       open: words("processing", "pending"),
-    })
-    .prefault({}),
+    }),
+    {},
+  ),
   /** Answers in the upstream's envelope by which it refuses an order for certain. */
-  refusals: z
-    .strictObject({
-      statuses: z.array(refusalStatus).default([200, 400, 401, 403, 404, 405, 413, 415, 422, 429]),
+  refusals: z.prefault(
+    z.strictObject({
+      statuses: z._default(z.array(refusalStatus), [200, 400, 401, 403, 404, 405, 413, 415, 422, 429]),
       /** With these statuses only together with exactly this message, upper and lower case being the same. */
-      messages: z
-        .array(
-          lazyObject(() => ({
-            status: z.int().min(200, "A status is 200 to 599").max(599, "A status is 200 to 599"),
-            message: z.string().min(5, "A message that refuses for certain has at least 5 characters").max(200),
-          })).strict(),
-        )
-        .default([]),
-    })
-    .prefault({}),
+      messages: z._default(
+        z.array(
+          z.lazy(() =>
+            z.strictObject({
+              status: z.int().check(z.minimum(200, "A status is 200 to 599"), z.maximum(599, "A status is 200 to 599")),
+              message: z
+                .string()
+                .check(
+                  z.minLength(5, "A message that refuses for certain has at least 5 characters"),
+                  z.maxLength(200),
+                ),
+            }),
+          ),
+        ),
+        [],
+      ),
+    }),
+    {},
+  ),
   /** The event about a transaction, the names of the fields in its `data`, and the upstream's words for types. */
-  events: z
-    .strictObject({
-      name: z
-        .string()
-        .regex(/^[\w.-]{1,60}$/, "An event's name has letters, digits, dots, hyphens and _ only")
-        .transform((name) => name.toLowerCase())
-        .default(TRANSACTION_UPDATED),
+  events: z.prefault(
+    z.strictObject({
+      name: z._default(
+        z.pipe(
+          z.string().check(z.regex(/^[\w.-]{1,60}$/, "An event's name has letters, digits, dots, hyphens and _ only")),
+          z.transform((name) => name.toLowerCase()),
+        ),
+        TRANSACTION_UPDATED,
+      ),
       reference: fieldName("reference"),
       status: fieldName("status"),
       amount: fieldName("amount"),
       type: fieldName("type"),
       phone_number: fieldName("phone_number"),
-      types: z.record(z.string().toLowerCase(), transactionType).default({}),
-    })
-    .prefault({}),
+      types: z._default(z.record(z.string().check(z.toLowerCase()), transactionType), {}),
+    }),
+    {},
+  ),
   /** Absent if the upstream signs nothing. The key is a secret. */
-  signature: eventSignature.optional(),
+  signature: z.optional(eventSignature),
   /** Requests that the upstream takes from a key in a minute, until an answer says another number. */
-  limits: z
-    .strictObject({
+  limits: z.prefault(
+    z.strictObject({
       vtu: requestsPerMinute(rateGroups.vtu.requestsPerMinute),
       identity: requestsPerMinute(rateGroups.identity.requestsPerMinute),
       catalog: requestsPerMinute(rateGroups.catalog.requestsPerMinute),
-    })
-    .prefault({}),
+    }),
+    {},
+  ),
   /** Absent if the upstream cannot be asked for an order: its document does not show how. */
-  lookup: lookup.optional(),
+  lookup: z.optional(lookup),
   /** Absent if the upstream cannot be asked for our balance: its document does not show how. */
-  balance: balance.optional(),
+  balance: z.optional(balance),
   /** Which number comes first in the upstream's dates, such as `01/02/1990`. */
-  dates: z.enum(dateOrders, `Dates are ${dateOrders.join(" or ")}`).default("day-first"),
+  dates: z._default(z.enum(dateOrders, `Dates are ${dateOrders.join(" or ")}`), "day-first"),
   /** Whether it takes a virtual NIN of 16 characters in place of a NIN. */
-  virtual_nin: z.boolean("virtual_nin is true or false").default(false),
+  virtual_nin: z._default(z.boolean("virtual_nin is true or false"), false),
 } as const;
 
 const reference = z.enum(referenceScopes, 'The reference goes with "all" orders, or with those "documented"');
@@ -220,9 +253,8 @@ const reference = z.enum(referenceScopes, 'The reference goes with "all" orders,
 const trimmed = (path: string): string => path.split("/").filter(Boolean).join("/").toLowerCase();
 
 /** What the service must know of an upstream to use it. `documented` is the interface document, to the letter. */
-const upstreamProfile = z
-  .strictObject({ reference, ...entries })
-  .superRefine(({ statuses, fields, paths, lookup }, context) => {
+const upstreamProfile = z.strictObject({ reference, ...entries }).check(
+  z.superRefine(({ statuses, fields, paths, lookup }, context) => {
     const meanings = Object.values(statuses).flat();
     if (new Set(meanings).size !== meanings.length) {
       context.addIssue({ code: "custom", path: ["statuses"], message: "A word has one meaning only" });
@@ -235,7 +267,8 @@ const upstreamProfile = z
       const message = "A lookup must not have the path of another request: it would place an order";
       context.addIssue({ code: "custom", path: ["lookup", "path"], message });
     }
-  });
+  }),
+);
 export type UpstreamProfile = z.output<typeof upstreamProfile>;
 export type BalanceProfile = NonNullable<UpstreamProfile["balance"]>;
 export type LookupProfile = NonNullable<UpstreamProfile["lookup"]>;
@@ -250,15 +283,17 @@ export const profileOf = (changes: ProfileChanges): UpstreamProfile =>
   upstreamProfile.parse({ ...DOCUMENTED, ...changes });
 
 /** A setting of a stage: each mistake is an issue with a sentence. The value stays as it was written. */
-export const profileChanges = z.custom<ProfileChanges>().superRefine((changes, context) => {
-  const isObject = typeof changes === "object" && changes !== null;
-  const { error } = upstreamProfile.safeParse(isObject ? { ...DOCUMENTED, ...changes } : changes);
-  for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
-  const { length } = JSON.stringify(changes ?? null);
-  if (length <= PROFILE_LENGTH_MAX) return;
-  const message = `The profile has ${length} characters as JSON: functions can be given ${PROFILE_LENGTH_MAX}`;
-  context.addIssue({ code: "custom", message });
-});
+export const profileChanges = z.custom<ProfileChanges>().check(
+  z.superRefine((changes, context) => {
+    const isObject = typeof changes === "object" && changes !== null;
+    const { error } = upstreamProfile.safeParse(isObject ? { ...DOCUMENTED, ...changes } : changes);
+    for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
+    const { length } = JSON.stringify(changes ?? null);
+    if (length <= PROFILE_LENGTH_MAX) return;
+    const message = `The profile has ${length} characters as JSON: functions can be given ${PROFILE_LENGTH_MAX}`;
+    context.addIssue({ code: "custom", message });
+  }),
+);
 
 /** The setting as functions get it: JSON. */
 export const parseUpstreamProfile = (setting: string): UpstreamProfile =>

@@ -1,5 +1,5 @@
 import type { BatchResultErrorEntry, SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "#zod";
 import type { QueueClient } from "../platform/aws-clients.ts";
 import { accountEvent, transactionEvent } from "./webhook-event.ts";
 
@@ -7,18 +7,18 @@ const copy = {
   /** The endpoint of the event's account that it is posted to. */
   endpoint: z.string(),
   /** Set on a copy: the webhook is delivered again, with a delivery record of its own. */
-  repeat: z.string().min(1).max(100).optional(),
+  repeat: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   /** Set on a message that is posted also to an endpoint that is down: one at a time, and each replay. */
-  probe: z.literal(true).optional(),
+  probe: z.optional(z.literal(true)),
   /** Set on a message that does not wait for its next attempt: the number of attempts so far, so that it makes one. */
-  early: z.int().min(0).optional(),
+  early: z.optional(z.int().check(z.minimum(0))),
 };
 
 /** The endpoint of an account that could not be read: its message ends as a dead letter, also once the account is mended. */
 export const UNKNOWN_ENDPOINT = "unknown";
 
 /** A message of the delivery queue: one event to deliver to one endpoint. It holds no personal data. */
-export const deliveryMessage = z.union([transactionEvent.extend(copy), accountEvent.extend(copy)]);
+export const deliveryMessage = z.union([z.extend(transactionEvent, copy), z.extend(accountEvent, copy)]);
 export type DeliveryMessage = z.infer<typeof deliveryMessage>;
 
 export type DeliveryQueue = {

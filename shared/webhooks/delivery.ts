@@ -1,5 +1,5 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -18,21 +18,21 @@ const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off
 export type DeliveryState = z.infer<typeof deliveryState>;
 
 const attemptSchema = z.object({
-  number: z.int().min(1),
+  number: z.int().check(z.minimum(1)),
   at: z.iso.datetime(),
   /**
    * `delivered`, `status`, or why there was no usable response: `timeout`, `too_large`, `address_refused`, an error's
    * code.
    */
   outcome: z.string(),
-  http_status: z.int().optional(),
-  answer_bytes: z.int().optional(),
+  http_status: z.optional(z.int()),
+  answer_bytes: z.optional(z.int()),
   /**
    * Some headers of the response of a failed attempt, and how its body begins (next-step.ts). A delivered webhook has
    * none, so its item takes two write units.
    */
-  response_headers: z.partialRecord(z.enum(KEPT_RESPONSE_HEADERS), z.string()).optional(),
-  response_body: z.string().optional(),
+  response_headers: z.optional(z.partialRecord(z.enum(KEPT_RESPONSE_HEADERS), z.string())),
+  response_body: z.optional(z.string()),
   duration_ms: z.int(),
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
@@ -42,15 +42,15 @@ const progress = {
   list_key: z.string(),
   account_id: z.string(),
   endpoint: z.string(),
-  repeat: z.string().optional(),
+  repeat: z.optional(z.string()),
   webhook_id: z.string(),
   state: deliveryState,
   attempts: z.array(attemptSchema),
   /** Absent before the first attempt. */
-  next_attempt_at: z.iso.datetime().optional(),
+  next_attempt_at: z.optional(z.iso.datetime()),
   /** Only on a parked delivery: its place in the list of its endpoint's parked deliveries. */
-  open: z.string().optional(),
-  listed_at: z.iso.datetime().optional(),
+  open: z.optional(z.string()),
+  listed_at: z.optional(z.iso.datetime()),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
@@ -59,7 +59,7 @@ const progress = {
  * The item in the ledger table of one event and one endpoint, with the attempts. `list_key` lists an account's deliveries by time. A parked
  * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
  */
-export const deliverySchema = z.union([transactionEvent.extend(progress), accountEvent.extend(progress)]);
+export const deliverySchema = z.union([z.extend(transactionEvent, progress), z.extend(accountEvent, progress)]);
 export type Delivery = z.infer<typeof deliverySchema>;
 
 /** The key of the record of a message's delivery. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Account, StoredEndpoint } from "../access/account-store.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -23,7 +23,7 @@ export const endpointHealthSchema = z.object({
    * Only if attempts have failed since the last success: when the first one did, and the ids of the first different
    * events; see `isDown` in next-step.ts.
    */
-  failing: z.object({ since: z.iso.datetime(), events: z.array(z.string()) }).optional(),
+  failing: z.optional(z.object({ since: z.iso.datetime(), events: z.array(z.string()) })),
   /** Rises with every change. */
   version: z.int(),
 });

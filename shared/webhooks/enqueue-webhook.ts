@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
@@ -12,22 +12,23 @@ const SENT_TWICE_PHONE_NUMBER = "08000000008";
 /** Names its second copy. */
 export const SANDBOX_REPEAT = "sandbox";
 
-const anyItem = z.object({ pk: z.string(), status: z.unknown(), debit: z.unknown().optional() });
+const anyItem = z.object({ pk: z.string(), status: z.unknown(), debit: z.optional(z.unknown()) });
 
 /**
  * Only what the queue needs, and lenient: an unreadable change would block the stream until its retention ends. Other
  * defects of the item surface when the message is delivered, where they block nothing and end as a dead letter.
  */
 const settledItem = z.object({
-  account_id: z.string().catch("unknown"),
-  mode: z.string().optional().catch(undefined),
-  phone_number: z.string().optional().catch(undefined),
+  account_id: z.catch(z.string(), "unknown"),
+  mode: z.catch(z.optional(z.string()), undefined),
+  phone_number: z.catch(z.optional(z.string()), undefined),
 });
 
 const UNREADABLE = { id: UNKNOWN_ENDPOINT, events: [TRANSACTION_UPDATED] };
-const recipients = z
-  .object({ endpoints: z.array(z.object({ id: z.string(), events: z.array(z.string()) })) })
-  .catch({ endpoints: [UNREADABLE] });
+const recipients = z.catch(
+  z.object({ endpoints: z.array(z.object({ id: z.string(), events: z.array(z.string()) })) }),
+  { endpoints: [UNREADABLE] },
+);
 
 /**
  * Enqueues a webhook for each endpoint that gets it when a transaction settles, or when its debit is voided; ignores all

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
@@ -19,11 +19,11 @@ export const parkedEndpointSchema = z.object({
   /** The time of the next requeue. */
   listed_at: z.iso.datetime(),
   /** The last delivery that the previous requeue read, if the list did not end there. */
-  after: openKeySchema.optional(),
+  after: z.optional(openKeySchema),
   /** When the first delivery is due that was before `after`, or was parked while a requeue was due or under way. */
-  rest_due_at: z.iso.datetime().optional(),
+  rest_due_at: z.optional(z.iso.datetime()),
   /** The previous requeue found nothing. */
-  was_empty: z.literal(true).optional(),
+  was_empty: z.optional(z.literal(true)),
 });
 export type ParkedEndpoint = z.infer<typeof parkedEndpointSchema>;
 /** What changes with each requeue. */

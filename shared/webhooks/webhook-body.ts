@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { nairaFromKobo } from "../contract/money.ts";
 import type { limitNear, walletLow } from "../contract/openapi-webhooks.ts";
 import { type AccountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { accountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { webhookId } from "./signature.ts";
 

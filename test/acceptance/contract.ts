@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterAll } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";

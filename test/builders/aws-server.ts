@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { afterAll, beforeAll } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { localAwsEnvironment, setEnvironment } from "../../tools/local/local-aws.ts";
 
 /** Sends the calls of every AWS client to this server, with these variables besides, for the tests of the importing file. */

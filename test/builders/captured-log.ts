@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 
 const logLine = z.record(z.string(), z.unknown());
 

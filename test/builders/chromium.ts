@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
-import * as z from "zod";
+import * as z from "#zod";
 import { sleep } from "../../shared/platform/time.ts";
 
 const LOCAL = fileURLToPath(new URL("../../.local", import.meta.url));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { koboFromNaira, koboSchema } from "../../shared/contract/money.ts";
 import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
@@ -120,7 +120,13 @@ const simulatedTimeout = (delayMs: number): AbortSignal => {
   return controller.signal;
 };
 
-const text = z.union([z.string(), z.instanceof(Uint8Array).transform((bytes) => Buffer.from(bytes).toString("utf8"))]);
+const text = z.union([
+  z.string(),
+  z.pipe(
+    z.instanceof(Uint8Array),
+    z.transform((bytes) => Buffer.from(bytes).toString("utf8")),
+  ),
+]);
 const target = z.object({ headers: z.object({ "x-amz-target": z.string() }), body: text });
 
 /** A client whose requests go to the strict layer instead of a socket. */

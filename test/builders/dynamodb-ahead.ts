@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import * as z from "#zod";
 
 type Call = { readonly operation: string; readonly body: string };
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import * as z from "zod";
+import * as z from "#zod";
 import { sum } from "../../shared/platform/sum.ts";
 import { inProgressAnswer } from "../strict/answers.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
@@ -36,11 +36,19 @@ export type DynamoDbProxy = {
 
 const consumed = z.object({
   TableName: z.string(),
-  Table: z.object({ CapacityUnits: z.number() }).optional(),
-  GlobalSecondaryIndexes: z.record(z.string(), z.object({ CapacityUnits: z.number() })).optional(),
+  Table: z.optional(z.object({ CapacityUnits: z.number() })),
+  GlobalSecondaryIndexes: z.optional(z.record(z.string(), z.object({ CapacityUnits: z.number() }))),
 });
 const answerCapacity = z.object({
-  ConsumedCapacity: z.union([z.array(consumed), consumed.transform((one) => [one])]).optional(),
+  ConsumedCapacity: z.optional(
+    z.union([
+      z.array(consumed),
+      z.pipe(
+        consumed,
+        z.transform((one) => [one]),
+      ),
+    ]),
+  ),
 });
 
 const CAPACITY_OPERATIONS = new Set([

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import * as z from "#zod";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
 
 /** A response of AWS's query protocol: the result's XML, or an error. */
@@ -108,7 +108,7 @@ const SIGN_IN_VARIABLES = [
   "AWS_DEFAULT_REGION",
 ];
 
-const requestSchema = z.looseObject({ Action: z.string() }).catchall(z.string());
+const requestSchema = z.catchall(z.looseObject({ Action: z.string() }), z.string());
 
 const stsAnswer = ({ Action }: QueryRequest): QueryAnswer | undefined => {
   switch (Action) {

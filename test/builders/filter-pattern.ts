@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /**
  * Whether a filter pattern of CloudWatch Logs finds a log event: the subset that this project uses. A JSON pattern
@@ -19,17 +19,20 @@ export const matchesFilter = (pattern: string, event: string): boolean => {
 
 const TOKEN = /"[^"]*"|&&|\|\||!=|=|[()]|[^\s()=!&|"]+/g;
 
-const jsonObject = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue("is no JSON");
-      return z.NEVER;
-    }
-  })
-  .pipe(z.record(z.string(), z.unknown()));
+const jsonObject = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.issues.push({ code: "custom", input: context.value, message: "is no JSON" });
+        return z.NEVER;
+      }
+    }),
+  ),
+  z.record(z.string(), z.unknown()),
+);
 
 type Fields = z.output<typeof jsonObject>;
 type Read = { readonly value: boolean; readonly rest: readonly string[] };

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Answer } from "./service.ts";
 
 /** A consented check of each subject; a test states only the fields that it is about. */
@@ -92,8 +92,8 @@ const checkData = z.strictObject({
     reference: z.string(),
     status: z.string(),
     type: z.string(),
-    caller_reference: z.string().nullable(),
+    caller_reference: z.nullable(z.string()),
   }),
-  result: z.record(z.string(), z.unknown()).nullable(),
+  result: z.nullable(z.record(z.string(), z.unknown())),
 });
 export const checkOf = (answer: Answer) => checkData.parse(answer.body.data);

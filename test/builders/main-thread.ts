@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import * as z from "zod";
+import * as z from "#zod";
 
 const traceEvents = z.array(
   z.object({
@@ -7,8 +7,8 @@ const traceEvents = z.array(
     pid: z.int(),
     tid: z.int(),
     /** CPU time of the thread, in microseconds. */
-    tdur: z.number().optional(),
-    args: z.object({ name: z.string().optional() }).loose().optional(),
+    tdur: z.optional(z.number()),
+    args: z.optional(z.looseObject({ name: z.optional(z.string()) })),
   }),
 );
 

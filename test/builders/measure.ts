@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Budget } from "../../tools/costs/budgets.ts";
 import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
 import { capacityOf, type Observed, observe } from "./observe.ts";
 
-const logLine = z.object({ event: z.string().default("metrics") });
+const logLine = z.object({ event: z._default(z.string(), "metrics") });
 
 /** Runs the work and expects its DynamoDB calls, capacity and log lines to be within the budget. */
 export const expectWithin = async <Result>(

@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import * as z from "zod";
+import * as z from "#zod";
 
-const oneOrMore = z.union([z.array(z.unknown()), z.unknown().transform((one) => [one])]);
+const oneOrMore = z.union([
+  z.array(z.unknown()),
+  z.pipe(
+    z.unknown(),
+    z.transform((one) => [one]),
+  ),
+]);
 /** As for the stage prod. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   Stage: "prod",
@@ -13,16 +19,19 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   "AWS::AccountId": "123456789012",
   "AWS::Region": "us-east-1",
 };
-const substituted = z
-  .object({ "Fn::Sub": z.string() })
-  .transform((sub) => sub["Fn::Sub"].replaceAll(/\$\{([\w:]+)\}/g, (whole, name: string) => PARAMETERS[name] ?? whole));
+const substituted = z.pipe(
+  z.object({ "Fn::Sub": z.string() }),
+  z.transform((sub) =>
+    sub["Fn::Sub"].replaceAll(/\$\{([\w:]+)\}/g, (whole, name: string) => PARAMETERS[name] ?? whole),
+  ),
+);
 const text = z.union([z.string(), substituted]);
 const statement = z.object({
-  Sid: z.string().optional(),
+  Sid: z.optional(z.string()),
   Effect: z.enum(["Allow", "Deny"]),
-  Action: oneOrMore.pipe(z.array(z.string())),
-  Resource: oneOrMore.pipe(z.array(text)).default([]),
-  Condition: z.record(z.string(), z.record(z.string(), oneOrMore.pipe(z.array(text)))).optional(),
+  Action: z.pipe(oneOrMore, z.array(z.string())),
+  Resource: z._default(z.pipe(oneOrMore, z.array(text)), []),
+  Condition: z.optional(z.record(z.string(), z.record(z.string(), z.pipe(oneOrMore, z.array(text))))),
 });
 export type PipelineStatement = z.output<typeof statement>;
 const document = z.object({ Statement: z.array(statement) });
@@ -30,7 +39,7 @@ const document = z.object({ Statement: z.array(statement) });
 const role = z.object({
   Properties: z.object({
     AssumeRolePolicyDocument: document,
-    Policies: z.array(z.object({ PolicyDocument: document })).length(1),
+    Policies: z.array(z.object({ PolicyDocument: document })).check(z.length(1)),
   }),
 });
 

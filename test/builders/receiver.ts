@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import * as z from "#zod";
 
 /** One webhook as it arrived. */
 export type Received = {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Client } from "@smithy/core/client";
-import * as z from "zod";
+import * as z from "#zod";
 
 /** A call of an AWS client of this process: `DynamoDB`, `GetItem` and its input. */
 export type SdkCall = { readonly service: string; readonly operation: string; readonly input: unknown };

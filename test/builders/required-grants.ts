@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { outputOf } from "../../infra/outputs.ts";
 import { COUNTER_NAMES } from "../../shared/access/key-store.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
@@ -14,36 +14,46 @@ export type Grant = `${string} on ${string}`;
 
 /** The part of a key's item in the access table that functions change which only count requests. */
 const RATE_COUNTERS = "rate-counters";
-const oneOrMore = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
+const oneOrMore = z.union([
+  z.array(z.string()),
+  z.pipe(
+    z.string(),
+    z.transform((one) => [one]),
+  ),
+]);
 /** The kinds of items, or the protocol, for which a statement's condition holds. */
 const itemCondition = z.union([
-  z
-    .strictObject({
+  z.pipe(
+    z.strictObject({
       "ForAllValues:StringLike": z.strictObject({ "dynamodb:LeadingKeys": oneOrMore }),
       Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
-    })
-    .transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
+    }),
+    z.transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
+  ),
   // Whether the attributes are those of the calls is evaluated with the calls (subjects.test.ts).
-  z
-    .strictObject({
+  z.pipe(
+    z.strictObject({
       "ForAllValues:StringLike": z.strictObject({
         "dynamodb:LeadingKeys": oneOrMore,
         "dynamodb:Attributes": oneOrMore,
       }),
       Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false"), "dynamodb:Attributes": z.literal("false") }),
-    })
-    .transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
-  z
-    .strictObject({
+    }),
+    z.transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
+  ),
+  z.pipe(
+    z.strictObject({
       "ForAllValues:StringLike": z.strictObject({
         "dynamodb:Attributes": z.tuple([z.literal("pk"), z.literal(COUNTER_NAMES)]),
       }),
       Null: z.strictObject({ "dynamodb:Attributes": z.literal("false") }),
-    })
-    .transform(() => [RATE_COUNTERS]),
-  z
-    .strictObject({ StringEquals: z.strictObject({ "sns:Protocol": oneOrMore }) })
-    .transform(({ StringEquals }) => StringEquals["sns:Protocol"]),
+    }),
+    z.transform(() => [RATE_COUNTERS]),
+  ),
+  z.pipe(
+    z.strictObject({ StringEquals: z.strictObject({ "sns:Protocol": oneOrMore }) }),
+    z.transform(({ StringEquals }) => StringEquals["sns:Protocol"]),
+  ),
 ]);
 
 /** What a policy allows. */
@@ -98,19 +108,25 @@ const DOCUMENT_ACTIONS: Readonly<Record<string, string>> = {
 const BATCH_OF_MESSAGES = /(?<=^(Send|Delete)Message)Batch$/;
 
 /** As the document client has it, or the client below it. */
-const pk = z.union([z.string(), z.object({ S: z.string() }).transform(({ S }) => S)]);
+const pk = z.union([
+  z.string(),
+  z.pipe(
+    z.object({ S: z.string() }),
+    z.transform(({ S }) => S),
+  ),
+]);
 const itemCall = z.object({
   TableName: z.string(),
-  Item: z.looseObject({ pk }).optional(),
-  Key: z.looseObject({ pk }).optional(),
-  UpdateExpression: z.string().optional(),
-  ExpressionAttributeNames: z.record(z.string(), z.string()).optional(),
+  Item: z.optional(z.looseObject({ pk })),
+  Key: z.optional(z.looseObject({ pk })),
+  UpdateExpression: z.optional(z.string()),
+  ExpressionAttributeNames: z.optional(z.record(z.string(), z.string())),
   /** Of a query: the partition that it reads. */
-  ExpressionAttributeValues: z.looseObject({ ":pk": pk.optional() }).optional(),
+  ExpressionAttributeValues: z.optional(z.looseObject({ ":pk": z.optional(pk) })),
 });
 const batchKeys = z.looseObject({ Keys: z.array(z.looseObject({ pk })) });
-const callInput = z
-  .object({
+const callInput = z.partial(
+  z.object({
     IndexName: z.string(),
     RequestItems: z.record(z.string(), batchKeys),
     TransactItems: z.array(z.record(z.string(), itemCall)),
@@ -122,8 +138,8 @@ const callInput = z
     Protocol: z.string(),
     /** Of a table. */
     ResourceArn: z.string(),
-  })
-  .partial();
+  }),
+);
 
 /** What IAM must allow for a call to a local service. */
 export const requiredGrants = ({ service, operation, input }: SdkCall, stage: StackTemplate): readonly Grant[] => {

@@ -1,9 +1,9 @@
 import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Invoke } from "../../tools/local/functions.ts";
 
 const sent = z.object({ Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string() })) });
-const answered = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]) });
+const answered = z.object({ batchItemFailures: z._default(z.array(z.object({ itemIdentifier: z.string() })), []) });
 
 /** Longer than any batch takes: otherwise a slow machine gets messages again that are still being handled. */
 export const VISIBILITY_TIMEOUT_S = 600;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
@@ -34,8 +34,8 @@ export type Answer = {
 const answerBody = z.object({
   status: z.boolean(),
   message: z.string(),
-  errors: z.record(z.string(), z.array(z.string())).optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
+  errors: z.optional(z.record(z.string(), z.array(z.string()))),
+  data: z.optional(z.record(z.string(), z.unknown())),
 });
 const transaction = z.object({
   transaction: z.object({
@@ -44,8 +44,8 @@ const transaction = z.object({
     amount: z.number(),
     description: z.string(),
     type: z.string(),
-    caller_reference: z.string().nullable(),
-    phone_number: z.string().nullable(),
+    caller_reference: z.nullable(z.string()),
+    phone_number: z.nullable(z.string()),
   }),
 });
 export const transactionOf = (answer: Answer) => transaction.parse(answer.body.data).transaction;

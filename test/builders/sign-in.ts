@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import * as z from "zod";
+import * as z from "#zod";
 
 /**
  * What happened to the connections of a process while it was frozen. `fin`: the server closed them. `rst`: they were

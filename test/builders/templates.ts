@@ -1,6 +1,6 @@
 import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import * as z from "zod";
+import * as z from "#zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { type StageSettings, settingsOf } from "../../infra/stage-settings.ts";
@@ -8,19 +8,20 @@ import { stages } from "../../stages.ts";
 
 const resource = z.object({
   Type: z.string(),
-  Properties: z.record(z.string(), z.unknown()).default({}),
-  DependsOn: z.union([z.string(), z.array(z.string())]).optional(),
-  DeletionPolicy: z.string().optional(),
-  UpdateReplacePolicy: z.string().optional(),
-  UpdatePolicy: z.unknown().optional(),
+  Properties: z._default(z.record(z.string(), z.unknown()), {}),
+  DependsOn: z.optional(z.union([z.string(), z.array(z.string())])),
+  DeletionPolicy: z.optional(z.string()),
+  UpdateReplacePolicy: z.optional(z.string()),
+  UpdatePolicy: z.optional(z.unknown()),
 });
 export type Resource = z.output<typeof resource> & { readonly id: string };
 
 const template = z.object({
   Resources: z.record(z.string(), resource),
-  Outputs: z
-    .record(z.string(), z.object({ Value: z.unknown(), Export: z.object({ Name: z.string() }).optional() }))
-    .default({}),
+  Outputs: z._default(
+    z.record(z.string(), z.object({ Value: z.unknown(), Export: z.optional(z.object({ Name: z.string() })) })),
+    {},
+  ),
 });
 
 export type StackTemplate = {
@@ -94,8 +95,14 @@ export const synthesisWarnings = (stage: string, changes?: object) => synthesisO
 export const idIn = (value: unknown): string => {
   const reference = z
     .union([
-      z.object({ Ref: z.string() }).transform(({ Ref }) => Ref),
-      z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }).transform((get) => get["Fn::GetAtt"][0]),
+      z.pipe(
+        z.object({ Ref: z.string() }),
+        z.transform(({ Ref }) => Ref),
+      ),
+      z.pipe(
+        z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }),
+        z.transform((get) => get["Fn::GetAtt"][0]),
+      ),
     ])
     .safeParse(value);
   if (!reference.success) throw new Error(`No reference to a resource: ${JSON.stringify(value)}`);
@@ -111,13 +118,19 @@ export const functionIn = ({ all, get }: StackTemplate, reference: unknown): Res
 /** Whether a resource's logical id stands anywhere in a value. */
 export const mentions = (value: unknown, id: string): boolean => JSON.stringify(value).includes(`"${id}"`);
 
-const oneOrMore = z.union([z.array(z.unknown()), z.unknown().transform((one) => [one])]);
+const oneOrMore = z.union([
+  z.array(z.unknown()),
+  z.pipe(
+    z.unknown(),
+    z.transform((one) => [one]),
+  ),
+]);
 const statement = z.object({
   Effect: z.string(),
-  Action: oneOrMore.pipe(z.array(z.string())),
-  Resource: oneOrMore.optional(),
-  Principal: z.unknown().optional(),
-  Condition: z.unknown().optional(),
+  Action: z.pipe(oneOrMore, z.array(z.string())),
+  Resource: z.optional(oneOrMore),
+  Principal: z.optional(z.unknown()),
+  Condition: z.optional(z.unknown()),
 });
 const document = z.object({ Statement: z.array(statement) });
 

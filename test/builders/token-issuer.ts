@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:https";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
-import * as z from "zod";
+import * as z from "#zod";
 import { selfSigned } from "./self-signed.ts";
 
 /** An identity provider that issues any token. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { manners } from "../../tools/simulator/manner.ts";
 
 /**
@@ -6,10 +6,12 @@ import { manners } from "../../tools/simulator/manner.ts";
  * test:faults` and the contract suite are run with others by `UPSTREAM_MANNER` and `UPSTREAM_REFERENCES`.
  */
 export const upstreamKind = z
-  .object({
-    UPSTREAM_MANNER: z.enum(manners).default("lenient"),
-    UPSTREAM_REFERENCES: z.enum(["all", "documented"]).default("all"),
-  })
-  .transform(({ UPSTREAM_MANNER: manner, UPSTREAM_REFERENCES: references }) => ({ manner, references }))
+  .pipe(
+    z.object({
+      UPSTREAM_MANNER: z._default(z.enum(manners), "lenient"),
+      UPSTREAM_REFERENCES: z._default(z.enum(["all", "documented"]), "all"),
+    }),
+    z.transform(({ UPSTREAM_MANNER: manner, UPSTREAM_REFERENCES: references }) => ({ manner, references })),
+  )
   .parse(process.env);
 export type UpstreamKind = typeof upstreamKind;

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { profileOf } from "../../shared/upstream/profile.ts";
 import { type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
 
@@ -16,11 +16,8 @@ const fieldsSchema = z.record(z.string(), z.unknown());
 export const bodySchema = z.object({
   status: z.boolean(),
   message: z.string(),
-  errors: z.record(z.string(), z.array(z.string())).optional(),
-  data: z
-    .object({ transaction: fieldsSchema, result: z.record(z.string(), z.string()) })
-    .partial()
-    .optional(),
+  errors: z.optional(z.record(z.string(), z.array(z.string()))),
+  data: z.optional(z.partial(z.object({ transaction: fieldsSchema, result: z.record(z.string(), z.string()) }))),
 });
 
 /** A running simulator with a caller; the delays are short. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot as root } from "../../infra/bundle/project-root.ts";
 import { installedPython } from "../deploy/python.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ContractDocument, DocumentedOperation, Json } from "./document.ts";
 
 /** A request that an app could send. */

@@ -1,39 +1,39 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import * as z from "zod";
+import * as z from "#zod";
 
 /** Reads an OpenAPI document from its JSON and follows its references. */
 
 const json = z.record(z.string(), z.unknown());
 export type Json = z.infer<typeof json>;
 
-const referable = <Part extends z.ZodType>(part: Part) => z.union([z.object({ $ref: z.string() }), part]);
+const referable = <Part extends z.ZodMiniType>(part: Part) => z.union([z.object({ $ref: z.string() }), part]);
 const example = z.object({ value: z.unknown() });
 const media = z.object({
   schema: json,
-  example: z.unknown().optional(),
-  examples: z.record(z.string(), referable(example)).default({}),
+  example: z.optional(z.unknown()),
+  examples: z._default(z.record(z.string(), referable(example)), {}),
 });
-const header = z.object({ description: z.string(), required: z.boolean().default(false), schema: json });
+const header = z.object({ description: z.string(), required: z._default(z.boolean(), false), schema: json });
 const response = z.object({
-  description: z.string().min(1),
-  headers: z.record(z.string(), referable(header)).default({}),
-  content: z.record(z.string(), media).default({}),
+  description: z.string().check(z.minLength(1)),
+  headers: z._default(z.record(z.string(), referable(header)), {}),
+  content: z._default(z.record(z.string(), media), {}),
 });
 const parameter = z.object({
   name: z.string(),
   in: z.enum(["path", "query", "header"]),
-  required: z.boolean().default(false),
+  required: z._default(z.boolean(), false),
   schema: json,
-  example: z.string().optional(),
+  example: z.optional(z.string()),
 });
 const operation = z.object({
   operationId: z.string(),
-  summary: z.string().min(1),
-  tags: z.array(z.string()).min(1),
-  security: z.array(json).optional(),
-  parameters: z.array(referable(parameter)).default([]),
-  requestBody: z.object({ required: z.literal(true), content: z.object({ "application/json": media }) }).optional(),
+  summary: z.string().check(z.minLength(1)),
+  tags: z.array(z.string()).check(z.minLength(1)),
+  security: z.optional(z.array(json)),
+  parameters: z._default(z.array(referable(parameter)), []),
+  requestBody: z.optional(z.object({ required: z.literal(true), content: z.object({ "application/json": media }) })),
   responses: z.record(z.string(), referable(response)),
 });
 const documentShape = z.object({
@@ -80,7 +80,7 @@ export type ContractDocument = {
 export const readDocument = (raw: unknown, { closed = false } = {}): ContractDocument => {
   const document = documentShape.parse(raw);
   const follow = (part: unknown): unknown => {
-    const { $ref } = z.object({ $ref: z.string().optional() }).parse(part);
+    const { $ref } = z.object({ $ref: z.optional(z.string()) }).parse(part);
     if ($ref === undefined) return part;
     const [, , kind = "", name = ""] = $ref.split("/");
     const target = document.components[kind]?.[name];

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import type { DocumentedOperation, Json } from "./document.ts";
 import type { Sent } from "./exchange.ts";
@@ -35,7 +35,7 @@ export const anOrderOf = ({ body }: DocumentedOperation): Json => {
 /** The field that the document's example of the error names. */
 const namedField = ({ responses }: DocumentedOperation, status: number, code: string): string | undefined => {
   const example = responses.get(status)?.examples.get(code);
-  const { errors } = z.object({ errors: z.record(z.string(), z.unknown()).default({}) }).parse(example ?? {});
+  const { errors } = z.object({ errors: z._default(z.record(z.string(), z.unknown()), {}) }).parse(example ?? {});
   return Object.keys(errors)[0];
 };
 

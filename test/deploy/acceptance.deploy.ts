@@ -3,7 +3,7 @@ import { CloudWatchClient, PutMetricDataCommand } from "@aws-sdk/client-cloudwat
 import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { CreateSecretCommand, ListSecretsCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { simulatorStackName } from "../../tools/acceptance/simulator/stack.ts";

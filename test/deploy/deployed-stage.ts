@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { API_URL_OUTPUT, stackName } from "../../infra/outputs.ts";
 import { ACCOUNT, type CommandResult, type Emulator, REGION } from "./emulator.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
 import { WAIT_MS_MAX } from "../builders/until.ts";

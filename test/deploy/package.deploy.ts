@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-cloudformation";
 import { GetFunctionConfigurationCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { afterAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { AirtimeClient } from "../../client/src/index.ts";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
@@ -184,14 +184,17 @@ app.synth({ validateOnSynthesis: true });
 const stackTemplate = z.object({
   Resources: z.record(
     z.string(),
-    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+    z.object({ Type: z.string(), Properties: z._default(z.record(z.string(), z.unknown()), {}) }),
   ),
 });
 const assembly = z.object({
   artifacts: z.record(
     z.string(),
     z.looseObject({
-      properties: z.looseObject({ templateFile: z.string().optional(), stackName: z.string().optional() }).default({}),
+      properties: z._default(
+        z.looseObject({ templateFile: z.optional(z.string()), stackName: z.optional(z.string()) }),
+        {},
+      ),
     }),
   ),
 });

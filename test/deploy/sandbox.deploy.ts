@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-lambda";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { functionNamesOf } from "../../infra/functions.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
@@ -68,7 +68,7 @@ const newCaller = async () => {
 const synthesisedTemplate = z.object({
   Resources: z.record(
     z.string(),
-    z.object({ Type: z.string(), Properties: z.object({ Code: z.object({ S3Key: z.string() }).optional() }) }),
+    z.object({ Type: z.string(), Properties: z.object({ Code: z.optional(z.object({ S3Key: z.string() })) }) }),
   ),
 });
 

@@ -6,7 +6,7 @@ import { LambdaClient, ListEventSourceMappingsCommand } from "@aws-sdk/client-la
 import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { JWTPayload } from "jose";
 import { afterAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
 import { aConsole } from "../builders/console.ts";
@@ -136,7 +136,7 @@ describe("the console of the deployed stage", () => {
       body: JSON.stringify(body),
     });
   const dataOf = async (response: Response) =>
-    z.object({ data: z.looseObject({ account_id: z.string().optional() }) }).parse(await response.json()).data;
+    z.object({ data: z.looseObject({ account_id: z.optional(z.string()) }) }).parse(await response.json()).data;
   /** A new account of this owner. */
   const accountOf = async (email: string): Promise<string> => {
     const operator = await asOperator();

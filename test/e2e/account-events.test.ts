@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { catalogUpdated, walletLow } from "../../shared/contract/openapi-webhooks.ts";
 import { loadFunctions } from "../../tools/local/functions.ts";

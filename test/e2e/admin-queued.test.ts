@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { listQueuedOrders } from "../../shared/queued-orders/queue-store.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
@@ -21,8 +21,8 @@ const admin = async (...args: readonly string[]): Promise<string> => (await serv
 const waitingList = z.object({
   number: z.int(),
   amount: z.number(),
-  oldest_s: z.int().nullable(),
-  sending_s: z.int().nullable(),
+  oldest_s: z.nullable(z.int()),
+  sending_s: z.nullable(z.int()),
   accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: z.number() })),
   orders: z.array(z.object({ reference: z.string(), account_id: z.string(), amount: z.number(), age_s: z.int() })),
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { itemKindOf } from "../../shared/ledger/schema.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";

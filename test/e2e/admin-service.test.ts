@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
 import { readAudit } from "../../shared/ledger/audit.ts";
 import { ACCOUNTS_LIST, accountPk } from "../../shared/ledger/schema.ts";
@@ -230,7 +230,7 @@ test("audit verify counts the entries, and exits with 1 and the place of one tha
   await expectFound();
 });
 
-const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.string().nullable() });
+const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.nullable(z.string()) });
 
 /**
  * Orders airtime until the response has this status, within the key's 60 orders a minute. Resolves with the time until

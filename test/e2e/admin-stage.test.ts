@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { CreateQueueCommand, PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { auditDenials } from "../../infra/tables.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
@@ -402,7 +402,7 @@ const auditOf = async (subject: string) => {
   const entry = z.object({
     at: z.iso.datetime(),
     by: z.string(),
-    caller_arn: z.string().nullable(),
+    caller_arn: z.nullable(z.string()),
     action: z.string(),
   });
   return z.object({ acts: z.array(entry) }).parse(JSON.parse(stdout)).acts;

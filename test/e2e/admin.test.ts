@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/upstream-events/stored-event.ts";
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const admin = (...args: readonly string[]): Promise<AdminRun> => service.admin(args);
-const adminJson = async <Schema extends z.ZodType>(schema: Schema, ...args: readonly string[]) =>
+const adminJson = async <Schema extends z.ZodMiniType>(schema: Schema, ...args: readonly string[]) =>
   schema.parse(await service.adminJson(args));
 
 const accountId = z.object({ account_id: z.string() });
@@ -35,7 +35,7 @@ const newKey = z.object({ key_id: z.string(), key: z.string() });
 const resolved = z.object({ status: z.string(), refunded: z.number() });
 const balance = z.object({ balance: z.number() });
 const eventList = z.object({
-  events: z.array(z.looseObject({ event: z.string(), reason: z.string(), upstream_reference: z.string().nullable() })),
+  events: z.array(z.looseObject({ event: z.string(), reason: z.string(), upstream_reference: z.nullable(z.string()) })),
 });
 
 /** Waits for the event that is listed with this transaction. */
@@ -222,7 +222,7 @@ test("wallet fund and wallet adjust with the same --id twice record one entry ea
 
 test("wallet threshold sets the low balance that accounts show prints, and 0 removes it", async () => {
   const { account } = await service.newApp();
-  const threshold = z.object({ low_balance_threshold: z.number().nullable() });
+  const threshold = z.object({ low_balance_threshold: z.nullable(z.number()) });
   await admin("wallet", "threshold", account, "500.50");
   expect(await adminJson(threshold, "accounts", "show", account)).toEqual({ low_balance_threshold: 500.5 });
   await admin("wallet", "threshold", account, "0");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { methodOf } from "../../shared/contract/actions/action.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { monthAfter } from "../../shared/contract/time-zone.ts";
 import { type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";

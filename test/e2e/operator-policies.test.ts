@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { beforeAll, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { adjustWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -307,7 +307,7 @@ const sections = ["docs/runbook.md", "docs/onboarding.md"].flatMap(documentSecti
 }));
 
 /** The fields of a result that a later command may use. */
-const resultNames = z.object({ account_id: z.string(), key_id: z.string() }).partial();
+const resultNames = z.partial(z.object({ account_id: z.string(), key_id: z.string() }));
 
 /** Runs one line of the page, and adds what it prints to the names. */
 const run = async (line: string, names: Names): Promise<Names> => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ageForSubjects, type OperatedService, startOperatedService, type TestApp } from "../builders/admin.ts";
 
@@ -44,7 +44,7 @@ const post = (key: string, path: string, body: object): Promise<Response> =>
 
 const statementSchema = z.object({
   closing: z.number(),
-  lines: z.array(z.looseObject({ description: z.string().nullable() })),
+  lines: z.array(z.looseObject({ description: z.nullable(z.string()) })),
 });
 
 /** Statements and exports of every account. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";

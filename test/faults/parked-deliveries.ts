@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { listKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesList } from "../../shared/ledger/schema.ts";

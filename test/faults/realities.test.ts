@@ -1,6 +1,6 @@
 import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { queuedOrders } from "../../shared/ledger/schema.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
@@ -105,7 +105,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const admin = (...args: readonly string[]): Promise<AdminRun> =>
     // This world has no gateway.
     runCommand([...args, "--direct", "--json"], { serviceFile });
-  const adminJson = async <Schema extends z.ZodType>(
+  const adminJson = async <Schema extends z.ZodMiniType>(
     schema: Schema,
     ...args: readonly string[]
   ): Promise<z.output<Schema>> => {
@@ -284,7 +284,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   });
   const written = (report: z.output<typeof carryOverReport>, names = Object.keys(report.items)): number =>
     names.reduce((sum, name) => sum + (report.items[name]?.copied ?? 0) + (report.items[name]?.updated ?? 0), 0);
-  const reconciled = z.object({ findings: z.array(z.object({ key_id: z.string().optional(), found: z.string() })) });
+  const reconciled = z.object({ findings: z.array(z.object({ key_id: z.optional(z.string()), found: z.string() })) });
 
   const itemsIn = async (TableName: string): Promise<number> => {
     let items = 0;
@@ -383,7 +383,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   /** Enqueues missing webhooks. The system's clock is ahead of the command's. */
   const enqueueMissingWebhooks = async (): Promise<void> => {
     const [from, to] = [isoTime(Date.now() - 86_400_000), isoTime(Date.now())];
-    const announced = z.object({ announced: z.int().positive() });
+    const announced = z.object({ announced: z.int().check(z.positive()) });
     await adminJson(announced, "announce", "--from", from, "--to", to, "--name", "after-restore");
     await system.eventSources.deliver();
   };

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { CallHandler } from "../../shared/platform/aws/call-handler.ts";
 import { sendAction } from "../../tools/admin/send-action.ts";

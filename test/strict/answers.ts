@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Throttled } from "./throttles.ts";
 import type { WireAnswer } from "./wire.ts";
 

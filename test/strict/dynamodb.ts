@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import {
   CONFLICT_REASON,
   cancelled,
@@ -231,7 +231,7 @@ export const strictDynamoDb = ({
 };
 
 const transactionBody = z.object({
-  ClientRequestToken: z.string().optional(),
+  ClientRequestToken: z.optional(z.string()),
   TransactItems: z.array(z.unknown()),
-  ReturnConsumedCapacity: z.string().optional(),
+  ReturnConsumedCapacity: z.optional(z.string()),
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type CancellationReason, cancellationReason } from "./answers.ts";
 import { type Item, item } from "./items.ts";
 import type { Forward } from "./wire.ts";

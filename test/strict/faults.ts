@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { CONFLICT_REASON, cancelled, conflictAnswer, NO_REASON, throttlingAnswer } from "./answers.ts";
 import type { WireAnswer } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { FormerImage } from "./history.ts";
 import { type IndexShape, type Item, item, stringIn, type TableShape } from "./items.ts";
 import type { Forward, WireAnswer } from "./wire.ts";
@@ -7,14 +7,14 @@ import type { Forward, WireAnswer } from "./wire.ts";
 const queryBody = z.strictObject({
   TableName: z.string(),
   IndexName: z.string(),
-  ProjectionExpression: z.string().optional(),
+  ProjectionExpression: z.optional(z.string()),
   KeyConditionExpression: z.string(),
-  ExpressionAttributeNames: z.record(z.string(), z.string()).optional(),
+  ExpressionAttributeNames: z.optional(z.record(z.string(), z.string())),
   ExpressionAttributeValues: item,
-  ScanIndexForward: z.boolean().default(true),
-  Limit: z.int().positive().optional(),
-  ExclusiveStartKey: item.optional(),
-  ReturnConsumedCapacity: z.string().optional(),
+  ScanIndexForward: z._default(z.boolean(), true),
+  Limit: z.optional(z.int().check(z.positive())),
+  ExclusiveStartKey: z.optional(item),
+  ReturnConsumedCapacity: z.optional(z.string()),
 });
 type QueryBody = z.infer<typeof queryBody>;
 
@@ -91,7 +91,7 @@ const conditionOf = (query: QueryBody, index: IndexShape): ((image: Item) => boo
   };
 };
 
-const page = z.object({ Items: z.array(item).default([]), LastEvaluatedKey: item.optional() });
+const page = z.object({ Items: z._default(z.array(item), []), LastEvaluatedKey: z.optional(item) });
 
 /** All that the emulator finds, whatever page was asked for. */
 const everything = async (forward: Forward, query: QueryBody): Promise<readonly Item[]> => {

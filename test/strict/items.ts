@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Forward } from "./wire.ts";
 
 /** An item or a key in DynamoDB's own notation: `{ pk: { S: "wallet#acc_1" } }`. */
@@ -33,18 +33,19 @@ const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(
 const description = z.object({
   Table: z.object({
     KeySchema: keySchema,
-    GlobalSecondaryIndexes: z
-      .array(
+    GlobalSecondaryIndexes: z._default(
+      z.array(
         z.object({
           IndexName: z.string(),
           KeySchema: keySchema,
           Projection: z.object({
             ProjectionType: z.enum(["KEYS_ONLY", "INCLUDE"]),
-            NonKeyAttributes: z.array(z.string()).default([]),
+            NonKeyAttributes: z._default(z.array(z.string()), []),
           }),
         }),
-      )
-      .default([]),
+      ),
+      [],
+    ),
   }),
 });
 

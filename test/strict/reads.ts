@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { badKeyAnswer, throttledAnswer } from "./answers.ts";
 import type { Counted } from "./counts.ts";
 import { type History, TABLE_VIEW } from "./history.ts";
@@ -96,18 +96,18 @@ export const newReads = ({
 const getBody = z.object({
   TableName: z.string(),
   Key: item,
-  ConsistentRead: z.boolean().default(false),
-  ProjectionExpression: z.string().optional(),
+  ConsistentRead: z._default(z.boolean(), false),
+  ProjectionExpression: z.optional(z.string()),
 });
 /** All values of our queries are keys. Source: AWS, "Constraints in Amazon DynamoDB", partition keys. */
 const isKey = (text: string): boolean => text !== "" && Buffer.byteLength(text) <= 2_048;
 
 const queryTarget = z.object({
   TableName: z.string(),
-  IndexName: z.string().optional(),
-  ConsistentRead: z.boolean().default(false),
-  ExpressionAttributeValues: item.default({}),
-  ExclusiveStartKey: item.default({}),
+  IndexName: z.optional(z.string()),
+  ConsistentRead: z._default(z.boolean(), false),
+  ExpressionAttributeValues: z._default(item, {}),
+  ExclusiveStartKey: z._default(item, {}),
 });
 
 const batch = z.looseObject({ Keys: z.array(item) });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type Item, item, itemId, type TableShape } from "./items.ts";
 
 /** One item that a request writes or checks. */
@@ -15,16 +15,18 @@ export type Write = {
 
 const single = z.object({
   TableName: z.string(),
-  Item: item.optional(),
-  Key: item.optional(),
-  UpdateExpression: z.string().optional(),
-  ExpressionAttributeNames: z.record(z.string(), z.string()).default({}),
+  Item: z.optional(item),
+  Key: z.optional(item),
+  UpdateExpression: z.optional(z.string()),
+  ExpressionAttributeNames: z._default(z.record(z.string(), z.string()), {}),
 });
 type Single = z.infer<typeof single>;
 
 const transaction = z.object({
-  ClientRequestToken: z.string().optional(),
-  TransactItems: z.array(z.partialRecord(z.enum(["Put", "Update", "Delete", "ConditionCheck"]), single)).min(1),
+  ClientRequestToken: z.optional(z.string()),
+  TransactItems: z
+    .array(z.partialRecord(z.enum(["Put", "Update", "Delete", "ConditionCheck"]), single))
+    .check(z.minLength(1)),
 });
 
 type Shapes = (table: string) => Promise<TableShape>;

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileS
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { temporaryFolder } from "../builders/cleanups.ts";
 import { startScriptedServer } from "../builders/scripted-server.ts";
 
@@ -15,12 +15,12 @@ const lockSchema = z.object({
   packages: z.record(
     z.string(),
     z.object({
-      integrity: z.string().optional(),
-      resolved: z.string().optional(),
-      inBundle: z.boolean().default(false),
-      dev: z.boolean().default(false),
-      license: z.string().default("none"),
-      bundleDependencies: z.array(z.string()).default([]),
+      integrity: z.optional(z.string()),
+      resolved: z.optional(z.string()),
+      inBundle: z._default(z.boolean(), false),
+      dev: z._default(z.boolean(), false),
+      license: z._default(z.string(), "none"),
+      bundleDependencies: z._default(z.array(z.string()), []),
     }),
   ),
 });
@@ -109,7 +109,7 @@ test("what the deployed code imports is in dependencies, which are the software 
 });
 
 test("what lab/ takes from the root's packages has the root's versions", () => {
-  const versions = z.record(z.string(), z.string()).default({});
+  const versions = z._default(z.record(z.string(), z.string()), {});
   const manifest = z.object({ dependencies: versions, devDependencies: versions, peerDependencies: versions });
   const [root, lab] = ["", "lab/"].map((folder) =>
     manifest.parse(JSON.parse(readFileSync(`${folder}package.json`, "utf8"))),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 
 /**
  * Goal: each script of package.json is started by a check, at least in a short form, so that none stops working unseen.

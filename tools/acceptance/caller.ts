@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey, setWhitelist } from "../../shared/access/accounts.ts";
 import { headers } from "../../shared/contract/headers.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { Stages } from "../../infra/stage-settings.ts";
 
@@ -12,10 +12,16 @@ const GROUPS_CLAIMS = ["groups", "cognito:groups"] as const;
 
 const claimsSchema = z.looseObject({
   iss: z.url({ protocol: /^https$/ }),
-  aud: z.union([z.string(), z.tuple([z.string()]).transform(([audience]) => audience)]),
+  aud: z.union([
+    z.string(),
+    z.pipe(
+      z.tuple([z.string()]),
+      z.transform(([audience]) => audience),
+    ),
+  ]),
   exp: z.number(),
 });
-const groupsSchema = z.tuple([z.string().min(1)], z.string());
+const groupsSchema = z.tuple([z.string().check(z.minLength(1))], z.string());
 
 /** A person's token, and the setting `console` with which the stage takes it. */
 export type ConsoleToken = {

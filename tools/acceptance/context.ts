@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { ConsoleToken } from "./console-token.ts";
 import type { CommandResult } from "./run-command.ts";
 
@@ -19,21 +19,21 @@ export type Context = {
 /** The deployed simulator, by the outputs of its stack. */
 export const simulatorOutputs = z.object({
   SimulatorUrl: z.url(),
-  SimulatorTable: z.string().min(1),
+  SimulatorTable: z.string().check(z.minLength(1)),
   NotificationsUrl: z.url(),
-  NotificationsArn: z.string().startsWith("arn:"),
+  NotificationsArn: z.string().check(z.startsWith("arn:")),
 });
 export type Simulator = z.output<typeof simulatorOutputs>;
 
 /** The deployed stage, by the outputs of its service stack. */
 export const stageOutputs = z.object({
   ApiUrl: z.url(),
-  ConsoleUrl: z.url().optional(),
-  AlarmTopic: z.string().startsWith("arn:"),
-  TicketTopic: z.string().startsWith("arn:"),
-  AccessTable: z.string().min(1),
-  LedgerTable: z.string().min(1),
-  ChecksumKeySecretId: z.string().min(1),
+  ConsoleUrl: z.optional(z.url()),
+  AlarmTopic: z.string().check(z.startsWith("arn:")),
+  TicketTopic: z.string().check(z.startsWith("arn:")),
+  AccessTable: z.string().check(z.minLength(1)),
+  LedgerTable: z.string().check(z.minLength(1)),
+  ChecksumKeySecretId: z.string().check(z.minLength(1)),
 });
 
 export type Stage = {
@@ -43,7 +43,7 @@ export type Stage = {
   /** Runs a command of the project that knows the stage. */
   readonly run: (command: string, args: readonly string[], input?: string) => Promise<CommandResult>;
   /** Runs an operator's command, and returns what `--json` prints. */
-  readonly admin: <Schema extends z.ZodType>(
+  readonly admin: <Schema extends z.ZodMiniType>(
     schema: Schema,
     args: readonly string[],
     input?: string,

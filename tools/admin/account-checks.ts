@@ -5,7 +5,7 @@ import {
   paginateListEventSourceMappings,
 } from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
-import * as z from "zod";
+import * as z from "#zod";
 import { functionNamesOf } from "../../infra/functions.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
@@ -192,14 +192,23 @@ const deniedToAll = (policy: string): readonly string[] =>
     .parse(JSON.parse(policy))
     .Statement.flatMap((statement) => denialToAll.safeParse(statement).data?.Action ?? []);
 
-const oneOrMore = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
-const everybody = z.union([z.literal("*"), z.strictObject({ AWS: oneOrMore.refine((names) => names.includes("*")) })]);
+const oneOrMore = z.union([
+  z.array(z.string()),
+  z.pipe(
+    z.string(),
+    z.transform((one) => [one]),
+  ),
+]);
+const everybody = z.union([
+  z.literal("*"),
+  z.strictObject({ AWS: oneOrMore.check(z.refine((names) => names.includes("*"))) }),
+]);
 const resourcePolicy = z.object({ Statement: z.array(z.unknown()) });
 const denialToAll = z.strictObject({
-  Sid: z.string().optional(),
+  Sid: z.optional(z.string()),
   Effect: z.literal("Deny"),
   Principal: everybody,
-  Resource: oneOrMore.refine((resources) => resources.includes("*")),
+  Resource: oneOrMore.check(z.refine((resources) => resources.includes("*"))),
   Action: oneOrMore,
 });
 

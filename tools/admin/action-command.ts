@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Action, type ActionCommand, needsReason } from "../../shared/contract/actions/action.ts";
 import {
   type ActionInput,
@@ -43,29 +43,35 @@ const typedFields = (name: ActionName, { takes = {} }: ActionCommand): readonly 
   });
 };
 
-const inputs: { readonly [Name in ActionName]: { readonly input: z.ZodType<ActionInput<Name>> } } = actions;
+const inputs: { readonly [Name in ActionName]: { readonly input: z.ZodMiniType<ActionInput<Name>> } } = actions;
 
 /** The input of an action from what was typed. A refused field has the name under which it was typed. */
 export const typedInput = <Name extends ActionName>(name: Name, command: ActionCommand) => {
   const typed = typedFields(name, command);
-  return z.record(z.string(), z.unknown()).transform((given, context): ActionInput<Name> => {
-    const refuse = (path: PropertyKey | undefined, message: string): void =>
-      context.addIssue({ code: "custom", path: [path ?? ""], message });
-    const values: Record<string, unknown> = {};
-    for (const { field, name: typedName, flags, schema } of typed) {
-      if (given[typedName] === undefined) continue;
-      const { data, error } = typedField(field, valueSchema(schema), flags.includes("...")).safeParse(given[typedName]);
-      if (error) refuse(typedName, error.issues[0]?.message ?? "");
-      else values[field] = data;
-    }
-    if (context.issues.length > 0) return z.NEVER;
-    const { data, error } = inputs[name].input.safeParse(values);
-    if (data !== undefined) return data;
-    for (const { path, message } of error?.issues ?? []) {
-      refuse(typed.find(({ field }) => field === path[0])?.name ?? path[0], message);
-    }
-    return z.NEVER;
-  });
+  return z.pipe(
+    z.record(z.string(), z.unknown()),
+    z.transform((given, context): ActionInput<Name> => {
+      const refuse = (path: PropertyKey | undefined, message: string): void => {
+        context.issues.push({ code: "custom", input: context.value, path: [path ?? ""], message });
+      };
+      const values: Record<string, unknown> = {};
+      for (const { field, name: typedName, flags, schema } of typed) {
+        if (given[typedName] === undefined) continue;
+        const { data, error } = typedField(field, valueSchema(schema), flags.includes("...")).safeParse(
+          given[typedName],
+        );
+        if (error) refuse(typedName, error.issues[0]?.message ?? "");
+        else values[field] = data;
+      }
+      if (context.issues.length > 0) return z.NEVER;
+      const { data, error } = inputs[name].input.safeParse(values);
+      if (data !== undefined) return data;
+      for (const { path, message } of error?.issues ?? []) {
+        refuse(typed.find(({ field }) => field === path[0])?.name ?? path[0], message);
+      }
+      return z.NEVER;
+    }),
+  );
 };
 
 /** Adds the command that an action's entry states. */
@@ -95,10 +101,10 @@ export const addActionCommand = <Name extends ActionName>(group: Command, name: 
   });
 };
 
-const isCheck = (output: z.ZodType): boolean => output instanceof z.ZodObject && "ok" in output.shape;
+const isCheck = (output: z.ZodMiniType): boolean => output instanceof z.ZodMiniObject && "ok" in output.shape;
 
 const optionOf = (schema: z.core.$ZodType, flags: string, fallback: string | undefined) => {
-  const preset = schema instanceof z.ZodDefault ? schema.def.defaultValue : fallback;
+  const preset = schema instanceof z.ZodMiniDefault ? schema.def.defaultValue : fallback;
   const isRequired = preset === undefined && !z.safeParse(schema, undefined).success;
   return {
     flags,

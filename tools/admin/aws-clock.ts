@@ -1,5 +1,5 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Clock, systemClock } from "../../shared/platform/time.ts";
 import { printMessage } from "./terminal.ts";

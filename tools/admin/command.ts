@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { roles } from "../../shared/contract/roles.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Change, changesText, confirm } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
+import { metaOf } from "./schemas.ts";
 import { ProposedError } from "./send-action.ts";
 import { printResult, terminal } from "./terminal.ts";
 import { localTime } from "./views/print.ts";
@@ -18,7 +19,7 @@ export type Report = {
   readonly ok?: boolean;
 };
 
-export type CommandSpec<Input extends z.ZodType> = {
+export type CommandSpec<Input extends z.ZodMiniType> = {
   /** The name and the arguments: `fund <account> <naira>`. */
   readonly usage: string;
   readonly summary: string;
@@ -49,7 +50,7 @@ export type Option = {
   readonly fallback?: string;
 };
 
-export const why: Option = { flags: "--why <reason>", text: whySchema.description ?? "" };
+export const why: Option = { flags: "--why <reason>", text: metaOf(whySchema).description ?? "" };
 
 /** The options of a report of days, which `--csv` prints as CSV. */
 export const reportOptions = (groups: readonly string[], byDefault: string): readonly Option[] => [
@@ -61,23 +62,23 @@ export const reportOptions = (groups: readonly string[], byDefault: string): rea
 
 /** The options that every command takes. */
 const globalOptions = z.object({
-  json: z.boolean().default(false),
-  stage: z.string().optional(),
-  profile: z.string().optional(),
-  by: operatorName.optional(),
-  role: z.enum(roles, `Must be one of ${roles.join(", ")}`).default("operator"),
-  direct: z.boolean().default(false),
+  json: z._default(z.boolean(), false),
+  stage: z.optional(z.string()),
+  profile: z.optional(z.string()),
+  by: z.optional(operatorName),
+  role: z._default(z.enum(roles, `Must be one of ${roles.join(", ")}`), "operator"),
+  direct: z._default(z.boolean(), false),
 });
 
 /** The options of a command that asks first. */
-const askingOptions = z.object({ yes: z.boolean().default(false), dryRun: z.boolean().default(false) });
+const askingOptions = z.object({ yes: z._default(z.boolean(), false), dryRun: z._default(z.boolean(), false) });
 
 /** Adds a group of commands. */
 export const addGroup = (parent: Command, name: string, summary: string): Command =>
   parent.command(name).description(summary).helpCommand(false);
 
 /** Adds a command to a group. */
-export const addCommand = <Input extends z.ZodType>(group: Command, spec: CommandSpec<Input>): void => {
+export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: CommandSpec<Input>): void => {
   const command = group.command(spec.usage).description(spec.summary);
   for (const argument of command.registeredArguments) argument.description = spec.texts?.[argument.name()] ?? "";
   for (const { flags, text, required, fallback } of spec.options ?? []) {
@@ -157,7 +158,7 @@ const typedNamesOf = (command: Command): ReadonlyMap<string, string> => {
 const ancestorsOf = ({ parent }: Command): readonly Command[] =>
   parent === null ? [] : [parent, ...ancestorsOf(parent)];
 
-const parseInput = <Schema extends z.ZodType>(
+const parseInput = <Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
   typedNames: ReadonlyMap<string, string>,

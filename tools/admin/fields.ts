@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
@@ -8,22 +8,32 @@ import { entitlementsSchema } from "../../shared/contract/permission.ts";
 /** Schemas of arguments and options, each with its error message. */
 
 /** An amount of NGN, in kobo. */
-const nairaField = z.string().transform((text) => koboFromText(text) ?? Number.NaN);
+const nairaField = z.pipe(
+  z.string(),
+  z.transform((text) => koboFromText(text) ?? Number.NaN),
+);
 
 export const accountField = z.string();
 
 /** `email:ada@example.com group:checkout-team`, or `none`. */
-export const ownersField = z.array(z.string()).transform((entries, context) => {
-  if (entries.length === 1 && entries[0] === "none") return [];
-  const owners = entries.map((entry) => {
-    const [kind, ...rest] = entry.split(":");
-    return { kind, value: rest.join(":") };
-  });
-  const result = accountOwnersSchema.safeParse(owners);
-  if (result.success) return result.data;
-  context.addIssue({ code: "custom", message: ownersProblem(entries, result.error.issues[0]) });
-  return z.NEVER;
-});
+export const ownersField = z.pipe(
+  z.array(z.string()),
+  z.transform((entries, context) => {
+    if (entries.length === 1 && entries[0] === "none") return [];
+    const owners = entries.map((entry) => {
+      const [kind, ...rest] = entry.split(":");
+      return { kind, value: rest.join(":") };
+    });
+    const result = accountOwnersSchema.safeParse(owners);
+    if (result.success) return result.data;
+    context.issues.push({
+      code: "custom",
+      input: context.value,
+      message: ownersProblem(entries, result.error.issues[0]),
+    });
+    return z.NEVER;
+  }),
+);
 
 const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | undefined): string => {
   const [position, field] = issue?.path ?? [];
@@ -32,44 +42,53 @@ const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | und
 };
 
 /** `vtu identity=1000`, or `none`. */
-export const entitlementsField = z.array(z.string()).transform((entries, context) => {
-  if (entries.length === 1 && entries[0] === "none") return {};
-  const pairs = entries.map((entry) => {
-    const [entitlement, perDay] = entry.split("=");
-    return [entitlement, perDay === undefined ? null : Number(perDay)];
-  });
-  const result = entitlementsSchema.safeParse(Object.fromEntries(pairs));
-  if (result.success) return result.data;
-  context.addIssue({ code: "custom", message: result.error.issues[0]?.message ?? "" });
-  return z.NEVER;
-});
+export const entitlementsField = z.pipe(
+  z.array(z.string()),
+  z.transform((entries, context) => {
+    if (entries.length === 1 && entries[0] === "none") return {};
+    const pairs = entries.map((entry) => {
+      const [entitlement, perDay] = entry.split("=");
+      return [entitlement, perDay === undefined ? null : Number(perDay)];
+    });
+    const result = entitlementsSchema.safeParse(Object.fromEntries(pairs));
+    if (result.success) return result.data;
+    context.issues.push({ code: "custom", input: context.value, message: result.error.issues[0]?.message ?? "" });
+    return z.NEVER;
+  }),
+);
 
 /** `day_naira=100000 day_orders=500`, or `none`. */
-export const limitsField = z.array(z.string()).transform((entries, context) => {
-  if (entries.length === 1 && entries[0] === "none") return {};
-  const pairs = entries.map((entry) => {
-    const [limit, most] = entry.split("=");
-    return [limit, most === undefined || most === "" ? Number.NaN : Number(most)];
-  });
-  const result = orderLimitsSchema.safeParse(Object.fromEntries(pairs));
-  if (result.success) return result.data;
-  context.addIssue({ code: "custom", message: result.error.issues[0]?.message ?? "" });
-  return z.NEVER;
-});
+export const limitsField = z.pipe(
+  z.array(z.string()),
+  z.transform((entries, context) => {
+    if (entries.length === 1 && entries[0] === "none") return {};
+    const pairs = entries.map((entry) => {
+      const [limit, most] = entry.split("=");
+      return [limit, most === undefined || most === "" ? Number.NaN : Number(most)];
+    });
+    const result = orderLimitsSchema.safeParse(Object.fromEntries(pairs));
+    if (result.success) return result.data;
+    context.issues.push({ code: "custom", input: context.value, message: result.error.issues[0]?.message ?? "" });
+    return z.NEVER;
+  }),
+);
 
 /** `vtu,identity`. */
-export const listField = z.string().transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]);
+export const listField = z.pipe(
+  z.string(),
+  z.transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]),
+);
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `0`, `30m`, `24h`, `7d`, in milliseconds. */
-export const durationField = z
-  .string()
-  .regex(/^(0|\d{1,4}[smhd])$/, "Must be a duration such as 30m, 24h or 7d")
-  .transform((text) => {
+export const durationField = z.pipe(
+  z.string().check(z.regex(/^(0|\d{1,4}[smhd])$/, "Must be a duration such as 30m, 24h or 7d")),
+  z.transform((text) => {
     const unit = z.enum(["s", "m", "h", "d"]).safeParse(text.at(-1)).data;
     return unit === undefined ? 0 : Number(text.slice(0, -1)) * UNITS_MS[unit];
-  });
+  }),
+);
 
 /** A date or a time. */
 export const timeField = z.union([utcTimeField, z.iso.date()], {
@@ -80,17 +99,17 @@ export const timeField = z.union([utcTimeField, z.iso.date()], {
 export const END_TIME = "a date (that whole day, in the time zone of the stage) or a time";
 
 /** Values whose text is of their own kind. */
-const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodType> = new Map<z.core.$ZodType, z.ZodType>([
+const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodMiniType> = new Map<z.core.$ZodType, z.ZodMiniType>([
   [accountOwnersSchema, ownersField],
   [entitlementsSchema, entitlementsField],
   [orderLimitsSchema, limitsField],
 ]);
 
 /** How a field of an action's input is typed; with `isRepeated`, a list has an argument for each entry. */
-export const typedField = (field: string, schema: z.core.$ZodType, isRepeated: boolean): z.ZodType => {
+export const typedField = (field: string, schema: z.core.$ZodType, isRepeated: boolean): z.ZodMiniType => {
   const own = ownFields.get(schema);
   if (own !== undefined) return own;
   if (field.endsWith("_kobo")) return nairaField;
   if (field.endsWith("_ms")) return durationField;
-  return schema instanceof z.ZodArray && !isRepeated ? listField : z.unknown();
+  return schema instanceof z.ZodMiniArray && !isRepeated ? listField : z.unknown();
 };

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import { runs } from "../../shared/actions/runs.ts";
 import { needsReason } from "../../shared/contract/actions/action.ts";
 import {
@@ -14,7 +14,7 @@ import { sendAction } from "./send-action.ts";
 import { printMessage } from "./terminal.ts";
 import { duration } from "./views/print.ts";
 
-const outputs: { readonly [Name in ActionName]: { readonly output: z.ZodType<ActionOutput<Name>> } } = actions;
+const outputs: { readonly [Name in ActionName]: { readonly output: z.ZodMiniType<ActionOutput<Name>> } } = actions;
 
 /** Performs an action: all that its command asks of the service. */
 export const perform = async <Name extends ActionName>(

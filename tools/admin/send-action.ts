@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { OPERATOR_NAME } from "../../shared/console/person.ts";
 import { methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actions, operationPath } from "../../shared/contract/actions/actions.ts";
@@ -60,7 +60,7 @@ export const sendAction = async (
   });
   const body = parsedJson(await response.text());
   if (response.status === 202)
-    throw new ProposedError(success.extend({ data: proposedData }).parse(body).data.proposal);
+    throw new ProposedError(z.extend(success, { data: proposedData }).parse(body).data.proposal);
   if (response.ok) return success.parse(body).data;
   throw refusalOf(response, body, `${request.method} ${url.pathname}`);
 };

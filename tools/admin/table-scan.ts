@@ -1,6 +1,6 @@
 import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocument, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import * as z from "zod";
+import * as z from "#zod";
 import { API_URL_OUTPUT, OPERATIONS_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { readStages } from "../../infra/read-stages.ts";
 import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-settings.ts";
@@ -69,7 +69,7 @@ export const stageTarget = async (stage: string, { profile, known }: StageAccess
       environment: environmentFrom((variable) => outputs.get(outputOf(variable)) ?? ""),
     };
   } catch (error) {
-    if (error instanceof z.ZodError) throw notFound(stage, "another version deployed the stack. Deploy it again");
+    if (error instanceof z.$ZodError) throw notFound(stage, "another version deployed the stack. Deploy it again");
     throw error;
   }
 };

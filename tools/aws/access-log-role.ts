@@ -1,8 +1,8 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { signedHeaders } from "./signed-headers.ts";
 
 const ANSWER_MS_MAX = 10_000;
-const account = z.object({ cloudwatchRoleArn: z.string().nullish() });
+const account = z.object({ cloudwatchRoleArn: z.nullish(z.string()) });
 const refusal = z.object({ message: z.string() });
 
 /**

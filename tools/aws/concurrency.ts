@@ -1,5 +1,5 @@
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 
 /** AWS requires that many to stay unreserved; a new account may have 10 in all. */
 export const UNRESERVED_MIN = 100;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateSource } from "oazapfts";
-import * as z from "zod";
+import * as z from "#zod";
 
 const HEADER = `// Written by npm run openapi from docs/openapi.json, with its field names in camel case.
 `;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Field, FieldType, Model } from "./schemas.ts";
 
 /** A request that an app makes, as a method of the clients. */
@@ -28,27 +28,27 @@ const Reference = z.object({ $ref: z.string() });
 const ReadParameter = z.object({
   name: z.string(),
   in: z.enum(["path", "query"]),
-  schema: z.object({ $ref: z.string().optional() }),
+  schema: z.object({ $ref: z.optional(z.string()) }),
 });
 const ReadSuccess = z.object({
   headers: z.record(z.string(), z.unknown()),
   content: z.object({
     "application/json": z.object({
       schema: z.object({ properties: z.object({ data: Reference }) }),
-      example: z.object({ data: z.looseObject({ transaction: z.looseObject({ type: z.string() }).optional() }) }),
+      example: z.object({ data: z.looseObject({ transaction: z.optional(z.looseObject({ type: z.string() })) }) }),
     }),
   }),
 });
 const ReadOperation = z.object({
   operationId: z.string(),
   summary: z.string(),
-  description: z.string().default(""),
-  parameters: z.array(z.union([Reference, ReadParameter])).default([]),
-  requestBody: z.object({ content: z.object({ "application/json": z.object({ schema: Reference }) }) }).optional(),
+  description: z._default(z.string(), ""),
+  parameters: z._default(z.array(z.union([Reference, ReadParameter])), []),
+  requestBody: z.optional(z.object({ content: z.object({ "application/json": z.object({ schema: Reference }) }) })),
   responses: z.object({ "200": ReadSuccess }),
 });
 const Document = z.object({
-  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ security: z.array(z.unknown()).optional() }))),
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ security: z.optional(z.array(z.unknown())) }))),
 });
 
 const nameOf = ({ $ref }: z.output<typeof Reference>): string => $ref.replace(/^.*[/]/, "");

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** The type of a field, as far as both languages know it. */
 export type FieldType =
@@ -33,21 +33,21 @@ export type Model = {
 export type Alias = { readonly name: string; readonly description: string; readonly type: FieldType };
 
 const Schema = z.object({
-  $ref: z.string().optional(),
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  enum: z.array(z.string()).optional(),
-  const: z.union([z.string(), z.literal(true)]).optional(),
-  description: z.string().default(""),
-  required: z.array(z.string()).default([]),
-  additionalProperties: z.literal(true).optional(),
+  $ref: z.optional(z.string()),
+  type: z.optional(z.union([z.string(), z.array(z.string())])),
+  enum: z.optional(z.array(z.string())),
+  const: z.optional(z.union([z.string(), z.literal(true)])),
+  description: z._default(z.string(), ""),
+  required: z._default(z.array(z.string()), []),
+  additionalProperties: z.optional(z.literal(true)),
   get properties() {
-    return z.record(z.string(), Schema).optional();
+    return z.optional(z.record(z.string(), Schema));
   },
   get items() {
-    return Schema.optional();
+    return z.optional(Schema);
   },
   get anyOf() {
-    return z.array(Schema).optional();
+    return z.optional(z.array(Schema));
   },
 });
 type Schema = z.infer<typeof Schema>;

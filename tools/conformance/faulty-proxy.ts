@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import * as z from "zod";
+import * as z from "#zod";
 import { sleep } from "../../shared/platform/time.ts";
 import { jsonOf } from "../../shared/upstream/exchange.ts";
 import { draws } from "./draws.ts";
@@ -58,9 +58,9 @@ export type ProxyOptions = {
 };
 
 const orderSchema = z.object({
-  phone_number: z.string().optional(),
-  amount: z.number().optional(),
-  reference: z.string().optional(),
+  phone_number: z.optional(z.string()),
+  amount: z.optional(z.number()),
+  reference: z.optional(z.string()),
 });
 
 /** What the requests of one order have in common. */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { type AdminContext, openAdminContext } from "../admin/context.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** Source: docs/conformance.md. */
 
@@ -17,8 +17,8 @@ export type Command = {
 export const answerSchema = z.object({
   id: z.string(),
   result: z.enum(["success", "processing", "failed", "unknown"]),
-  reference: z.string().nullish(),
-  error: z.string().nullish(),
+  reference: z.nullish(z.string()),
+  error: z.nullish(z.string()),
 });
 /** What the adapter writes, one JSON object per line. */
 export type Answer = z.output<typeof answerSchema>;

@@ -2,7 +2,7 @@ import { CfnResource } from "aws-cdk-lib";
 import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnRule } from "aws-cdk-lib/aws-events";
 import { CfnEventSourceMapping } from "aws-cdk-lib/aws-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { specOf } from "../../infra/functions.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { functionNames, specOf } from "../../infra/functions.ts";
 import { tables } from "../../infra/tables.ts";
 import { accountSchema } from "../../shared/access/account-store.ts";
@@ -66,7 +66,7 @@ import { markdownTable } from "../markdown/markdown.ts";
 
 type Kept = "with the books" | "until it is replaced" | "the window" | `${number} ${"minutes" | "hour" | "days"}`;
 type Stored = {
-  readonly shape: z.ZodType;
+  readonly shape: z.ZodMiniType;
   readonly purpose: string;
   /** How long; an item that is kept with the books has no end. */
   readonly kept: Kept;
@@ -137,7 +137,7 @@ const stored: { readonly [Name in Kind]: Stored } = {
   subscription: { shape: subscriptionSchema, purpose: "The events that an endpoint asked for", kept: REPLACED },
   "phone-retention": { shape: progressSchema, purpose: "How far numbers are masked", kept: REPLACED },
   "reference-key": {
-    shape: referenceKeySchema.extend({ pk: z.string() }),
+    shape: z.extend(referenceKeySchema, { pk: z.string() }),
     purpose: "Recognises the reference key",
     kept: BOOKS,
   },
@@ -146,19 +146,19 @@ const stored: { readonly [Name in Kind]: Stored } = {
   "statement-case": { shape: statementCaseSchema, purpose: "A difference and what was decided", kept: BOOKS },
   proposal: { shape: proposalSchema, purpose: "What one person asked for and another decides", kept: BOOKS },
   entry: {
-    shape: placedEntrySchema.extend(linkSchema.pick({ previous: true, hash: true }).shape),
+    shape: z.extend(placedEntrySchema, z.pick(linkSchema.def.getter(), { previous: true, hash: true }).shape),
     purpose: "Who changed or saw what, and why",
     kept: BOOKS,
   },
   attestation: { shape: attestationSchema, purpose: "The hash of an entry, seen by `attest-audit`", kept: BOOKS },
-  purchases: { shape: purchasesSwitch.extend({ pk: z.string() }), purpose: "The purchases switch", kept: REPLACED },
+  purchases: { shape: z.extend(purchasesSwitch, { pk: z.string() }), purpose: "The purchases switch", kept: REPLACED },
   "purchases-parts": {
-    shape: partsSchema.extend({ pk: z.string() }),
+    shape: z.extend(partsSchema, { pk: z.string() }),
     purpose: "The networks and kinds that are off",
     kept: REPLACED,
   },
   "upstream-pace": {
-    shape: upstreamPaceSchema.extend({ pk: z.string() }),
+    shape: z.extend(upstreamPaceSchema, { pk: z.string() }),
     purpose: "The upstream's limit",
     kept: REPLACED,
   },
@@ -167,12 +167,12 @@ const stored: { readonly [Name in Kind]: Stored } = {
   "catalog-candidate": { shape: catalogItem, purpose: "A catalog that was refused", kept: REPLACED },
   "upstream-refusal": { shape: upstreamRefusalSchema, purpose: "Why orders do not get through", kept: REPLACED },
   duplicate: {
-    shape: duplicateGuardSchema.extend(expiring),
+    shape: z.extend(duplicateGuardSchema, expiring),
     purpose: "What was bought for whom, as a keyed hash",
     kept: "the window",
   },
   "upstream-lookup": {
-    shape: lookupRecordSchema.extend(expiring),
+    shape: z.extend(lookupRecordSchema, expiring),
     purpose: "When the upstream is asked for an order",
     kept: "90 days",
   },
@@ -189,7 +189,7 @@ const stored: { readonly [Name in Kind]: Stored } = {
     counters: /\|/,
   },
   balances: {
-    shape: dayItem.extend({ version: z.int(), ...expiring }),
+    shape: z.extend(dayItem, { version: z.int(), ...expiring }),
     purpose: "An account's balance at the end of a day",
     kept: "400 days",
   },
@@ -255,10 +255,10 @@ export const dataClasses = {
 } as const satisfies Record<string, { readonly fields: readonly string[]; readonly protection: string }>;
 
 /** The names of an item's fields. */
-const fieldsOf = (shape: z.ZodType): readonly string[] => {
-  if (shape instanceof z.ZodObject) return Object.keys(shape.shape);
-  if (shape instanceof z.ZodUnion)
-    return shape.options.flatMap((option) => (option instanceof z.ZodType ? fieldsOf(option) : []));
+const fieldsOf = (shape: z.ZodMiniType): readonly string[] => {
+  if (shape instanceof z.ZodMiniObject) return Object.keys(shape.shape);
+  if (shape instanceof z.core.$ZodUnion)
+    return shape._zod.def.options.flatMap((option) => (option instanceof z.ZodMiniType ? fieldsOf(option) : []));
   throw new Error("The shape of an item is an object, or one of several");
 };
 

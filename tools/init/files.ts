@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
 import { stages } from "../../stages.ts";
@@ -60,7 +60,7 @@ const scripts = Object.fromEntries(
 
 const packageJson = (folder: string, present: string): string => {
   const { dependencies = {}, ...others } = z
-    .looseObject({ dependencies: z.record(z.string(), z.string()).optional() })
+    .looseObject({ dependencies: z.optional(z.record(z.string(), z.string())) })
     .parse(JSON.parse(present));
   return json({
     "//": [

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type Account, type AccountStore, findAccount } from "../../shared/access/account-store.ts";
 import { createAccount, createKey, setOwners } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import type { Context } from "aws-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 import { functionNames, specOf } from "../../infra/functions.ts";
 import { API_FUNCTION_TIMEOUT_S } from "../../shared/platform/time-budgets.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 import { accessLogLine } from "../../infra/access-log.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
@@ -42,11 +42,11 @@ const platformMessages = new Map([
  * API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so here it is a 500.
  */
 const functionResponse = z.object({
-  statusCode: z.int().min(200).max(599),
-  headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
-  cookies: z.array(z.string()).default([]),
-  body: z.string().default(""),
-  isBase64Encoded: z.boolean().default(false),
+  statusCode: z.int().check(z.minimum(200), z.maximum(599)),
+  headers: z._default(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])), {}),
+  cookies: z._default(z.array(z.string()), []),
+  body: z._default(z.string(), ""),
+  isBase64Encoded: z._default(z.boolean(), false),
 });
 
 export type Gateway = {

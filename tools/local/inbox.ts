@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { CreateTopicCommand, ListSubscriptionsByTopicCommand, SNSClient, SubscribeCommand } from "@aws-sdk/client-sns";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "#zod";
 import { isMailFor } from "../../shared/notifications/mail-topic.ts";
 import { localClient } from "./local-aws.ts";
 import { consumeQueue } from "./queue-consumer.ts";

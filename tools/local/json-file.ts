@@ -1,11 +1,14 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type * as z from "zod";
+import type * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
 
 /** The file's content; undefined if there is no file. */
-export const readJsonFile = <Schema extends z.ZodType>(path: string, schema: Schema): z.output<Schema> | undefined => {
+export const readJsonFile = <Schema extends z.ZodMiniType>(
+  path: string,
+  schema: Schema,
+): z.output<Schema> | undefined => {
   if (!existsSync(path)) return undefined;
   try {
     return schema.parse(JSON.parse(readFileSync(path, "utf8")));

@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
-import * as z from "zod";
+import * as z from "#zod";
 
 /** What API Gateway passes to a function: all claims as texts. */
 export type AuthorizedClaims = Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ const isIssued = ({ iat }: JWTPayload): boolean => iat === undefined || iat <= D
 const hasAudience = ({ aud, client_id }: JWTPayload, audience: string): boolean =>
   aud === undefined ? client_id === audience : [aud].flat().includes(audience);
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const scalar = z.pipe(z.union([z.string(), z.number(), z.boolean()]), z.transform(String));
 
 /** Numbers and booleans as text, lists as `[a b]`, objects as JSON, null left out. */
 export const textClaims = (payload: Readonly<Record<string, unknown>>): AuthorizedClaims =>

@@ -6,7 +6,7 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
-import * as z from "zod";
+import * as z from "#zod";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
@@ -19,9 +19,9 @@ const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_MS_MAX = 2_000;
 
 /** A function's response to a batch; without one, every message succeeded. */
-const batchResponse = z
-  .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
-  .nullish();
+const batchResponse = z.nullish(
+  z.object({ batchItemFailures: z.nullish(z.array(z.object({ itemIdentifier: z.string().check(z.minLength(1)) }))) }),
+);
 
 export type QueueConsumer = { readonly stop: () => Promise<void> };
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import * as z from "#zod";
 import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
@@ -11,7 +11,10 @@ const HOST = "127.0.0.1";
 const random = (): string => randomBytes(32).toString("base64url");
 
 /** Every secret of the service by its name, and the previous value of each secret that was rotated. */
-const secretsFile = z.object({ previous: z.record(z.string(), z.string()).default({}) }).catchall(z.string().min(1));
+const secretsFile = z.catchall(
+  z.object({ previous: z._default(z.record(z.string(), z.string()), {}) }),
+  z.string().check(z.minLength(1)),
+);
 /** What a key of KMS is made of, which the real one never shows. */
 const IDENTITY_KEY = "identity-key";
 export type Secrets = Readonly<Record<SecretName | typeof IDENTITY_KEY, string>>;
@@ -45,17 +48,21 @@ const storeSecret = (path: string, name: string, value: string, previous: string
 
 export type SecretsManager = { readonly endpoint: string; readonly stop: () => Promise<void> };
 
-const describeSecret = z.object({ SecretId: z.string().transform(nameOf) });
+const describeSecret = z.object({ SecretId: z.pipe(z.string(), z.transform(nameOf)) });
 const getSecretValue = z.object({
-  SecretId: z.string().transform(nameOf),
-  VersionStage: z.string().default("AWSCURRENT"),
+  SecretId: z.pipe(z.string(), z.transform(nameOf)),
+  VersionStage: z._default(z.string(), "AWSCURRENT"),
 });
 const putSecretValue = z.object({
-  SecretId: z.string().transform(nameOf),
-  SecretString: z.string().min(1),
-  ClientRequestToken: z.string().min(32).max(64).default(randomUUID),
+  SecretId: z.pipe(z.string(), z.transform(nameOf)),
+  SecretString: z.string().check(z.minLength(1)),
+  ClientRequestToken: z._default(z.string().check(z.minLength(32), z.maxLength(64)), randomUUID),
 });
-const generateMac = z.object({ KeyId: z.string(), MacAlgorithm: z.string(), Message: z.base64().min(1) });
+const generateMac = z.object({
+  KeyId: z.string(),
+  MacAlgorithm: z.string(),
+  Message: z.base64().check(z.minLength(1)),
+});
 
 /**
  * Serves the operations of Secrets Manager that the service and the admin commands use, and the one of KMS. With a file,

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from "node:fs";
-import * as z from "zod";
+import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { DemoAccount } from "./demo-account.ts";
 import { writeJsonFile } from "./json-file.ts";

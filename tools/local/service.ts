@@ -1,5 +1,5 @@
-import * as z from "zod";
 import { consoleFiles, docsPage } from "#bundles";
+import * as z from "#zod";
 import { consoleRoutes, operatorRoutes } from "../../infra/console-routes.ts";
 import { defaultFunction, functionNames, type ScheduledFunction, specOf } from "../../infra/functions.ts";
 import { callerRoutes, routeLimits } from "../../infra/gateway.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import * as z from "zod";
+import * as z from "#zod";
 import { REQUESTS_PER_SECOND_MAX } from "../../infra/gateway.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
@@ -57,22 +57,31 @@ Environment:
   AWS_CALLS          short or sdk; default short; sdk has the SDK send all calls to AWS`;
 
 const webUrl = (name: string) =>
-  z
-    .url({ protocol: /^https?$/, error: ({ input }) => `${name} must be an http or https URL; it is "${input}".` })
-    .transform((url) => url.replace(/\/+$/, ""))
-    .optional();
+  z.optional(
+    z.pipe(
+      z.url({ protocol: /^https?$/, error: ({ input }) => `${name} must be an http or https URL; it is "${input}".` }),
+      z.transform((url) => url.replace(/\/+$/, "")),
+    ),
+  );
 
 const upstreamVariables = ["UPSTREAM_BASE_URL", "UPSTREAM_LIVE_KEY", "UPSTREAM_PROFILE"] as const;
 
-const profileText = z.string().transform((text, context) => {
-  const parsed = profileChanges.safeParse(jsonOf(text));
-  const issues = parsed.error?.issues ?? [];
-  const [problem = parsed.data?.reference === undefined ? 'name its reference, "all" or "documented"' : undefined] =
-    issues.map(({ path, message }) => [...path, message].join(": "));
-  if (problem === undefined && parsed.data !== undefined) return parsed.data;
-  context.addIssue(`UPSTREAM_PROFILE is not valid: ${problem}.`);
-  return z.NEVER;
-});
+const profileText = z.pipe(
+  z.string(),
+  z.transform((text, context) => {
+    const parsed = profileChanges.safeParse(jsonOf(text));
+    const issues = parsed.error?.issues ?? [];
+    const [problem = parsed.data?.reference === undefined ? 'name its reference, "all" or "documented"' : undefined] =
+      issues.map(({ path, message }) => [...path, message].join(": "));
+    if (problem === undefined && parsed.data !== undefined) return parsed.data;
+    context.issues.push({
+      code: "custom",
+      input: context.value,
+      message: `UPSTREAM_PROFILE is not valid: ${problem}.`,
+    });
+    return z.NEVER;
+  }),
+);
 const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -83,39 +92,52 @@ const jsonOf = (text: string): unknown => {
 
 const environmentSchema = z
   .object({
-    PORT: z
-      .string()
-      .default("4010")
-      .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, {
-        error: ({ input }) => `PORT must be a number from 0 to 65535; it is "${input}".`,
-      })
-      .transform(Number),
-    DATA_DIR: z.string().default(".local/data"),
-    SERVICE_FILE: z.string().default(".local/service.json"),
+    PORT: z.pipe(
+      z._default(z.string(), "4010").check(
+        z.refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, {
+          error: ({ input }) => `PORT must be a number from 0 to 65535; it is "${input}".`,
+        }),
+      ),
+      z.transform(Number),
+    ),
+    DATA_DIR: z._default(z.string(), ".local/data"),
+    SERVICE_FILE: z._default(z.string(), ".local/service.json"),
     UPSTREAM_BASE_URL: webUrl("UPSTREAM_BASE_URL"),
-    UPSTREAM_LIVE_KEY: z
-      .string()
-      .transform((keys) => keys.split(/\s+/).join("\n"))
-      .optional(),
-    UPSTREAM_PROFILE: profileText.optional(),
+    UPSTREAM_LIVE_KEY: z.optional(
+      z.pipe(
+        z.string(),
+        z.transform((keys) => keys.split(/\s+/).join("\n")),
+      ),
+    ),
+    UPSTREAM_PROFILE: z.optional(profileText),
     DYNAMODB_ENDPOINT: webUrl("DYNAMODB_ENDPOINT"),
-    WORKERS: z
-      .enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` })
-      .default("on"),
-    REQUESTS_PER_SECOND_MAX: z.coerce
-      .number({ error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be a number; it is "${input}".` })
-      .min(1, { error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be at least 1; it is "${input}".` })
-      .default(REQUESTS_PER_SECOND_MAX),
-    AWS_CALLS: z
-      .enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` })
-      .default("short"),
+    WORKERS: z._default(
+      z.enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` }),
+      "on",
+    ),
+    REQUESTS_PER_SECOND_MAX: z._default(
+      z.coerce
+        .number({ error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be a number; it is "${input}".` })
+        .check(z.minimum(1, { error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be at least 1; it is "${input}".` })),
+      REQUESTS_PER_SECOND_MAX,
+    ),
+    AWS_CALLS: z._default(
+      z.enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` }),
+      "short",
+    ),
   })
-  .superRefine((variables, context) => {
-    const set = upstreamVariables.find((name) => variables[name] !== undefined);
-    const unset = upstreamVariables.find((name) => variables[name] === undefined);
-    if (set === undefined || unset === undefined) return;
-    context.addIssue(`${set} is set but ${unset} is not: set ${upstreamVariables.join(", ")}, or none of them.`);
-  });
+  .check(
+    z.superRefine((variables, context) => {
+      const set = upstreamVariables.find((name) => variables[name] !== undefined);
+      const unset = upstreamVariables.find((name) => variables[name] === undefined);
+      if (set === undefined || unset === undefined) return;
+      context.issues.push({
+        code: "custom",
+        input: context.value,
+        message: `${set} is set but ${unset} is not: set ${upstreamVariables.join(", ")}, or none of them.`,
+      });
+    }),
+  );
 
 /** Parses options and environment; undefined for --help. Throws a `SettingsError`. */
 export const parseSettings = (

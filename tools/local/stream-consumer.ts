@@ -8,7 +8,7 @@ import {
   type Shard,
   type _Record as StreamRecord,
 } from "@aws-sdk/client-dynamodb-streams";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Pattern, StreamConsumerSpec } from "../../infra/streams.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
@@ -28,14 +28,14 @@ const STOP_MS_MAX = 2_000;
  * How far a stream was consumed. It is written after the changes were handled, so a crash repeats changes and skips
  * none.
  */
-const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.string().optional() });
+const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.optional(z.string()) });
 type StreamCheckpoint = z.infer<typeof checkpointFile>;
 /** Without a sequence number a shard is read from its beginning, or from its end. */
 type StreamPosition = StreamCheckpoint & { readonly from?: StreamConsumerSpec["startingPosition"] };
 
-const batchResponse = z
-  .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() })
-  .nullish();
+const batchResponse = z.nullish(
+  z.object({ batchItemFailures: z.nullish(z.array(z.object({ itemIdentifier: z.string() }))) }),
+);
 
 export type LocalStreamConsumer = {
   /** From then on no change is missed. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { CONTROL_PREFIX } from "../simulator/request-handler.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import * as z from "zod";
+import * as z from "#zod";
 import { bundleOf, consoleFiles, docsPage, sdkBundle, simulatorBundle } from "../../infra/bundle/bundles.ts";
 import {
   BUILT,
@@ -89,7 +89,11 @@ const packedManifest = (manifest: Manifest, folder: string, version = manifest.v
     ...{ name, version, description, license, type, engines },
     bin: { airtime: "tools/airtime/main.js" },
     exports: { ".": entry("./infra/index"), "./cdk": entry("./infra/cdk"), "./package.json": "./package.json" },
-    imports: { "#aws-sdk": "./shared/platform/aws/sdk.js", "#bundles": "./infra/bundle/packed-bundles.js" },
+    imports: {
+      "#aws-sdk": "./shared/platform/aws/sdk.js",
+      "#bundles": "./infra/bundle/packed-bundles.js",
+      "#zod": "./shared/contract/zod.js",
+    },
     dependencies: versionsOf(imported.filter((each) => !PEERS.includes(each))),
     peerDependencies: versionsOf(PEERS),
     optionalDependencies,

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 
-const Manifest = z.looseObject({ devDependencies: z.unknown().optional() });
-const LockFile = z.looseObject({ packages: z.record(z.string(), z.looseObject({ dev: z.boolean().optional() })) });
+const Manifest = z.looseObject({ devDependencies: z.optional(z.unknown()) });
+const LockFile = z.looseObject({ packages: z.record(z.string(), z.looseObject({ dev: z.optional(z.boolean()) })) });
 
 /**
  * The software bill of materials of what is deployed, as CycloneDX. `npm sbom --omit=dev` leaves out each package that a development

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /** Values of single fields. The first that a schema takes is its example: a field that takes none needs one here. */
 const values: readonly unknown[] = [
@@ -32,7 +32,7 @@ const leafExamples = (schema: z.core.$ZodType, path: string): readonly unknown[]
 };
 
 /** Objects in which every example of every field occurs, and one with the required fields alone. */
-const objectExamples = (schema: z.ZodObject, path: string): readonly unknown[] => {
+const objectExamples = (schema: z.ZodMiniObject, path: string): readonly unknown[] => {
   const fields = Object.entries(schema.shape).map(([name, field]) => ({
     name,
     isOptional: accepts(field, undefined),
@@ -48,31 +48,33 @@ const objectExamples = (schema: z.ZodObject, path: string): readonly unknown[] =
   return [...full, least];
 };
 
-const recordExamples = (schema: z.ZodRecord, path: string): readonly unknown[] => {
-  const keys = examplesOf(schema.keyType, `${path} key`).map(String);
-  return examplesOf(schema.valueType, `${path}.*`).map((value) => Object.fromEntries(keys.map((key) => [key, value])));
+const recordExamples = (schema: z.ZodMiniRecord, path: string): readonly unknown[] => {
+  const keys = examplesOf(schema.def.keyType, `${path} key`).map(String);
+  return examplesOf(schema.def.valueType, `${path}.*`).map((value) =>
+    Object.fromEntries(keys.map((key) => [key, value])),
+  );
 };
 
 const alternatives = (schema: z.core.$ZodType, path: string): readonly unknown[] => {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodReadonly)
-    return examplesOf(schema.unwrap(), path);
-  if (schema instanceof z.ZodNullable) return [...examplesOf(schema.unwrap(), path), null];
-  if (schema instanceof z.ZodObject) return objectExamples(schema, path);
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => examplesOf(option, path));
-  if (schema instanceof z.ZodEnum) return schema.options;
-  if (schema instanceof z.ZodLiteral) return [...schema.values];
-  if (schema instanceof z.ZodBoolean) return [true, false];
-  if (schema instanceof z.ZodRecord) return recordExamples(schema, path);
-  if (schema instanceof z.ZodPipe) return examplesOf(schema.in, path);
-  if (schema instanceof z.ZodTuple) {
+  if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniDefault || schema instanceof z.ZodMiniReadonly)
+    return examplesOf(schema.def.innerType, path);
+  if (schema instanceof z.ZodMiniNullable) return [...examplesOf(schema.def.innerType, path), null];
+  if (schema instanceof z.ZodMiniObject) return objectExamples(schema, path);
+  if (schema instanceof z.core.$ZodUnion) return schema._zod.def.options.flatMap((option) => examplesOf(option, path));
+  if (schema instanceof z.ZodMiniEnum) return schema.options;
+  if (schema instanceof z.ZodMiniLiteral) return schema.def.values;
+  if (schema instanceof z.ZodMiniBoolean) return [true, false];
+  if (schema instanceof z.ZodMiniRecord) return recordExamples(schema, path);
+  if (schema instanceof z.ZodMiniPipe) return examplesOf(schema.def.in, path);
+  if (schema instanceof z.ZodMiniTuple) {
     const items = schema.def.items.map((item, index) => examplesOf(item, `${path}[${index}]`));
     return [items.map(([first]) => first)];
   }
-  if (schema instanceof z.ZodArray) {
-    const items = examplesOf(schema.element, `${path}[]`);
+  if (schema instanceof z.ZodMiniArray) {
+    const items = examplesOf(schema.def.element, `${path}[]`);
     return [items, items.slice(0, 1)];
   }
-  if (schema instanceof z.ZodSet) return [new Set(examplesOf(schema.def.valueType, `${path}[]`))];
+  if (schema instanceof z.ZodMiniSet) return [new Set(examplesOf(schema.def.valueType, `${path}[]`))];
   return leafExamples(schema, path);
 };
 

@@ -1,41 +1,33 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { demandLimit, demandPart, type SurfaceDraft } from "./surface-schema.ts";
 
 /** As much of a JSON schema as its users see. Texts and examples may change. */
 const jsonSchema = z.object({
-  $ref: z.string().optional(),
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  enum: z.array(z.unknown()).optional(),
-  const: z.unknown().optional(),
-  properties: z.record(z.string(), z.unknown()).default({}),
-  required: z.array(z.string()).default([]),
-  additionalProperties: z.unknown().optional(),
-  items: z.unknown().optional(),
-  allOf: z.array(z.unknown()).default([]),
-  anyOf: z.array(z.unknown()).default([]),
-  oneOf: z.array(z.unknown()).default([]),
-  default: z.unknown().optional(),
+  $ref: z.optional(z.string()),
+  type: z.optional(z.union([z.string(), z.array(z.string())])),
+  enum: z.optional(z.array(z.unknown())),
+  const: z.optional(z.unknown()),
+  properties: z._default(z.record(z.string(), z.unknown()), {}),
+  required: z._default(z.array(z.string()), []),
+  additionalProperties: z.optional(z.unknown()),
+  items: z.optional(z.unknown()),
+  allOf: z._default(z.array(z.unknown()), []),
+  anyOf: z._default(z.array(z.unknown()), []),
+  oneOf: z._default(z.array(z.unknown()), []),
+  default: z.optional(z.unknown()),
 });
 /** What a value that is sent must be like; a whole number of JavaScript has limits that are none. */
 const limits = z.object({
-  format: z.string().optional(),
-  pattern: z.string().optional(),
-  minLength: z.number().optional(),
-  maxLength: z.number().optional(),
-  minimum: z
-    .number()
-    .min(Number.MIN_SAFE_INTEGER + 1)
-    .optional()
-    .catch(undefined),
-  maximum: z
-    .number()
-    .max(Number.MAX_SAFE_INTEGER - 1)
-    .optional()
-    .catch(undefined),
-  exclusiveMinimum: z.number().optional(),
-  exclusiveMaximum: z.number().optional(),
-  minItems: z.number().optional(),
-  maxItems: z.number().optional(),
+  format: z.optional(z.string()),
+  pattern: z.optional(z.string()),
+  minLength: z.optional(z.number()),
+  maxLength: z.optional(z.number()),
+  minimum: z.catch(z.optional(z.number().check(z.minimum(Number.MIN_SAFE_INTEGER + 1))), undefined),
+  maximum: z.catch(z.optional(z.number().check(z.maximum(Number.MAX_SAFE_INTEGER - 1))), undefined),
+  exclusiveMinimum: z.optional(z.number()),
+  exclusiveMaximum: z.optional(z.number()),
+  minItems: z.optional(z.number()),
+  maxItems: z.optional(z.number()),
 });
 
 type Walk = {

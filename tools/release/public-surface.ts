@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { stageSettings } from "../../infra/stage-settings.ts";
 import { type ActionName, actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { marginReportSchema } from "../../shared/contract/margin-report.ts";
@@ -13,23 +13,23 @@ import { addClient } from "./client-surface.ts";
 import { addSchema } from "./json-schema-surface.ts";
 import { demandPart, finished, newDraft, type Surface, type SurfaceDraft } from "./surface-schema.ts";
 
-const content = z.record(z.string(), z.object({ schema: z.unknown() })).default({});
+const content = z._default(z.record(z.string(), z.object({ schema: z.unknown() })), {});
 const ref = z.object({ $ref: z.string() });
 const parameter = z.object({
   name: z.string(),
   in: z.string(),
-  required: z.boolean().default(false),
+  required: z._default(z.boolean(), false),
   schema: z.unknown(),
 });
 const response = z.object({
   description: z.string(),
-  headers: z.record(z.string(), z.unknown()).default({}),
+  headers: z._default(z.record(z.string(), z.unknown()), {}),
   content,
 });
 const operation = z.object({
-  parameters: z.array(z.unknown()).default([]),
-  requestBody: z.object({ content }).optional(),
-  responses: z.record(z.string(), z.unknown()).default({}),
+  parameters: z._default(z.array(z.unknown()), []),
+  requestBody: z.optional(z.object({ content })),
+  responses: z._default(z.record(z.string(), z.unknown()), {}),
 });
 const openApi = z.object({
   paths: z.record(z.string(), z.record(z.string(), operation)),
@@ -103,10 +103,10 @@ const noCursor = { next_cursor: true } as const;
 const { balance, expected, difference } = actions["wallet verify"].output.shape;
 
 /** What a command prints in place of its action's output. */
-const printed: Partial<Record<ActionName, z.ZodType>> = {
+const printed: Partial<Record<ActionName, z.ZodMiniType>> = {
   "margin report": marginReportSchema,
   "refund-clock report": clockReportSchema,
-  "wallet statement": actions["wallet statement"].output.omit(noCursor),
+  "wallet statement": z.omit(actions["wallet statement"].output, noCursor),
   "wallet verify": z.union([
     actions["wallet verify"].output,
     z.object({
@@ -114,29 +114,29 @@ const printed: Partial<Record<ActionName, z.ZodType>> = {
       wallets: z.array(
         z.object({
           ...{ account_id: z.string(), ok: z.boolean() },
-          ...{ balance: balance.nullable(), expected: expected.nullable(), difference: difference.nullable() },
+          ...{ balance: z.nullable(balance), expected: z.nullable(expected), difference: z.nullable(difference) },
         }),
       ),
     }),
   ]),
   "periods close": actions["periods show"].output,
-  "periods accounts": actions["periods accounts"].output.omit(noCursor),
-  "periods verify": actions["periods verify"].output.pick({ ok: true, month: true, differences: true }),
-  "consents export": actions["consents export"].output.omit(noCursor),
-  "subjects report": actions["subjects report"].output.omit(noCursor).extend({ limits: z.string() }),
-  "subjects erase": actions["subjects erase"].output.omit(noCursor).extend({
+  "periods accounts": z.omit(actions["periods accounts"].output, noCursor),
+  "periods verify": z.pick(actions["periods verify"].output, { ok: true, month: true, differences: true }),
+  "consents export": z.omit(actions["consents export"].output, noCursor),
+  "subjects report": z.extend(z.omit(actions["subjects report"].output, noCursor), { limits: z.string() }),
+  "subjects erase": z.extend(z.omit(actions["subjects erase"].output, noCursor), {
     result: z.enum(["erased", "nothing_removed", "nothing_found"]),
     fields: z.array(z.object({ field: z.string(), result: z.string(), because: z.string() })),
   }),
   "transactions list": z.union([
-    actions["transactions list"].output.omit(noCursor),
+    z.omit(actions["transactions list"].output, noCursor),
     actions["transactions waiting"].output,
   ]),
-  "reconciliation cases list": actions["reconciliation cases list"].output.omit(noCursor),
+  "reconciliation cases list": z.omit(actions["reconciliation cases list"].output, noCursor),
 };
 
 /** What the command of an action prints with `--json`. */
-export const printedSchema = (name: ActionName): z.ZodType => printed[name] ?? actions[name].output;
+export const printedSchema = (name: ActionName): z.ZodMiniType => printed[name] ?? actions[name].output;
 
 const addOutputs = (draft: SurfaceDraft): void => {
   for (const name of actionNames) {

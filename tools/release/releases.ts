@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { releasedVersions } from "./changelog.ts";
 import { compareSurfaces, compareVersions, leastVersion } from "./compare.ts";

@@ -1,6 +1,6 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deliveryMessage } from "../../shared/webhooks/delivery-queue.ts";
 import { storedItems } from "../docs/data-map.ts";
@@ -17,7 +17,7 @@ const goldenSchema = z.object({
   derived: z.record(z.string(), z.string()),
 });
 
-const queues: Readonly<Record<string, z.ZodType>> = { outcomes: outcomeMessage, deliveries: deliveryMessage };
+const queues: Readonly<Record<string, z.ZodMiniType>> = { outcomes: outcomeMessage, deliveries: deliveryMessage };
 
 /** Attributes whose names are made from what they count. */
 const COUNTERS = ["airtime|MTN|success|count", "vtu:29412345"];
@@ -64,13 +64,13 @@ const lostFields = (stored: unknown, parsed: unknown, path: string): readonly st
     );
   const { success, data } = record.safeParse(stored);
   if (!success || stored instanceof Uint8Array || stored instanceof Set) return [];
-  const read = record.catch({}).parse(parsed);
+  const read = z.catch(record, {}).parse(parsed);
   return Object.entries(data).flatMap(([name, value]) =>
     Object.hasOwn(read, name) ? lostFields(value, read[name], `${path}.${name}`) : [`${path}.${name} is not read`],
   );
 };
 
-const problemsOf = (schema: z.ZodType, value: unknown, path: string): readonly string[] => {
+const problemsOf = (schema: z.ZodMiniType, value: unknown, path: string): readonly string[] => {
   const { data, error } = schema.safeParse(value);
   return error === undefined ? lostFields(value, data, path) : [`${path}: ${z.prettifyError(error)}`];
 };

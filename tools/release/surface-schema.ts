@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 
 /**
  * A public surface, flat. `offers` is what its users rely on, and `demands` what they must do, each with what is said of

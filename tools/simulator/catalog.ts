@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { successEnvelope } from "./http.ts";
 
 const networkSchema = z.object({ id: z.int(), name: z.string(), code: z.string() });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { builtInCatalogBody } from "./catalog.ts";
 import { faultSchema } from "./faults.ts";
 import { HttpError, type JsonResponse, parseJson, type RequestBody } from "./http.ts";
@@ -6,20 +6,23 @@ import type { SimulatorState } from "./state.ts";
 import { sendEvent, sentEvent } from "./webhooks.ts";
 
 const faultsBody = z.strictObject({ faults: z.array(faultSchema) });
-const walletBody = z.strictObject({ balance_kobo: z.int().min(0) });
-const sendOptions = { copies: z.int().min(1).max(20).optional(), signature: z.string().nullable().optional() };
+const walletBody = z.strictObject({ balance_kobo: z.int().check(z.minimum(0)) });
+const sendOptions = {
+  copies: z.optional(z.int().check(z.minimum(1), z.maximum(20))),
+  signature: z.optional(z.nullable(z.string())),
+};
 
 /** The event of a known order; `changes` replaces fields of its `data`. */
 const orderEventBody = z.strictObject({
   reference: z.string(),
   status: z.string(),
-  changes: z.record(z.string(), z.unknown()).optional(),
+  changes: z.optional(z.record(z.string(), z.unknown())),
   ...sendOptions,
 });
 
 /** Any JSON value as the event. */
 const rawEventBody = z.strictObject({ event: z.json(), ...sendOptions });
-const hasEvent = z.object({ event: z.unknown().refine((event) => event !== undefined) });
+const hasEvent = z.object({ event: z.unknown().check(z.refine((event) => event !== undefined)) });
 
 type Control = (state: SimulatorState, body: RequestBody) => JsonResponse | Promise<JsonResponse>;
 
@@ -63,14 +66,14 @@ const requireWebhook = (state: SimulatorState): void => {
   if (state.webhook === undefined) throw new HttpError(409, "No webhook is configured, so no event can be sent.");
 };
 
-const parseControl = <Schema extends z.ZodType>(schema: Schema, body: RequestBody): z.infer<Schema> => {
+const parseControl = <Schema extends z.ZodMiniType>(schema: Schema, body: RequestBody): z.infer<Schema> => {
   const parsed = schema.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
   throw new HttpError(400, `The control request is invalid. ${issues.join(". ")}.`);
 };
 
-type Operation = { readonly summary: string; readonly body?: z.ZodType; readonly run: Control };
+type Operation = { readonly summary: string; readonly body?: z.ZodMiniType; readonly run: Control };
 
 /** The control API by method and path below /_simulator. It is not part of docs/interface.md. */
 const operations: Readonly<Record<string, Operation>> = {

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { Caller, RateGroup } from "./access.ts";
 import { purchasableCatalog } from "./catalog.ts";
 import {
@@ -40,7 +40,7 @@ const identityPricesKobo = {
 const listCatalog = ({ state }: Call): Result => ({ kind: "response", body: state.catalogBody });
 
 /** Reads an order of a kind for which the document does not show the caller's reference. */
-const parseOrder = <Fields extends z.ZodObject<typeof withReference>>(
+const parseOrder = <Fields extends z.ZodMiniObject<typeof withReference>>(
   { state: { settings }, body }: Call,
   fields: Fields,
 ): z.infer<Fields> => {

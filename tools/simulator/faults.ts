@@ -1,42 +1,46 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Headers, type JsonResponse, sendJson } from "./http.ts";
 
 const HUGE_CHUNK_BYTES = 65_536;
 
 /** `path` is a prefix below /v1, by default every path; `times` is how many requests are affected, by default all. */
 const matchFields = {
-  path: z.string().startsWith("/").optional(),
-  method: z.enum(["GET", "POST"]).optional(),
-  times: z.int().min(1).optional(),
+  path: z.optional(z.string().check(z.startsWith("/"))),
+  method: z.optional(z.enum(["GET", "POST"])),
+  times: z.optional(z.int().check(z.minimum(1))),
 };
 
 /** `takes_order`: the request is processed and only its response is replaced. By default it is not processed. */
-const responseFaultFields = { ...matchFields, takes_order: z.boolean().optional() };
-const httpStatus = z.int().min(200).max(599);
+const responseFaultFields = { ...matchFields, takes_order: z.optional(z.boolean()) };
+const httpStatus = z.int().check(z.minimum(200), z.maximum(599));
 
 export const faultSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("delay"), ...matchFields, delay_ms: z.int().min(0) }),
+  z.strictObject({ kind: z.literal("delay"), ...matchFields, delay_ms: z.int().check(z.minimum(0)) }),
   z.strictObject({ kind: z.literal("drop_after_order"), ...matchFields }),
   z.strictObject({ kind: z.literal("drop_before_reading"), ...matchFields }),
   z.strictObject({
     kind: z.literal("status"),
     ...responseFaultFields,
     status: httpStatus,
-    body: z.unknown().optional(),
+    body: z.optional(z.unknown()),
   }),
   z.strictObject({ kind: z.literal("html"), ...responseFaultFields }),
-  z.strictObject({ kind: z.literal("rate_limited"), ...responseFaultFields, retry_after_s: z.int().min(0) }),
+  z.strictObject({
+    kind: z.literal("rate_limited"),
+    ...responseFaultFields,
+    retry_after_s: z.int().check(z.minimum(0)),
+  }),
   z.strictObject({ kind: z.literal("empty"), ...responseFaultFields }),
-  z.strictObject({ kind: z.literal("huge"), ...responseFaultFields, bytes: z.int().min(1) }),
+  z.strictObject({ kind: z.literal("huge"), ...responseFaultFields, bytes: z.int().check(z.minimum(1)) }),
   z.strictObject({ kind: z.literal("unauthorized"), ...responseFaultFields }),
   z.strictObject({
     kind: z.literal("custom"),
     ...responseFaultFields,
     status: httpStatus,
-    headers: z.record(z.string(), z.string()).optional(),
+    headers: z.optional(z.record(z.string(), z.string())),
     body: z.string(),
   }),
 ]);

@@ -1,21 +1,21 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { HttpError } from "./http.ts";
 
 /** Source: docs/interface.md 11.1. */
 const AIRTIME_NAIRA_MIN = 50;
 
 /** Optional: docs/interface.md 7.D1. */
-const referenceField = z.string().min(1).max(100).optional();
+const referenceField = z.optional(z.string().check(z.minLength(1), z.maxLength(100)));
 export const withReference = { reference: referenceField };
 
 /** Source: docs/interface.md 4.5. */
 const phoneField = z
   .string()
-  .regex(/^0[789][01]\d{8}$/, "The phone number must be exactly 11 digits, in the Nigerian format.");
+  .check(z.regex(/^0[789][01]\d{8}$/, "The phone number must be exactly 11 digits, in the Nigerian format."));
 
 const consentField = z.literal(true, "Consent is required.");
-const modeField = z.enum(["basic", "advanced"]).default("basic");
-const identityNumberField = z.string().regex(/^\d{11}$/, "This must be exactly 11 digits.");
+const modeField = z._default(z.enum(["basic", "advanced"]), "basic");
+const identityNumberField = z.string().check(z.regex(/^\d{11}$/, "This must be exactly 11 digits."));
 
 const isWholeKobo = (naira: number): boolean => Math.abs(naira * 100 - toKobo(naira)) < 1e-6;
 
@@ -29,12 +29,14 @@ export const dataPurchaseFields = z.object({
 });
 
 export const airtimePurchaseFields = z.object({
-  network: z.string().min(1),
+  network: z.string().check(z.minLength(1)),
   phone_number: phoneField,
   amount: z
     .number()
-    .min(AIRTIME_NAIRA_MIN, `The amount must be at least ${AIRTIME_NAIRA_MIN}.`)
-    .refine(isWholeKobo, "The amount may have at most two decimals."),
+    .check(
+      z.minimum(AIRTIME_NAIRA_MIN, `The amount must be at least ${AIRTIME_NAIRA_MIN}.`),
+      z.refine(isWholeKobo, "The amount may have at most two decimals."),
+    ),
   reference: referenceField,
 });
 
@@ -47,7 +49,7 @@ export const isVirtualNin = (number: string): boolean => VIRTUAL_NIN.test(number
 
 export const virtualNinVerificationFields = z.object({
   nin: z.union(
-    [identityNumberField, z.string().regex(VIRTUAL_NIN)],
+    [identityNumberField, z.string().check(z.regex(VIRTUAL_NIN))],
     "This must be 11 digits, or 16 letters and digits.",
   ),
   ...verification,
@@ -65,7 +67,7 @@ export const retrievalFields = z.object({
  * Parses a request's fields: a missing one is 400, an invalid one 422, both named in `errors`. Source:
  * docs/interface.md 5.1, 5.2.
  */
-export const parseFields = <Fields extends z.ZodObject>(
+export const parseFields = <Fields extends z.ZodMiniObject>(
   fields: Fields,
   body: unknown,
   isStrict: boolean,

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import * as z from "zod";
+import * as z from "#zod";
 import { isTimeZone } from "../../shared/contract/time-zone.ts";
 import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 
 /** How the values of the file are written, upper or lower case alike. */
-const texts = z.array(z.string().trim().toLowerCase().min(1));
+const texts = z.array(z.string().check(z.trim(), z.toLowerCase(), z.minLength(1)));
 
 const IGNORED = "ignored";
 
@@ -13,48 +13,55 @@ const IGNORED = "ignored";
 const choicesOf = <const Names extends readonly string[]>(names: Names) => {
   const choice = z.enum([...names, IGNORED]);
   type Choice = z.output<typeof choice>;
-  return z.record(z.string(), texts).transform((given, context): ReadonlyMap<string, Choice> => {
-    const own = names.map((name): [string, Choice] => [name, choice.parse(name)]);
-    const others = Object.entries(given).flatMap(([name, all]): [string, Choice][] => {
-      const { data } = choice.safeParse(name);
-      if (data !== undefined) return all.map((text) => [text, data]);
-      context.addIssue({ code: "custom", message: `"${name}" is none of ${choice.options.join(", ")}` });
-      return [];
-    });
-    return new Map([...own, ...others]);
-  });
+  return z.pipe(
+    z.record(z.string(), texts),
+    z.transform((given, context): ReadonlyMap<string, Choice> => {
+      const own = names.map((name): [string, Choice] => [name, choice.parse(name)]);
+      const others = Object.entries(given).flatMap(([name, all]): [string, Choice][] => {
+        const { data } = choice.safeParse(name);
+        if (data !== undefined) return all.map((text) => [text, data]);
+        context.issues.push({
+          code: "custom",
+          input: context.value,
+          message: `"${name}" is none of ${choice.options.join(", ")}`,
+        });
+        return [];
+      });
+      return new Map([...own, ...others]);
+    }),
+  );
 };
 
 /** How the columns of an upstream's statement are read: the file of `--columns`. */
 const columnMap = z.strictObject({
-  delimiter: z.string().length(1).default(","),
+  delimiter: z._default(z.string().check(z.length(1)), ","),
   /** The headings of the columns. */
   columns: z.strictObject({
-    upstream_reference: z.string().optional(),
-    reference: z.string().optional(),
-    type: z.string().optional(),
-    phone_number: z.string().optional(),
+    upstream_reference: z.optional(z.string()),
+    reference: z.optional(z.string()),
+    type: z.optional(z.string()),
+    phone_number: z.optional(z.string()),
     amount: z.string(),
     status: z.string(),
     time: z.string(),
-    balance: z.string().optional(),
+    balance: z.optional(z.string()),
   }),
   amount: z.strictObject({
     unit: z.enum(["naira", "kobo"]),
     /** How the amount of an order is signed; a row with the other sign is refused. */
-    sign: z.enum(["plus", "minus"]).default("plus"),
+    sign: z._default(z.enum(["plus", "minus"]), "plus"),
   }),
   time: z.strictObject({
     /** `ISO 8601`, or such as `DD/MM/YYYY HH:mm:ss`. */
-    format: z.string().min(1),
+    format: z.string().check(z.minLength(1)),
     /** Of times without an offset, and of the statement's day. */
-    zone: z.string().refine(isTimeZone, "Must be a time zone such as Africa/Lagos"),
+    zone: z.string().check(z.refine(isTimeZone, "Must be a time zone such as Africa/Lagos")),
   }),
   /** The texts of each status; rows with an ignored one are left out. */
   statuses: choicesOf(transactionStatus.options),
-  types: choicesOf(transactionType.options).prefault({}),
+  types: z.prefault(choicesOf(transactionType.options), {}),
   /** How far apart the two times of an order may be. */
-  within_minutes: z.int().min(1).max(1_440).default(30),
+  within_minutes: z._default(z.int().check(z.minimum(1), z.maximum(1_440)), 30),
 });
 export type ColumnMap = z.output<typeof columnMap>;
 

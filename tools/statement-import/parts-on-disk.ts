@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type * as z from "zod";
+import type * as z from "#zod";
 import { type MakeParts, type Parts, partOf } from "../../shared/upstream-statement/match-statement.ts";
 
 /** A million rows and their orders are 4,000 of each in a part. */
@@ -18,7 +18,7 @@ export const partsOnDisk = (): { readonly makeParts: MakeParts; readonly remove:
   };
 };
 
-const diskParts = <Item>(path: string, schema: z.ZodType<Item>): Parts<Item> => {
+const diskParts = <Item>(path: string, schema: z.ZodMiniType<Item>): Parts<Item> => {
   const collected = Array.from({ length: PARTS }, () => "");
   const fileOf = (part: number): string => `${path}-${part}`;
   const write = (part: number): void => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline, Transform } from "node:stream";
 import { parse } from "csv-parse";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionInput } from "../../shared/contract/actions/actions.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
 import { inOurLetters } from "../../shared/contract/upstream-event.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { App } from "aws-cdk-lib";
-import * as z from "zod";
+import * as z from "#zod";
 import { cdkJson } from "../../infra/cdk-json.ts";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { filesBelow } from "../../infra/files-below.ts";

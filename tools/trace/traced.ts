@@ -1,7 +1,7 @@
 import { SourceMap } from "node:module";
 import { isAbsolute, join, relative } from "node:path";
 import { build } from "esbuild";
-import * as z from "zod";
+import * as z from "#zod";
 import { bundleOptionsOf } from "../../infra/bundle/bundle.ts";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import type { FunctionName } from "../../infra/functions.ts";
@@ -19,13 +19,13 @@ export const mappedBundle = async (name: FunctionName): Promise<{ readonly code:
 };
 
 const sourceMap = z.object({
-  file: z.string().default("index.mjs"),
+  file: z._default(z.string(), "index.mjs"),
   version: z.number(),
   sources: z.array(z.string()),
-  sourcesContent: z.array(z.string()).default([]),
+  sourcesContent: z._default(z.array(z.string()), []),
   names: z.array(z.string()),
   mappings: z.string(),
-  sourceRoot: z.string().default(""),
+  sourceRoot: z._default(z.string(), ""),
 });
 
 /** A position in a bundle, as Node's stack traces write it. */

@@ -1,5 +1,5 @@
 import { useLocation } from "wouter";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
 import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract/webhook-events.ts";

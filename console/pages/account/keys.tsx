@@ -1,5 +1,5 @@
 import { useState } from "react";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { orderLimitsSchema, orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import {

@@ -1,6 +1,6 @@
 import { Anchor } from "@mantine/core";
 import { useEffect } from "react";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { correctedBy, recreditId, reversalName } from "../../../shared/contract/corrections.ts";
 import { nearestKobo } from "../../../shared/contract/money.ts";

@@ -1,6 +1,6 @@
 import { NativeSelect } from "@mantine/core";
 import { useLocation } from "wouter";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LISTED_TRANSACTIONS_MAX } from "../../../shared/contract/actions/transactions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
@@ -34,9 +34,9 @@ type Listed = ActionOutput<"transactions list">["transactions"][number];
 const ANY = { value: "", label: "Any" };
 
 const filterFields = z.object({
-  mode: modeSchema.catch("live"),
-  status: transactionStatus.optional().catch(undefined),
-  type: transactionType.optional().catch(undefined),
+  mode: z.catch(modeSchema, "live"),
+  status: z.catch(z.optional(transactionStatus), undefined),
+  type: z.catch(z.optional(transactionType), undefined),
   ...periodFilters,
 });
 

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useLocation } from "wouter";
-import * as z from "zod";
+import * as z from "#zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -14,7 +14,7 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
 
-const filterFields = z.object({ name: z.string().catch("") });
+const filterFields = z.object({ name: z.catch(z.string(), "") });
 
 export const AccountsPage = () => {
   const [{ name: search }, choose] = useFilters(filterFields);

@@ -1,6 +1,6 @@
 import { NativeSelect } from "@mantine/core";
 import { useMemo } from "react";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -23,8 +23,8 @@ const ranges = {
 type Range = (typeof ranges)[keyof typeof ranges];
 
 const filterFields = z.object({
-  range: z.enum(["day", "twoDays", "week", "month"]).catch("day"),
-  network: z.string().catch(""),
+  range: z.catch(z.enum(["day", "twoDays", "week", "month"]), "day"),
+  network: z.catch(z.string(), ""),
 });
 
 const labelParts = {

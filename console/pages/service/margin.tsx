@@ -1,5 +1,5 @@
 import { Button, NativeSelect } from "@mantine/core";
-import * as z from "zod";
+import * as z from "#zod";
 import { marginGroups } from "../../../shared/contract/actions/margin.ts";
 import { type MarginReport, type MarginRow, marginCsv, marginReport } from "../../../shared/contract/margin-report.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
@@ -29,7 +29,7 @@ const groups = {
   account: "By account",
 } as const satisfies Record<Group, string>;
 
-const filterFields = z.object({ ...periodFilters, by: z.enum(marginGroups).catch("day") });
+const filterFields = z.object({ ...periodFilters, by: z.catch(z.enum(marginGroups), "day") });
 
 export const MarginPage = () => {
   const [chosen, choose] = useFilters(filterFields);

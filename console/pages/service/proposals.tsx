@@ -1,5 +1,5 @@
 import { NativeSelect } from "@mantine/core";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
@@ -20,7 +20,7 @@ type Proposal = ActionOutput<"proposals list">["proposals"][number];
 
 const READ_EVERY_MS = 30_000;
 
-const filterFields = z.object({ state: z.enum(["open", "all"]).catch("open") });
+const filterFields = z.object({ state: z.catch(z.enum(["open", "all"]), "open") });
 
 export const ProposalsPage = () => {
   const [{ state }, choose] = useFilters(filterFields);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { clockGroups } from "../../../shared/contract/actions/refund-clock.ts";
 import {
   type ClockReport,

@@ -1,7 +1,7 @@
 import { sections } from "virtual:runbook/sections";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
-import * as z from "zod";
+import * as z from "#zod";
 import { useFilters } from "../../api/use-filters.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
@@ -10,7 +10,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { PageLink, runbookPath } from "../../components/page-link.tsx";
 import styles from "./runbook.module.css";
 
-const filters = z.object({ section: z.string().optional().catch(undefined) });
+const filters = z.object({ section: z.catch(z.optional(z.string()), undefined) });
 
 /** docs/runbook.md: one section, or the list of all. */
 export const RunbookPage = () => {

@@ -1,4 +1,5 @@
 import { NativeSelect } from "@mantine/core";
+import * as z from "#zod";
 import { accountField } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useFilters } from "../../api/use-filters.ts";
@@ -19,7 +20,7 @@ import { periodName } from "../../components/period.ts";
 import { AccountLink } from "../../components/record-links.tsx";
 import type { CsvColumn } from "../../components/rows-csv.ts";
 
-const filterFields = auditFilters.extend({ account: accountField.optional().catch(undefined) });
+const filterFields = z.extend(auditFilters, { account: z.catch(z.optional(accountField), undefined) });
 
 const csvColumns: readonly CsvColumn<ActionOutput<"audit list">["entries"][number]>[] = [
   ...auditCsvColumns,

@@ -1,5 +1,5 @@
 import { NativeSelect } from "@mantine/core";
-import * as z from "zod";
+import * as z from "#zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -13,8 +13,8 @@ import { amountText, EventState, reasons, type UpstreamEvent } from "../../compo
 import { EventComparison } from "./event-comparison.tsx";
 
 const filterFields = z.object({
-  state: z.enum(["open", "matched", "discarded", "all"]).catch("open"),
-  event: z.string().optional(),
+  state: z.catch(z.enum(["open", "matched", "discarded", "all"]), "open"),
+  event: z.optional(z.string()),
 });
 
 export const UnmatchedPage = () => {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { permissionSchema } from "../permission.ts";
 import { readRoles, roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
@@ -14,8 +14,8 @@ const personAccess = z.object({
   /** The accounts whose owners name the person's address, or the group. */
   accounts: z.array(z.object({ account_id: z.string(), name: z.string() })),
   /** Null: never. Of a group: not known. */
-  first_signed_in_at: z.iso.datetime().nullable(),
-  last_signed_in_at: z.iso.datetime().nullable(),
+  first_signed_in_at: z.nullable(z.iso.datetime()),
+  last_signed_in_at: z.nullable(z.iso.datetime()),
 });
 
 /**
@@ -55,17 +55,17 @@ export const accessActions = {
           /** A key's id; an owner as `email:ada@example.com` or `group:checkout-team`. */
           holder: z.string(),
           /** The key's. Null of owners. */
-          name: z.string().nullable(),
+          name: z.nullable(z.string()),
           /** Null: an owner has both. */
-          mode: modeSchema.nullable(),
+          mode: z.nullable(modeSchema),
           /** What a key may do of what its account is entitled to. Empty: nothing, or an owner, who manages the account. */
           may: z.array(permissionSchema),
           /** A restricted account's keys are refused. */
           is_restricted: z.boolean(),
           /** Null of owners: the account's audit log has it. */
-          created_at: z.iso.datetime().nullable(),
+          created_at: z.nullable(z.iso.datetime()),
           /** As in `keys list`. Null of owners too: the log has the requests of people. */
-          last_used_at: z.iso.datetime().nullable(),
+          last_used_at: z.nullable(z.iso.datetime()),
         }),
       ),
       /** As `access people` lists them. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { DUPLICATE_WINDOW_S_MAX, duplicateWindowSchema } from "../duplicate-window.ts";
 import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementSchema, entitlementsSchema, permissionSchema } from "../permission.ts";
@@ -25,19 +25,22 @@ export const keyViewSchema = z.object({
   key_id: z.string(),
   name: z.string(),
   /** Its last four characters. Absent: the key was found in the access table alone. */
-  last_four: z.string().optional(),
+  last_four: z.optional(z.string()),
   mode: modeSchema,
   status: z.enum(["active", "ended", "revoked"]),
   permissions: z.array(permissionSchema),
   created_at: z.iso.datetime(),
   /** As the audit log names who made it. Absent: no person did. */
-  created_by: z.string().optional(),
-  expires_at: z.iso.datetime().optional(),
+  created_by: z.optional(z.string()),
+  expires_at: z.optional(z.iso.datetime()),
   /** Absent if live orders with it have no limit of their own. */
-  order_limits: orderLimitsSchema.optional(),
+  order_limits: z.optional(orderLimitsSchema),
 });
 
-export const accountNameSchema = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+export const accountNameSchema = printableText.check(
+  z.minLength(1, "Must not be empty"),
+  z.maxLength(60, "Must be at most 60 characters"),
+);
 
 const ACCOUNT_OWNERS_MAX = 20;
 
@@ -45,23 +48,23 @@ const ACCOUNT_OWNERS_MAX = 20;
 const accountOwnerSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("email"),
-    value: z
-      .string()
-      .trim()
-      .toLowerCase()
-      .max(254)
-      .pipe(z.email({ error: ({ input }) => `"${input}" is not an e-mail address` })),
+    value: z.pipe(
+      z.string().check(z.trim(), z.toLowerCase(), z.maxLength(254)),
+      z.email({ error: ({ input }) => `"${input}" is not an e-mail address` }),
+    ),
   }),
   z.object({
     kind: z.literal("group"),
-    value: printableText.min(1, "Must not be empty").max(200, "Must be at most 200 characters"),
+    value: printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(200, "Must be at most 200 characters")),
   }),
 ]);
 
 export const accountOwnersSchema = z
   .array(accountOwnerSchema)
-  .max(ACCOUNT_OWNERS_MAX, `Must be at most ${ACCOUNT_OWNERS_MAX} owners`)
-  .describe("email:ADDRESS, as the identity provider has verified it, or group:NAME; none for nobody");
+  .check(z.maxLength(ACCOUNT_OWNERS_MAX, `Must be at most ${ACCOUNT_OWNERS_MAX} owners`))
+  .register(z.globalRegistry, {
+    description: "email:ADDRESS, as the identity provider has verified it, or group:NAME; none for nobody",
+  });
 
 /** Accounts of callers. */
 export const accountsActions = {
@@ -71,7 +74,7 @@ export const accountsActions = {
     kind: "read",
     input: z.object({}),
     /** `balance` in NGN. */
-    output: z.object({ accounts: z.array(accountView.extend({ balance: nairaAmount })) }),
+    output: z.object({ accounts: z.array(z.extend(accountView, { balance: nairaAmount })) }),
     summary: "List all accounts with their balances, oldest first",
     command: {
       table: {
@@ -85,25 +88,25 @@ export const accountsActions = {
     roles,
     kind: "read",
     input: accountInput,
-    output: accountView.extend({
+    output: z.extend(accountView, {
       /** In NGN, as `low_balance_threshold`. */
       balance: nairaAmount,
-      low_balance_threshold: nairaAmount.nullable(),
+      low_balance_threshold: z.nullable(nairaAmount),
       /** Absent if there are none. */
-      owners: accountOwnersSchema.optional(),
+      owners: z.optional(accountOwnersSchema),
       entitlements: entitlementsSchema,
       /** Live orders of this day in Lagos that count for a quota. */
       orders_today: z.partialRecord(entitlementSchema, z.int()),
       /** Absent if no purchase is refused because it is like an earlier one. */
-      duplicate_window_s: duplicateWindowSchema.optional(),
+      duplicate_window_s: z.optional(duplicateWindowSchema),
       /** Absent if its live orders have no limit. */
-      order_limits: orderLimitsSchema.optional(),
+      order_limits: z.optional(orderLimitsSchema),
       /** What its limits count; absent if no limit of a day or a month is set. */
-      usage: usageView.optional(),
+      usage: z.optional(usageView),
       ips: z.array(z.string()),
       keys: z.array(keyViewSchema),
       /** The first of its endpoints. */
-      webhook: z.object({ url: z.string(), status: z.enum(["on", "off"]) }).nullable(),
+      webhook: z.nullable(z.object({ url: z.string(), status: z.enum(["on", "off"]) })),
       webhooks: z.array(
         z.object({ endpoint: z.string(), name: z.string(), url: z.string(), status: z.enum(["on", "off"]) }),
       ),
@@ -115,7 +118,7 @@ export const accountsActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: changeInput.extend({ name: accountNameSchema }),
+    input: z.extend(changeInput, { name: accountNameSchema }),
     output: accountView,
     summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
     command: { takes: { name: "<name>" }, example: "checkout" },
@@ -172,10 +175,10 @@ export const accountsActions = {
     roles: ["operator"],
     kind: "change",
     fourEyes: true,
-    input: accountChangeInput.extend({
+    input: z.extend(accountChangeInput, {
       entitlements: entitlementsSchema,
       /** What the person saw: if it differs from what is stored, nothing is changed. */
-      before: entitlementsSchema.optional(),
+      before: z.optional(entitlementsSchema),
     }),
     output: z.object({ account_id: z.string(), entitlements: entitlementsSchema }),
     summary: "Replace what an account may do and how often; its keys can do no more than that",
@@ -188,18 +191,19 @@ export const accountsActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({
-      window_s: z.coerce
-        .number()
+    input: z.extend(accountChangeInput, {
+      window_s: z
         .pipe(
+          z.coerce.number(),
           z
             .int("Must be whole seconds")
-            .min(0, "Must be 0 or more")
-            .max(DUPLICATE_WINDOW_S_MAX, "Must be at most 86400"),
+            .check(z.minimum(0, "Must be 0 or more"), z.maximum(DUPLICATE_WINDOW_S_MAX, "Must be at most 86400")),
         )
-        .describe("from 1 to 86400 seconds in which a purchase like an earlier one is refused; 0 for none"),
+        .register(z.globalRegistry, {
+          description: "from 1 to 86400 seconds in which a purchase like an earlier one is refused; 0 for none",
+        }),
     }),
-    output: z.object({ account_id: z.string(), duplicate_window_s: duplicateWindowSchema.optional() }),
+    output: z.object({ account_id: z.string(), duplicate_window_s: z.optional(duplicateWindowSchema) }),
     summary: "Set how long a live purchase like an earlier one of the account is refused, unless the app confirms it",
     command: {
       takes: { account: "<account>", window_s: "--window-s <seconds>" },
@@ -211,10 +215,10 @@ export const accountsActions = {
     roles: ["operator"],
     kind: "change",
     fourEyes: true,
-    input: accountChangeInput.extend({
+    input: z.extend(accountChangeInput, {
       limits: orderLimitsSchema,
       /** The limits that the person saw: if they differ from the stored ones, nothing is changed. */
-      before: orderLimitsSchema.optional(),
+      before: z.optional(orderLimitsSchema),
     }),
     output: z.object({ account_id: z.string(), order_limits: orderLimitsSchema }),
     summary: "Limit an account's live orders by order, day and month; replaces all its limits",
@@ -227,10 +231,10 @@ export const accountsActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({
+    input: z.extend(accountChangeInput, {
       owners: accountOwnersSchema,
       /** The owners that the person saw: if they differ from the stored ones, nothing is changed. */
-      before: accountOwnersSchema.optional(),
+      before: z.optional(accountOwnersSchema),
     }),
     output: z.object({ account_id: z.string(), owners: accountOwnersSchema }),
     summary: "Replace the list of owners, who may manage an account in the console",

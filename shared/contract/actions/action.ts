@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { WITHOUT_CONTROLS } from "../control-characters.ts";
 import type { Role } from "../roles.ts";
 
@@ -24,7 +24,7 @@ export type ActionCommand = {
 };
 
 /** Something that a person does in the console, or an operator with the admin commands. */
-export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
+export type Action<Input extends z.ZodMiniObject = z.ZodMiniObject, Output extends z.ZodMiniType = z.ZodMiniType> = {
   /**
    * `account`: on the account that the input's `account` names; its owners may do it. Only people with a role may
    * leave it out, where the input allows that. `service`: on several accounts or
@@ -76,25 +76,31 @@ export const methodOf = ({ kind, inBody }: Pick<Action, "kind" | "inBody">): "GE
 export type ActionTable = Readonly<Record<string, Action>>;
 
 /** NGN in an output. */
-export const nairaAmount = z.number().meta({ unit: "NGN" });
+export const nairaAmount = z.number().register(z.globalRegistry, { unit: "NGN" });
 
 /** What names an item is bounded, because DynamoDB fails for a key that is empty, too long or no Unicode. */
-export const accountField = z.string().regex(/^\w{1,60}$/, "Must be an account id such as acc_0123456789abcdef01");
+export const accountField = z
+  .string()
+  .check(z.regex(/^\w{1,60}$/, "Must be an account id such as acc_0123456789abcdef01"));
 
 export const accountInput = z.object({ account: accountField });
 
 /** What another field names belongs to an account, which people with a role may leave out. */
 export const itemInput = z.object({
-  account: accountField.optional().describe("the account, if <reference> is the caller's own"),
+  account: z
+    .optional(accountField)
+    .register(z.globalRegistry, { description: "the account, if <reference> is the caller's own" }),
 });
 
 /** The most days that are reported at once. */
 export const REPORTED_DAYS_MAX = 92;
 const reportedDay = (example: string, which: string) =>
-  z.iso.date(`Must be a date such as ${example}`).describe(`the ${which} day, in the time zone of the stage`);
+  z.iso
+    .date(`Must be a date such as ${example}`)
+    .register(z.globalRegistry, { description: `the ${which} day, in the time zone of the stage` });
 /** What every report takes: its days, and where the next page of accounts begins. */
 export const reportInput = {
-  cursor: z.string().max(400).optional(),
+  cursor: z.optional(z.string().check(z.maxLength(400))),
   from: reportedDay("2026-11-01", "first"),
   to: reportedDay("2026-11-30", "last"),
 };
@@ -104,42 +110,45 @@ export const reportPage = {
   /** How many accounts the page has. */
   accounts: z.int(),
   /** Orders of these accounts that were created later, or are open, may be missing; null without an account. */
-  complete_until: z.iso.datetime().nullable(),
-  next_cursor: z.string().nullable(),
+  complete_until: z.nullable(z.iso.datetime()),
+  next_cursor: z.nullable(z.string()),
 };
 
 /** What the rows of a report are grouped by: some of these, comma-separated. */
 export const reportGroups = (groups: readonly string[], byDefault: string) => {
   const group = `(${groups.join("|")})`;
   return z
-    .string()
-    .regex(new RegExp(`^${group}(,${group})*$`), `Must be some of ${groups.join(",")}`)
-    .default(byDefault)
-    .describe(`comma-separated, of ${groups.join(", ")}`);
+    ._default(
+      z.string().check(z.regex(new RegExp(`^${group}(,${group})*$`), `Must be some of ${groups.join(",")}`)),
+      byDefault,
+    )
+    .register(z.globalRegistry, { description: `comma-separated, of ${groups.join(", ")}` });
 };
 
 /** Text that terminals display later. */
-export const printableText = z.string().trim().regex(WITHOUT_CONTROLS, "Must not contain control characters");
+export const printableText = z
+  .string()
+  .check(z.trim(), z.regex(WITHOUT_CONTROLS, "Must not contain control characters"));
 
 /** What an operator is called in the audit log. */
-export const operatorName = printableText.min(1, "Must not be empty").max(100);
+export const operatorName = printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(100));
 
 /** The longest of the caller's own and of the upstream's. */
 const REFERENCE_MAX = 100;
 
 /** Our reference, the caller's or the upstream's. */
-export const referenceInput = printableText
-  .min(1, "Must not be empty")
-  .max(REFERENCE_MAX, `Must be at most ${REFERENCE_MAX} characters`);
+export const referenceInput = printableText.check(
+  z.minLength(1, "Must not be empty"),
+  z.maxLength(REFERENCE_MAX, `Must be at most ${REFERENCE_MAX} characters`),
+);
 
 /** The reason in the audit entry. */
 export const whySchema = printableText
-  .min(3, "Must have at least 3 characters")
-  .max(500, "Must be at most 500 characters")
-  .describe("reason to record in the audit log");
+  .check(z.minLength(3, "Must have at least 3 characters"), z.maxLength(500, "Must be at most 500 characters"))
+  .register(z.globalRegistry, { description: "reason to record in the audit log" });
 
 /** What every change takes. */
-export const changeInput = z.object({ why: whySchema.optional() });
+export const changeInput = z.object({ why: z.optional(whySchema) });
 
-export const accountChangeInput = accountInput.extend(changeInput.shape);
-export const itemChangeInput = itemInput.extend(changeInput.shape);
+export const accountChangeInput = z.extend(accountInput, changeInput.shape);
+export const itemChangeInput = z.extend(itemInput, changeInput.shape);

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { Role } from "../roles.ts";
 import { accessActions } from "./access.ts";
 import { accountsActions } from "./accounts.ts";

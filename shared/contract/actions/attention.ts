@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { roles } from "../roles.ts";
 import type { ActionTable } from "./action.ts";
 
@@ -15,7 +15,7 @@ export const attentionActions = {
       stuck_orders: z.int(),
       unmatched_events: z.int(),
       queued_orders: z.int(),
-      oldest_queued_s: z.int().nullable(),
+      oldest_queued_s: z.nullable(z.int()),
       /** About: SQS counts its messages roughly. */
       messages_given_up: z.int(),
       /** That the person who asks may approve. */

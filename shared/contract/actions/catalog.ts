@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { dataPlanSchema, networkSchema } from "../catalog.ts";
 import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
@@ -27,16 +27,16 @@ export const catalogActions = {
     input: z.object({}),
     output: z.object({
       /** Null until one has been fetched. */
-      served: outline
-        .extend({
+      served: z.nullable(
+        z.extend(outline, {
           etag: z.string(),
           networks: z.array(networkSchema),
           data_plans: z.array(dataPlanSchema),
           dropped: droppedEntries,
-        })
-        .nullable(),
+        }),
+      ),
       /** The newer catalog that is not served, because it has no plans or less than half of those before. */
-      refused: outline.nullable(),
+      refused: z.nullable(outline),
     }),
     summary: "Show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
     command: {},
@@ -47,15 +47,15 @@ export const catalogActions = {
     kind: "read",
     input: z.object({}),
     output: z.object({
-      refused: outline
-        .extend({
+      refused: z.nullable(
+        z.extend(outline, {
           added: z.array(dataPlanSchema),
           removed: z.array(dataPlanSchema),
-          repriced: z.array(dataPlanSchema.extend({ previous_price: z.number() })),
+          repriced: z.array(z.extend(dataPlanSchema, { previous_price: z.number() })),
           networks_added: z.array(networkSchema),
           networks_removed: z.array(networkSchema),
-        })
-        .nullable(),
+        }),
+      ),
     }),
     summary: "Compare the refused catalog with the served one",
     command: "by hand",
@@ -65,9 +65,9 @@ export const catalogActions = {
     roles: ["operator"],
     kind: "change",
     irreversible: true,
-    input: changeInput.extend({
+    input: z.extend(changeInput, {
       /** The `fetched_at` of the refused catalog that was reviewed: another one is not accepted. */
-      fetched_at: z.iso.datetime().optional(),
+      fetched_at: z.optional(z.iso.datetime()),
     }),
     output: z.object({ kind: z.literal("accepted"), plans: z.int() }),
     summary: "Serve the refused catalog, which has no plans or less than half of those before",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { consentMethod } from "../identity.ts";
 import { readRoles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
@@ -11,21 +11,21 @@ export const consentView = z.object({
   mode: modeSchema,
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),
-  purpose: z.string().nullable(),
+  purpose: z.nullable(z.string()),
   /** How the person consented, as the caller said; null if it did not. */
-  evidence: z
-    .object({
+  evidence: z.nullable(
+    z.object({
       method: consentMethod,
       id: z.string(),
       obtained_at: z.iso.datetime(),
-      text_version: z.string().optional(),
-    })
-    .nullable(),
+      text_version: z.optional(z.string()),
+    }),
+  ),
   created_at: z.iso.datetime(),
   request_id: z.string(),
 });
 
-const period = transactionQuery.pick({ from: true, to: true }).shape;
+const period = z.pick(transactionQuery, { from: true, to: true }).shape;
 
 /** Consent records of identity checks: who made a check, when and for what purpose; never whom it was about. */
 export const consentsActions = {
@@ -34,13 +34,13 @@ export const consentsActions = {
     roles: readRoles,
     kind: "read",
     personal: true,
-    input: accountInput.extend({
+    input: z.extend(accountInput, {
       ...period,
-      mode: modeSchema.default("live"),
+      mode: z._default(modeSchema, "live"),
       cursor: transactionQuery.shape.cursor,
     }),
     /** A page may be empty although `next_cursor` is set: purchases have no consent. */
-    output: z.object({ consents: z.array(consentView), next_cursor: z.string().nullable() }),
+    output: z.object({ consents: z.array(consentView), next_cursor: z.nullable(z.string()) }),
     summary: "List the consents of an account's identity checks, newest first",
     command: "none",
   },
@@ -49,7 +49,7 @@ export const consentsActions = {
     roles: readRoles,
     kind: "read",
     personal: true,
-    input: itemInput.extend({ reference: referenceInput }),
+    input: z.extend(itemInput, { reference: referenceInput }),
     output: consentView,
     summary: "Show who made an identity check, when and for what purpose; never whom it was about",
     command: {
@@ -62,11 +62,11 @@ export const consentsActions = {
     roles: ["operator", "auditor"],
     kind: "read",
     audited: true,
-    input: accountInput.extend({ ...period, cursor: z.string().max(1_000).optional() }),
+    input: z.extend(accountInput, { ...period, cursor: z.optional(z.string().check(z.maxLength(1_000))) }),
     output: z.object({
       /** Lines of the file, which pages continue. The last page ends with the footer. */
       lines: z.array(z.string()),
-      next_cursor: z.string().nullable(),
+      next_cursor: z.nullable(z.string()),
     }),
     summary: "Export the consents of live identity checks as JSON Lines, each with the hash of the line before",
     command: "by hand",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
 
@@ -23,14 +23,14 @@ export const deadLettersActions = {
           /** About. */
           number: z.int(),
           /** The age of the oldest message among those below; null if there is none. */
-          oldest_s: z.int().nullable(),
+          oldest_s: z.nullable(z.int()),
           /** At most 10 of them. Their bodies may hold personal data, so they are not shown. */
           messages: z.array(
             z.object({
               id: z.string(),
               kind: z.string(),
               /** The reference or the id of what it is about. */
-              about: z.string().nullable(),
+              about: z.nullable(z.string()),
               sent_at: z.iso.datetime(),
               why: z.string(),
             }),
@@ -46,7 +46,7 @@ export const deadLettersActions = {
     roles: ["operator"],
     kind: "change",
     irreversible: true,
-    input: changeInput.extend({ queue: redrivable }),
+    input: z.extend(changeInput, { queue: redrivable }),
     output: z.object({
       queue: redrivable,
       moved: z.int(),

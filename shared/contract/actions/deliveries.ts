@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { orderReadRoles } from "../roles.ts";
 import { momentField } from "../transaction.ts";
 import {
@@ -17,8 +17,8 @@ const attempt = z.object({
   at: z.iso.datetime(),
   /** `delivered`, `status`, or why there was no usable response. */
   outcome: z.string(),
-  http_status: z.int().optional(),
-  answer_bytes: z.int().optional(),
+  http_status: z.optional(z.int()),
+  answer_bytes: z.optional(z.int()),
   duration_ms: z.int(),
 });
 
@@ -27,15 +27,15 @@ const delivery = z.object({
   event: z.string(),
   webhook_id: z.string(),
   /** The transaction's final status; null for an event on request. */
-  status: z.enum(["success", "failed"]).nullable(),
+  status: z.nullable(z.enum(["success", "failed"])),
   state: z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]),
   /** Whether it waits outside the queue, because its wait is long or its endpoint is down. */
   parked: z.boolean(),
   /** What caused a second delivery of the same webhook. */
-  repeat: z.string().nullable(),
+  repeat: z.nullable(z.string()),
   created_at: z.iso.datetime(),
   /** Null if it is due, or waits for the endpoint. */
-  next_attempt_at: z.iso.datetime().nullable(),
+  next_attempt_at: z.nullable(z.iso.datetime()),
 });
 
 const headers = z.record(z.string(), z.string());
@@ -43,7 +43,7 @@ const headers = z.record(z.string(), z.string());
 /** How many deliveries the list shows. */
 export const LATEST_DELIVERIES = 50;
 
-const oneEndpoint = endpointField.describe("id of one endpoint; default: all of the account");
+const oneEndpoint = endpointField.check(z.meta({ description: "id of one endpoint; default: all of the account" }));
 
 /** Our reference, the caller's or the upstream's; or the webhook id of an event on request. */
 const reference = referenceInput;
@@ -54,10 +54,10 @@ export const deliveriesActions = {
     scope: "account",
     roles: orderReadRoles,
     kind: "read",
-    input: accountInput.extend({ endpoint: oneEndpoint }),
+    input: z.extend(accountInput, { endpoint: oneEndpoint }),
     output: z.object({
       deliveries: z.array(
-        z.object({ reference: z.string().nullable(), ...delivery.shape, attempts: z.array(attempt) }),
+        z.object({ reference: z.nullable(z.string()), ...delivery.shape, attempts: z.array(attempt) }),
       ),
     }),
     summary: `List an account's latest ${LATEST_DELIVERIES} deliveries, newest first`,
@@ -68,21 +68,21 @@ export const deliveriesActions = {
     roles: orderReadRoles,
     kind: "read",
     personal: true,
-    input: itemInput.extend({ reference }),
+    input: z.extend(itemInput, { reference }),
     output: z.object({
       reference: z.string(),
       deliveries: z.array(
-        delivery.extend({
+        z.extend(delivery, {
           /** What each attempt posts: the same bytes until the phone number is masked. */
           body: z.string(),
           attempts: z.array(
-            attempt.extend({
+            z.extend(attempt, {
               /** The signature is not among them. */
               request_headers: headers,
               /** Some headers of the response of a failed attempt; null if there was no response, or if it is old. */
-              response_headers: headers.nullable(),
+              response_headers: z.nullable(headers),
               /** How the body of such a response begins, without the numbers of persons. */
-              response_body: z.string().nullable(),
+              response_body: z.nullable(z.string()),
             }),
           ),
         }),
@@ -95,11 +95,11 @@ export const deliveriesActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: itemChangeInput.extend({ reference, endpoint: oneEndpoint }),
+    input: z.extend(itemChangeInput, { reference, endpoint: oneEndpoint }),
     output: z.object({
       reference: z.string(),
       endpoints: z.array(z.string()),
-      status: z.enum(["success", "failed"]).nullable(),
+      status: z.nullable(z.enum(["success", "failed"])),
       repeat: z.string(),
     }),
     summary:
@@ -113,13 +113,16 @@ export const deliveriesActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({ from: momentField.describe("a date or a time"), endpoint: oneEndpoint }),
+    input: z.extend(accountChangeInput, {
+      from: momentField.check(z.meta({ description: "a date or a time" })),
+      endpoint: oneEndpoint,
+    }),
     output: z.object({
       account_id: z.string(),
       recovered: z.int(),
       repeat: z.string(),
       /** From when to go on, if there were more than a request can read. */
-      next_from: z.iso.datetime().nullable(),
+      next_from: z.nullable(z.iso.datetime()),
     }),
     summary: "Resend, with the same webhook ids, every webhook since a time that was given up or not sent",
     command: {
@@ -131,13 +134,12 @@ export const deliveriesActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: changeInput.extend({
+    input: z.extend(changeInput, {
       from: momentField,
-      to: momentField.optional(),
-      name: z
-        .string()
-        .regex(/^[\w.:-]{1,80}$/, "Must be 1 to 80 of the characters A-Z a-z 0-9 . _ : -")
-        .optional(),
+      to: z.optional(momentField),
+      name: z.optional(
+        z.string().check(z.regex(/^[\w.:-]{1,80}$/, "Must be 1 to 80 of the characters A-Z a-z 0-9 . _ : -")),
+      ),
     }),
     /** What the command then sends. */
     output: z.object({ from: z.iso.datetime(), to: z.iso.datetime(), name: z.string() }),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import type { ActionTable } from "./action.ts";
 
@@ -19,9 +19,9 @@ export const doctorActions = {
           state: z.enum(["ok", "look", "wrong", "skipped"]),
           found: z.string(),
           /** What to do, in terms of the admin commands. */
-          todo: z.string().optional(),
+          todo: z.optional(z.string()),
           /** Of `look`: how many a person should look into. */
-          count: z.int().optional(),
+          count: z.optional(z.int()),
         }),
       ),
     }),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles, bookRoles } from "../roles.ts";
 import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
@@ -15,7 +15,7 @@ export const floatActions = {
     input: z.object({}),
     output: z.object({
       /** Null until a payment is booked: then the balance is not known. */
-      payments: nairaAmount.nullable(),
+      payments: z.nullable(nairaAmount),
       /** Of delivered orders. */
       cost: nairaAmount,
       /** The price of delivered orders whose cost is unknown, which counts in its place. */
@@ -23,21 +23,21 @@ export const floatActions = {
       /** Of orders that are open. */
       open: nairaAmount,
       /** Payments less all of these. */
-      expected_balance: nairaAmount.nullable(),
+      expected_balance: z.nullable(nairaAmount),
       /** What the upstream said last, and when; null where it is not asked, or has not answered yet. */
-      upstream_balance: nairaAmount.nullable(),
-      upstream_balance_at: z.iso.datetime().nullable(),
+      upstream_balance: z.nullable(nairaAmount),
+      upstream_balance_at: z.nullable(z.iso.datetime()),
       /** The newest day of the upstream's statements that states a balance at its end; null without one. */
-      statement_day: z.iso.date().nullable(),
-      statement_balance: nairaAmount.nullable(),
+      statement_day: z.nullable(z.iso.date()),
+      statement_balance: z.nullable(nairaAmount),
       /** What the books expect for the end of that day; null if it is more than a week ago, or no midnight of the stage's zone. */
-      statement_expected: nairaAmount.nullable(),
+      statement_expected: z.nullable(nairaAmount),
       /** The one less the other. */
-      statement_difference: nairaAmount.nullable(),
+      statement_difference: z.nullable(nairaAmount),
       /** What the orders of the last 24 hours took. */
       last_24_hours: nairaAmount,
       /** Until it is empty at the pace of the last 24 hours; null without payments or orders. */
-      hours_left: z.number().nullable(),
+      hours_left: z.nullable(z.number()),
       /** The same in a sentence. */
       pace: z.string(),
     }),
@@ -54,10 +54,9 @@ export const floatActions = {
     input: z.object({
       amount_kobo: z
         .int(TYPED_NAIRA_RULE)
-        .min(1, "Must be above 0")
-        .max(AMOUNT_KOBO_MAX, "Is too large")
-        .describe("NGN"),
-      id: entryIdSchema.describe("the bank's reference of the payment"),
+        .check(z.minimum(1, "Must be above 0"), z.maximum(AMOUNT_KOBO_MAX, "Is too large"))
+        .register(z.globalRegistry, { description: "NGN" }),
+      id: entryIdSchema.check(z.meta({ description: "the bank's reference of the payment" })),
       why: whySchema,
     }),
     output: z.object({

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../permission.ts";
 import { readRoles } from "../roles.ts";
@@ -8,12 +8,17 @@ import { type ActionTable, accountChangeInput, accountInput, itemChangeInput, pr
 
 export const keyId = z
   .string()
-  .regex(
-    /^key_[0-9a-f]{1,60}$/,
-    "Must be a key id such as key_0123456789abcdef01, not the key itself, whose id admin keys find shows",
+  .check(
+    z.regex(
+      /^key_[0-9a-f]{1,60}$/,
+      "Must be a key id such as key_0123456789abcdef01, not the key itself, whose id admin keys find shows",
+    ),
   );
 
-const keyName = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+const keyName = printableText.check(
+  z.minLength(1, "Must not be empty"),
+  z.maxLength(60, "Must be at most 60 characters"),
+);
 
 /** How long a replaced key may stay valid. */
 const OVERLAP_MS_MAX = 30 * 86_400_000;
@@ -34,11 +39,11 @@ export const keysActions = {
       /** The account's: its keys can do no more. */
       entitlements: entitlementsSchema,
       keys: z.array(
-        keyViewSchema.extend({
+        z.extend(keyViewSchema, {
           /** The minute of the newest request that had this key, also of one that was refused. Null: none so far. */
-          last_used_at: z.iso.datetime().nullable(),
+          last_used_at: z.nullable(z.iso.datetime()),
           /** What its limits count; absent if no limit of a day or a month is set. */
-          usage: usageView.optional(),
+          usage: z.optional(usageView),
         }),
       ),
     }),
@@ -59,21 +64,20 @@ export const keysActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({
-      mode: z.enum(modeSchema.options, "Must be live or test").describe("live, or test for the sandbox"),
+    input: z.extend(accountChangeInput, {
+      mode: z
+        .enum(modeSchema.options, "Must be live or test")
+        .register(z.globalRegistry, { description: "live, or test for the sandbox" }),
       permissions: z
-        .array(permissionSchema)
-        .min(1, "Must have at least one permission")
-        .max(10)
-        .optional()
-        .describe(
-          `comma-separated, of ${permissionSchema.options.join(", ")}; by default what the account is entitled to, except identity:retrieve`,
-        ),
-      name: keyName
-        .optional()
-        .describe("what people call it, such as the machine that has it; its replacements keep it"),
+        .optional(z.array(permissionSchema).check(z.minLength(1, "Must have at least one permission"), z.maxLength(10)))
+        .register(z.globalRegistry, {
+          description: `comma-separated, of ${permissionSchema.options.join(", ")}; by default what the account is entitled to, except identity:retrieve`,
+        }),
+      name: z.optional(keyName).register(z.globalRegistry, {
+        description: "what people call it, such as the machine that has it; its replacements keep it",
+      }),
     }),
-    output: newKeyView.extend({ name: z.string(), mode: modeSchema, permissions: z.array(permissionSchema) }),
+    output: z.extend(newKeyView, { name: z.string(), mode: modeSchema, permissions: z.array(permissionSchema) }),
     summary: "Create a key and show it once",
     command: {
       takes: {
@@ -90,11 +94,14 @@ export const keysActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: itemChangeInput.extend({
+    input: z.extend(itemChangeInput, {
       key: keyId,
-      overlap_ms: z.int().min(0).max(OVERLAP_MS_MAX).describe("how long the old key stays valid: 0, 30m, 24h, 7d"),
+      overlap_ms: z
+        .int()
+        .check(z.minimum(0), z.maximum(OVERLAP_MS_MAX))
+        .register(z.globalRegistry, { description: "how long the old key stays valid: 0, 30m, 24h, 7d" }),
     }),
-    output: newKeyView.extend({ instead_of: z.string(), which_ends_at: z.iso.datetime() }),
+    output: z.extend(newKeyView, { instead_of: z.string(), which_ends_at: z.iso.datetime() }),
     summary: "Replace a key; the old one expires after the overlap",
     command: {
       takes: { key: "<key>", overlap_ms: "--overlap <time>" },
@@ -107,11 +114,11 @@ export const keysActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: itemChangeInput.extend({
+    input: z.extend(itemChangeInput, {
       key: keyId,
       limits: orderLimitsSchema,
       /** The limits that the person saw: if they differ from the stored ones, nothing is changed. */
-      before: orderLimitsSchema.optional(),
+      before: z.optional(orderLimitsSchema),
     }),
     output: z.object({ account_id: z.string(), key_id: z.string(), order_limits: orderLimitsSchema }),
     summary: "Limit live orders with a key by order, day and month; replaces all its limits",
@@ -125,7 +132,7 @@ export const keysActions = {
     roles: ["operator"],
     kind: "change",
     irreversible: true,
-    input: itemChangeInput.extend({ key: keyId }),
+    input: z.extend(itemChangeInput, { key: keyId }),
     output: z.object({ account_id: z.string(), key_id: z.string(), status: z.literal("revoked") }),
     summary: "Refuse a key from now on (401)",
     command: "by hand",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, reportGroups, reportInput, reportPage } from "./action.ts";
@@ -7,13 +7,13 @@ export const marginGroups = ["day", "network", "kind", "account"] as const;
 
 /** What a row is not grouped by is null; so is the network of a check. */
 export const marginGroup = z.object({
-  day: z.iso.date().nullable(),
-  network: z.string().nullable(),
-  kind: transactionType.nullable(),
-  account_id: z.string().nullable(),
+  day: z.nullable(z.iso.date()),
+  network: z.nullable(z.string()),
+  kind: z.nullable(transactionType),
+  account_id: z.nullable(z.string()),
 });
 
-const marginSums = marginGroup.extend({
+const marginSums = z.extend(marginGroup, {
   /** Delivered orders whose cost is known. */
   orders: z.int(),
   price_kobo: z.int(),

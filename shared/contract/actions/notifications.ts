@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { notificationKind } from "../notification-kinds.ts";
 import { readRoles, roles } from "../roles.ts";
 import { type ActionTable, changeInput, operatorName, whySchema } from "./action.ts";
@@ -22,13 +22,13 @@ const emailStatus = z.enum([...channelStatus.options, "unconfirmed", "unsubscrib
 const choices = z.object({
   email: z.object({
     /** Null: the provider has verified no address of the person. */
-    address: z.string().nullable(),
+    address: z.nullable(z.string()),
     kinds,
     status: emailStatus,
   }),
   slack: z.object({
     /** Of the URL, which is never shown. */
-    host: z.string().nullable(),
+    host: z.nullable(z.string()),
     kinds,
     status: channelStatus,
   }),
@@ -49,15 +49,13 @@ export const notificationsActions = {
     scope: "member",
     roles,
     kind: "change",
-    input: changeInput.extend({
-      email: kinds.describe("what to send by e-mail, to the person's own address"),
-      slack: kinds.describe("what to post to the chat"),
+    input: z.extend(changeInput, {
+      email: kinds.check(z.meta({ description: "what to send by e-mail, to the person's own address" })),
+      slack: kinds.check(z.meta({ description: "what to post to the chat" })),
       /** Needed once; without it the URL stays. It is posted to before it is stored. */
       slack_url: z
-        .string()
-        .max(2_000)
-        .optional()
-        .describe("an incoming webhook of Slack, or of a chat that takes the same"),
+        .optional(z.string().check(z.maxLength(2_000)))
+        .register(z.globalRegistry, { description: "an incoming webhook of Slack, or of a chat that takes the same" }),
     }),
     output: choices,
     summary: "Choose your notifications and where they go; without any, the addresses are deleted",
@@ -76,11 +74,11 @@ export const notificationsActions = {
           email: kinds,
           email_status: emailStatus,
           slack: kinds,
-          slack_host: z.string().nullable(),
+          slack_host: z.nullable(z.string()),
           slack_status: channelStatus,
           since: z.iso.datetime(),
           /** When messages end, unless the person signs in before. Null: the person has never signed in. */
-          until: z.iso.datetime().nullable(),
+          until: z.nullable(z.iso.datetime()),
         }),
       ),
     }),
@@ -97,8 +95,8 @@ export const notificationsActions = {
     roles: ["operator"],
     kind: "change",
     input: z.object({
-      person: operatorName.describe("the name of the person in notifications list"),
-      why: whySchema.optional(),
+      person: operatorName.check(z.meta({ description: "the name of the person in notifications list" })),
+      why: z.optional(whySchema),
     }),
     output: z.object({ stopped: z.int() }),
     summary: "End the notifications of a person who left, at once",

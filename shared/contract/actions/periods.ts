@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { bookReadRoles, bookRoles } from "../roles.ts";
 import { type ActionTable, accountField, changeInput, nairaAmount } from "./action.ts";
 import { lineKind, statementLine } from "./wallet.ts";
@@ -8,10 +8,10 @@ export const PERIOD_LINES_MAX = 500;
 
 const month = z
   .string()
-  .regex(/^\d{4}-(0[1-9]|1[0-2])$/, "Must be a month such as 2026-10")
-  .describe("the month, such as 2026-10");
+  .check(z.regex(/^\d{4}-(0[1-9]|1[0-2])$/, "Must be a month such as 2026-10"))
+  .register(z.globalRegistry, { description: "the month, such as 2026-10" });
 
-const cursor = z.string().max(20_000).optional();
+const cursor = z.optional(z.string().check(z.maxLength(20_000)));
 
 const periodSums = z.object({
   month: z.string(),
@@ -32,13 +32,13 @@ const periodSums = z.object({
   closed_at: z.iso.datetime(),
 });
 
-export const accountPeriod = periodSums.extend({ account_id: z.string() });
-export const servicePeriod = periodSums.extend({ accounts: z.int() });
+export const accountPeriod = z.extend(periodSums, { account_id: z.string() });
+export const servicePeriod = z.extend(periodSums, { accounts: z.int() });
 
 /** A line of a closed period, with what its order cost. */
-export const periodLine = statementLine.extend({
+export const periodLine = z.extend(statementLine, {
   /** What the order of a debit costs, negative for its refund; null if it is unknown, and for other lines. */
-  cost: nairaAmount.nullable(),
+  cost: z.nullable(nairaAmount),
 });
 
 /** Months that are closed for good. Amounts of outputs are NGN. */
@@ -48,7 +48,7 @@ export const periodsActions = {
     roles: bookRoles,
     kind: "change",
     irreversible: true,
-    input: changeInput.extend({ month, cursor }),
+    input: z.extend(changeInput, { month, cursor }),
     output: z.object({
       month: z.string(),
       state: z.enum(["sealing", "closing", "closed"]),
@@ -57,8 +57,8 @@ export const periodsActions = {
       /** Call again after this time: the index lacks a line that its wallet counts, or may lack it. */
       wait_ms: z.int(),
       /** Null if the period is closed. */
-      next_cursor: z.string().nullable(),
-      period: servicePeriod.nullable(),
+      next_cursor: z.nullable(z.string()),
+      period: z.nullable(servicePeriod),
     }),
     summary: "Close a month for all accounts: later movements belong to the next one. No balance changes",
     command: "by hand",
@@ -97,7 +97,7 @@ export const periodsActions = {
     roles: bookReadRoles,
     kind: "read",
     input: z.object({ month, cursor }),
-    output: z.object({ accounts: z.array(accountPeriod), next_cursor: z.string().nullable() }),
+    output: z.object({ accounts: z.array(accountPeriod), next_cursor: z.nullable(z.string()) }),
     summary: "List the sums of each account in a closed period",
     command: "by hand",
   },
@@ -107,7 +107,7 @@ export const periodsActions = {
     kind: "read",
     personal: true,
     input: z.object({ month, account: accountField, cursor }),
-    output: z.object({ lines: z.array(periodLine), next_cursor: z.string().nullable() }),
+    output: z.object({ lines: z.array(periodLine), next_cursor: z.nullable(z.string()) }),
     summary: "List the lines of an account in a closed period, with what their orders cost",
     command: "none",
   },
@@ -121,8 +121,8 @@ export const periodsActions = {
       month: z.string(),
       accounts: z.int(),
       accounts_done: z.int(),
-      differences: z.array(z.object({ account_id: z.string().nullable(), what: z.string() })),
-      next_cursor: z.string().nullable(),
+      differences: z.array(z.object({ account_id: z.nullable(z.string()), what: z.string() })),
+      next_cursor: z.nullable(z.string()),
     }),
     summary: "Recompute a closed period from its lines, and name the first line of each account that differs",
     command: "by hand",

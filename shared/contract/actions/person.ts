@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { roles } from "../roles.ts";
 import { stageColourSchema } from "../stage-colour.ts";
 import { type ActionTable, nairaAmount } from "./action.ts";
@@ -24,14 +24,14 @@ export const personActions = {
         colour: stageColourSchema,
       }),
       /** Null: one person does everything alone, or the person has no role and so nothing to propose. */
-      four_eyes: z
-        .object({
+      four_eyes: z.nullable(
+        z.object({
           /** A live order up to this amount is settled by one person. */
           resolve_above: nairaAmount,
           /** After this time a proposal cannot be approved any more. */
           hours: z.int(),
-        })
-        .nullable(),
+        }),
+      ),
       /** IANA name: days and months of the console are those of this zone. */
       time_zone: z.string(),
     }),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { timeField } from "../fields.ts";
 import { percentField, TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles } from "../roles.ts";
@@ -11,11 +11,11 @@ const PERCENT_MAX = 1_000;
 const priceRuleView = z.object({
   rule_id: z.string(),
   kind: transactionType,
-  network: z.string().nullable(),
-  plan_id: z.int().nullable(),
+  network: z.nullable(z.string()),
+  plan_id: z.nullable(z.int()),
   /** What it adds to the face value, in percent or in NGN; below 0 it takes off. Both null: it ends the rule before it. */
-  percent: z.number().nullable(),
-  amount: nairaAmount.nullable(),
+  percent: z.nullable(z.number()),
+  amount: z.nullable(nairaAmount),
   from: z.iso.datetime(),
   state: z.enum(["in force", "later"]),
   /** A price below cost is meant. */
@@ -45,28 +45,36 @@ export const pricesActions = {
     roles: ["operator"],
     kind: "change",
     fourEyes: true,
-    input: accountInput.extend({
-      kind: transactionType.describe(`one of ${transactionType.options.join(", ")}`),
-      network: printableText
-        .toLowerCase()
-        .min(1)
-        .max(30)
-        .optional()
-        .describe("only orders of the network with this code"),
-      plan_id: z.coerce.number("Must be a number").int().positive().optional().describe("only this data plan"),
-      percent: z.coerce
-        .number("Must be a number")
-        .pipe(percentField.min(-100, "Must be at least -100").max(PERCENT_MAX, `Must be at most ${PERCENT_MAX}`))
-        .optional()
-        .describe("what it adds to the face value; -2.5 takes 2.5 percent off"),
+    input: z.extend(accountInput, {
+      kind: transactionType.check(z.meta({ description: `one of ${transactionType.options.join(", ")}` })),
+      network: z
+        .optional(printableText.check(z.toLowerCase(), z.minLength(1), z.maxLength(30)))
+        .register(z.globalRegistry, { description: "only orders of the network with this code" }),
+      plan_id: z
+        .optional(z.coerce.number("Must be a number").check(z.int(), z.positive()))
+        .register(z.globalRegistry, { description: "only this data plan" }),
+      percent: z
+        .optional(
+          z.pipe(
+            z.coerce.number("Must be a number"),
+            percentField.check(
+              z.minimum(-100, "Must be at least -100"),
+              z.maximum(PERCENT_MAX, `Must be at most ${PERCENT_MAX}`),
+            ),
+          ),
+        )
+        .register(z.globalRegistry, { description: "what it adds to the face value; -2.5 takes 2.5 percent off" }),
       amount_kobo: z
-        .int(TYPED_NAIRA_RULE)
-        .min(-AMOUNT_KOBO_MAX, "Is too low")
-        .max(AMOUNT_KOBO_MAX, "Is too high")
-        .optional()
-        .describe("NGN that it adds to the face value; -10 takes 10 NGN off"),
-      from: timeField.optional().describe("when it begins; by default as soon as no app may hold the price before it"),
-      below_cost: z.boolean().optional().describe("a price below cost is meant"),
+        .optional(
+          z
+            .int(TYPED_NAIRA_RULE)
+            .check(z.minimum(-AMOUNT_KOBO_MAX, "Is too low"), z.maximum(AMOUNT_KOBO_MAX, "Is too high")),
+        )
+        .register(z.globalRegistry, { description: "NGN that it adds to the face value; -10 takes 10 NGN off" }),
+      from: z.optional(timeField).register(z.globalRegistry, {
+        description: "when it begins; by default as soon as no app may hold the price before it",
+      }),
+      below_cost: z.optional(z.boolean()).register(z.globalRegistry, { description: "a price below cost is meant" }),
       why: whySchema,
     }),
     output: z.object({ account_id: z.string(), rule: priceRuleView }),
@@ -89,8 +97,8 @@ export const pricesActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: accountInput.extend({
-      rule_id: printableText.min(1, "Must not be empty").max(40),
+    input: z.extend(accountInput, {
+      rule_id: printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(40)),
       why: whySchema,
     }),
     output: z.object({

@@ -1,43 +1,43 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { bookReadRoles, bookRoles } from "../roles.ts";
 import { type ActionTable, changeInput, nairaAmount, whySchema } from "./action.ts";
 
 const proposalId = z
   .string()
-  .regex(/^prop_[0-9a-f]{18}$/, "Must be the id of a proposal, which begins with prop_")
-  .describe("its id, as `proposals list` shows it");
+  .check(z.regex(/^prop_[0-9a-f]{18}$/, "Must be the id of a proposal, which begins with prop_"))
+  .register(z.globalRegistry, { description: "its id, as `proposals list` shows it" });
 
 /** What a person proposed, and another one decides. Amounts are NGN. */
 export const proposalView = z.object({
   proposal: z.string(),
   state: z.enum(["open", "expired", "approved", "rejected"]),
   action: z.string(),
-  account_id: z.string().nullable(),
+  account_id: z.nullable(z.string()),
   /** What it does, in one sentence. */
   consequence: z.string(),
   /** What it moves. */
-  amount: nairaAmount.nullable(),
+  amount: z.nullable(nairaAmount),
   /** Of the account's wallet now, and once it is approved; null if it changes none, or is decided. */
-  balance_before: nairaAmount.nullable(),
-  balance_after: nairaAmount.nullable(),
-  why: z.string().nullable(),
+  balance_before: z.nullable(nairaAmount),
+  balance_after: z.nullable(nairaAmount),
+  why: z.nullable(z.string()),
   proposed_by: z.string(),
   proposed_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
-  decided_by: z.string().nullable(),
-  decided_at: z.iso.datetime().nullable(),
-  decided_why: z.string().nullable(),
+  decided_by: z.nullable(z.string()),
+  decided_at: z.nullable(z.iso.datetime()),
+  decided_why: z.nullable(z.string()),
   /** One person did it alone. */
   broke_glass: z.boolean(),
   /** Why the person who asks cannot approve it; null if they can. */
-  refusal: z.string().nullable(),
+  refusal: z.nullable(z.string()),
 });
 export type ProposalView = z.output<typeof proposalView>;
 
 /** `data` of a 202: nothing has changed yet. */
 export const proposedData = z.object({ proposal: proposalView });
 
-const decisionResult = proposalView.extend({
+const decisionResult = z.extend(proposalView, {
   /** It was decided so before: nothing was changed now. */
   repeated: z.boolean(),
 });
@@ -49,7 +49,9 @@ export const proposalsActions = {
     roles: bookReadRoles,
     kind: "read",
     input: z.object({
-      state: z.enum(["open", "all"], "Must be open or all").default("open").describe("open, or all: the latest 100"),
+      state: z
+        ._default(z.enum(["open", "all"], "Must be open or all"), "open")
+        .register(z.globalRegistry, { description: "open, or all: the latest 100" }),
     }),
     /** Newest first. */
     output: z.object({ proposals: z.array(proposalView) }),
@@ -75,7 +77,7 @@ export const proposalsActions = {
     scope: "service",
     roles: bookRoles,
     kind: "change",
-    input: changeInput.extend({ proposal: proposalId }),
+    input: z.extend(changeInput, { proposal: proposalId }),
     output: decisionResult,
     summary: "Carry out, once, exactly what another person proposed",
     command: { takes: { proposal: "<proposal>" }, example: "prop_0123456789abcdef01" },

@@ -1,43 +1,47 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { roles } from "../roles.ts";
 import { type ActionTable, accountInput, changeInput, whySchema } from "./action.ts";
 
 /** A network by its code, or a kind of orders. */
 const partField = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .regex(/^[a-z0-9_-]{1,40}$/, "Must be a network's code, data, airtime or identity")
-  .optional()
-  .describe("a network's code, data, airtime or identity; without it the whole");
+  .optional(
+    z
+      .string()
+      .check(
+        z.trim(),
+        z.toLowerCase(),
+        z.regex(/^[a-z0-9_-]{1,40}$/, "Must be a network's code, data, airtime or identity"),
+      ),
+  )
+  .register(z.globalRegistry, { description: "a network's code, data, airtime or identity; without it the whole" });
 
 /** The switch; only `purchases` is known if it was never used. */
 const switchView = z.object({
   purchases: z.enum(["on", "off"]),
-  since: z.iso.datetime().nullable(),
-  by: z.string().nullable(),
-  caller_arn: z.string().nullable(),
-  why: z.string().nullable(),
+  since: z.nullable(z.iso.datetime()),
+  by: z.nullable(z.string()),
+  caller_arn: z.nullable(z.string()),
+  why: z.nullable(z.string()),
 });
 
 const partView = z.object({
   part: z.string(),
   since: z.iso.datetime(),
   by: z.string(),
-  why: z.string().nullable(),
+  why: z.nullable(z.string()),
 });
 
-export const purchasesView = switchView.extend({
+export const purchasesView = z.extend(switchView, {
   /** What is off although the whole may be on. */
   parts: z.array(partView),
 });
 
 /** What was switched: the whole, or a part. */
-const switched = switchView.extend({
-  part: z.string().nullable(),
+const switched = z.extend(switchView, {
+  part: z.nullable(z.string()),
   changed: z.boolean(),
   /** Why the audit entry could not be written. The switch itself was changed. */
-  audit_error: z.string().optional(),
+  audit_error: z.optional(z.string()),
 });
 
 /** The purchases switch. */
@@ -56,8 +60,8 @@ export const purchasesActions = {
     roles,
     kind: "read",
     input: accountInput,
-    output: purchasesView.pick({ purchases: true, since: true, why: true }).extend({
-      parts: z.array(partView.omit({ by: true })),
+    output: z.extend(z.pick(purchasesView, { purchases: true, since: true, why: true }), {
+      parts: z.array(z.omit(partView, { by: true })),
     }),
     summary: "Show the owners of an account whether purchases are on, or which are off, since when and why",
     command: "none",
@@ -77,7 +81,7 @@ export const purchasesActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: changeInput.extend({ part: partField }),
+    input: z.extend(changeInput, { part: partField }),
     output: switched,
     summary: "Accept orders again, or those of one network or kind",
     command: { takes: { part: "--part <part>" } },

@@ -1,15 +1,17 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { bookReadRoles, bookRoles, exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
 import { type ActionTable, changeInput, printableText, referenceInput, whySchema } from "./action.ts";
 
 /** A day of the upstream's statement. */
-const dayInput = z.object({ day: z.iso.date().describe("the day of the statement, such as 2026-11-21") });
-const pageInput = z.object({ cursor: z.string().max(1_000).optional() });
-const nextCursor = z.string().nullable();
+const dayInput = z.object({
+  day: z.iso.date().register(z.globalRegistry, { description: "the day of the statement, such as 2026-11-21" }),
+});
+const pageInput = z.object({ cursor: z.optional(z.string().check(z.maxLength(1_000))) });
+const nextCursor = z.nullable(z.string());
 
 /** SHA-256 of a file and of how its columns are read. */
-const fileId = z.string().regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 in hexadecimal digits");
+const fileId = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 in hexadecimal digits"));
 
 /** What differs needs a decision. */
 export const caseClasses = findingClasses.filter((name) => name !== "matched");
@@ -23,24 +25,24 @@ export const STATEMENT_ROWS_MAX = 2_000;
 export const CASES_MAX = 40;
 
 /** A row as it is sent: the number is stored as a keyed hash. */
-const sentRow = statementRow.omit({ phone_hash: true }).extend({
-  reference: referenceInput.optional(),
-  upstream_reference: referenceInput.optional(),
-  phone_number: z.string().max(20).optional(),
-  line: z.int().min(1),
+const sentRow = z.extend(z.omit(statementRow, { phone_hash: true }), {
+  reference: z.optional(referenceInput),
+  upstream_reference: z.optional(referenceInput),
+  phone_number: z.optional(z.string().check(z.maxLength(20))),
+  line: z.int().check(z.minimum(1)),
 });
-const storedRow = statementRow.extend({ id: z.string(), file: z.int(), line: z.int() });
+const storedRow = z.extend(statementRow, { id: z.string(), file: z.int(), line: z.int() });
 
 /** What a case is about, without the recipient. */
 const caseFacts = z.object({
   class: caseClass,
-  order: bookedOrder.omit({ phone_hash: true }).optional(),
-  row: storedRow.omit({ phone_hash: true }).optional(),
+  order: z.optional(z.omit(bookedOrder, { phone_hash: true })),
+  row: z.optional(z.omit(storedRow, { phone_hash: true })),
   /** By how much the statement's clock is ahead of ours. */
-  ahead_ms: z.int().optional(),
+  ahead_ms: z.optional(z.int()),
 });
 
-const caseView = caseFacts.extend({
+const caseView = z.extend(caseFacts, {
   case: z.string(),
   day: z.iso.date(),
   /** `withdrawn`: a later comparison no longer finds it. */
@@ -78,13 +80,13 @@ const statementView = z.object({
   /** Grows with every file. */
   revision: z.int(),
   /** Of the last comparison; null before the first. */
-  compared: z.object({ revision: z.int(), at: z.iso.datetime(), totals: z.array(classTotal) }).nullable(),
+  compared: z.nullable(z.object({ revision: z.int(), at: z.iso.datetime(), totals: z.array(classTotal) })),
   /** The last comparison that was begun; empty before the first. */
   comparison: z.string(),
   open_cases: z.int(),
   /** The balance that the statement's last row states. */
-  closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).nullable(),
-  signed_off: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() }).nullable(),
+  closing: z.nullable(z.object({ balance_kobo: z.int(), at: z.iso.datetime() })),
+  signed_off: z.nullable(z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() })),
   created_at: z.iso.datetime(),
 });
 
@@ -94,7 +96,7 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookRoles,
     kind: "change",
-    input: dayInput.extend({
+    input: z.extend(dayInput, {
       ...changeInput.shape,
       from: z.iso.datetime(),
       to: z.iso.datetime(),
@@ -110,13 +112,13 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookRoles,
     kind: "change",
-    input: dayInput.extend({
+    input: z.extend(dayInput, {
       file: fileId,
       /** The rows that are stored before these. */
-      offset: z.int().min(0),
-      rows: z.array(sentRow).min(1).max(STATEMENT_ROWS_MAX),
+      offset: z.int().check(z.minimum(0)),
+      rows: z.array(sentRow).check(z.minLength(1), z.maxLength(STATEMENT_ROWS_MAX)),
       is_last: z.boolean(),
-      closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).optional(),
+      closing: z.optional(z.object({ balance_kobo: z.int(), at: z.iso.datetime() })),
     }),
     output: z.object({ rows: z.int() }),
     summary: "Store the next rows of a file; numbers only as keyed hashes",
@@ -126,7 +128,7 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: dayInput.extend(pageInput.shape),
+    input: z.extend(dayInput, pageInput.shape),
     output: z.object({ rows: z.array(storedRow), next_cursor: nextCursor }),
     summary: "List the rows of a day's statement",
     command: "none",
@@ -135,7 +137,10 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: dayInput.extend({ ...pageInput.shape, within_ms: z.coerce.number().int().min(0).max(86_400_000) }),
+    input: z.extend(dayInput, {
+      ...pageInput.shape,
+      within_ms: z.coerce.number().check(z.int(), z.minimum(0), z.maximum(86_400_000)),
+    }),
     /** A page may be empty although `next_cursor` is set. */
     output: z.object({ orders: z.array(bookedOrder), next_cursor: nextCursor }),
     summary: "List the live orders that a day's statement may list",
@@ -145,17 +150,19 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookRoles,
     kind: "change",
-    input: dayInput.extend({
+    input: z.extend(dayInput, {
       /** Of the rows that were compared. */
       revision: z.int(),
       /** The same in all requests of a comparison. */
       comparison: z.uuid(),
       /** That of the statement when this comparison began: it is refused if another has begun since. */
       replaces: z.union([z.uuid(), z.literal("")]),
-      put: z.array(caseFacts.extend({ case: printableText.min(1).max(200) })).max(CASES_MAX),
-      withdraw: z.array(z.string().max(200)).max(CASES_MAX),
+      put: z
+        .array(z.extend(caseFacts, { case: printableText.check(z.minLength(1), z.maxLength(200)) }))
+        .check(z.maxLength(CASES_MAX)),
+      withdraw: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CASES_MAX)),
       /** With the last cases of a comparison. */
-      totals: z.array(classTotal).max(findingClasses.length).optional(),
+      totals: z.optional(z.array(classTotal).check(z.maxLength(findingClasses.length))),
     }),
     output: z.object({ open_cases: z.int() }),
     summary: "Store what a comparison found",
@@ -165,7 +172,7 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: dayInput.extend(pageInput.shape),
+    input: z.extend(dayInput, pageInput.shape),
     output: z.object({ cases: z.array(caseView), next_cursor: nextCursor }),
     summary: "List the cases of a day: what differs between its statement and our books",
     command: "by hand",
@@ -174,7 +181,11 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: dayInput.extend({ case: printableText.min(1).max(200).describe("its id, as `cases list` shows it") }),
+    input: z.extend(dayInput, {
+      case: printableText
+        .check(z.minLength(1), z.maxLength(200))
+        .register(z.globalRegistry, { description: "its id, as `cases list` shows it" }),
+    }),
     output: caseView,
     summary: "Show a case with its decisions",
     command: { takes: { day: "<day>", case: "<case>" }, example: "2026-11-21 AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
@@ -183,10 +194,15 @@ export const reconciliationActions = {
     scope: "service",
     roles: bookRoles,
     kind: "change",
-    input: dayInput.extend({
-      case: printableText.min(1).max(200).describe("its id, as `cases list` shows it"),
-      decision: caseDecision.describe(
-        "`explained`; `disputed` with the upstream; or `resolved`, by an operation that was done already",
+    input: z.extend(dayInput, {
+      case: printableText
+        .check(z.minLength(1), z.maxLength(200))
+        .register(z.globalRegistry, { description: "its id, as `cases list` shows it" }),
+      decision: caseDecision.check(
+        z.meta({
+          description:
+            "`explained`; `disputed` with the upstream; or `resolved`, by an operation that was done already",
+        }),
       ),
       why: whySchema,
     }),
@@ -223,7 +239,7 @@ export const reconciliationActions = {
     roles: bookRoles,
     kind: "change",
     irreversible: true,
-    input: dayInput.extend({ why: whySchema.optional() }),
+    input: z.extend(dayInput, { why: z.optional(whySchema) }),
     output: statementView,
     summary: "Sign off a compared day that has no open case; it can no longer change",
     command: { takes: { day: "<day>" }, example: '2026-11-21 --why "November is closed"' },
@@ -233,7 +249,7 @@ export const reconciliationActions = {
     roles: exportRoles,
     kind: "read",
     audited: true,
-    input: dayInput.extend(pageInput.shape),
+    input: z.extend(dayInput, pageInput.shape),
     output: z.object({
       /** Lines of the file, which pages continue. The last page ends with the footer. */
       lines: z.array(z.string()),

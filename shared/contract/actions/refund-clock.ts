@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { errorCodes } from "../errors.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
@@ -8,14 +8,14 @@ import { type ActionTable, reportGroups, reportInput, reportPage } from "./actio
 export const AT_ONCE_MS = 30_000;
 export const PENDING_MS_MAX = 24 * 3_600_000;
 
-const count = z.int().min(0).default(0);
+const count = z._default(z.int().check(z.minimum(0)), 0);
 /** How orders ended (`resolved`: by an operator), and how long after their debit. */
 export const endCounts = z.object({
   ...{ delivered_30_s: count, delivered_24_h: count, delivered_later: count },
   ...{ refunded_30_s: count, refunded_24_h: count, refunded_later: count },
   ...{ resolved_30_s: count, resolved_24_h: count, resolved_later: count },
 });
-export const countedEnds = endCounts.keyof().options;
+export const countedEnds = z.keyof(endCounts).options;
 export type CountedEnd = (typeof countedEnds)[number];
 
 /**
@@ -31,13 +31,13 @@ export const clockGroups = ["kind", "network", "cause"] as const;
 
 /** What a row is not grouped by is null; so is the network of an identity check. */
 export const clockGroup = z.object({
-  kind: transactionType.nullable(),
-  network: z.string().nullable(),
-  cause: endCause.nullable(),
+  kind: z.nullable(transactionType),
+  network: z.nullable(z.string()),
+  cause: z.nullable(endCause),
 });
 
 /** Live orders that were debited on the days of a report and have ended. */
-const endedOrders = clockGroup.extend({
+const endedOrders = z.extend(clockGroup, {
   end: z.enum(countedEnds),
   count: z.int(),
 });
@@ -52,7 +52,7 @@ export const refundClockActions = {
     output: z.object({
       ended: z.array(endedOrders),
       /** Of all accounts, live orders that are open now and were debited more than 24 hours ago; null before the last page. */
-      open_over_24_h: z.int().nullable(),
+      open_over_24_h: z.nullable(z.int()),
       ...reportPage,
     }),
     summary: "Report how long after their debit orders were delivered or refunded, by kind, network and cause",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import { accountView, keyViewSchema } from "./accounts.ts";
@@ -8,11 +8,12 @@ import { listedTransaction } from "./transactions.ts";
 /** The most that is found of one kind. */
 export const FOUND_MAX = 50;
 
-const searchText = printableText
-  .min(3, "Must have at least 3 characters")
-  .max(100, "Must be at most 100 characters")
+const searchText = printableText.check(
+  z.minLength(3, "Must have at least 3 characters"),
+  z.maxLength(100, "Must be at most 100 characters"),
   // Texts that are searched for are recorded.
-  .refine((text) => !/(?:live|test)_[\w-]{30}/.test(text), "Must be no API key: search for its id, such as key_0123");
+  z.refine((text) => !/(?:live|test)_[\w-]{30}/.test(text), "Must be no API key: search for its id, such as key_0123"),
+);
 
 /** What was found belongs to an account, whose name says more than its id. */
 const named = { account_id: z.string(), account_name: z.string() };
@@ -29,9 +30,9 @@ export const searchActions = {
     /** At most 50 of each kind. */
     output: z.object({
       /** Newest first. */
-      transactions: z.array(listedTransaction.extend(named)),
+      transactions: z.array(z.extend(listedTransaction, named)),
       accounts: z.array(accountView),
-      keys: z.array(keyViewSchema.extend({ ...named, mode: modeSchema })),
+      keys: z.array(z.extend(keyViewSchema, { ...named, mode: modeSchema })),
       /** Events of the upstream. */
       events: z.array(z.object({ event: z.string(), state: z.string(), at: z.iso.datetime() })),
       /** Deliveries of one webhook id. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type ActionTable, changeInput } from "./action.ts";
 
 /**
@@ -9,7 +9,7 @@ const changed = {
   scope: "service",
   roles: ["operator"],
   kind: "change",
-  input: changeInput.extend({ name: z.string().regex(/^[a-z-]{1,40}$/, "Must be a secret's name") }),
+  input: z.extend(changeInput, { name: z.string().check(z.regex(/^[a-z-]{1,40}$/, "Must be a secret's name")) }),
   output: z.object({}),
   command: "by hand",
 } as const;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { timeField } from "../fields.ts";
 import { readRoles, roles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
@@ -8,7 +8,7 @@ import { type ActionTable, accountInput } from "./action.ts";
 export const endedCount = z.object({
   type: transactionType,
   /** Null for an identity check. */
-  network: z.string().nullable(),
+  network: z.nullable(z.string()),
   status: z.enum(["success", "failed"]),
   count: z.int(),
   /** NGN. */
@@ -46,7 +46,9 @@ export const statisticsActions = {
     scope: "account",
     roles,
     kind: "read",
-    input: accountInput.extend({ days: z.coerce.number().int().min(1).max(31).default(14) }),
+    input: z.extend(accountInput, {
+      days: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(31)), 14),
+    }),
     /** About: a change that was handled again counts twice. */
     output: z.object({
       account_id: z.string(),
@@ -59,7 +61,7 @@ export const statisticsActions = {
           failures: z.array(
             z.object({
               type: transactionType,
-              network: z.string().nullable(),
+              network: z.nullable(z.string()),
               /** Of the error that the caller got; `resolved` if an operator resolved the order as failed. */
               code: z.string(),
               count: z.int(),
@@ -75,11 +77,13 @@ export const statisticsActions = {
     scope: "account",
     roles,
     kind: "read",
-    input: accountInput.extend({ days: z.coerce.number().int().min(1).max(BALANCE_DAYS_MAX).default(30) }),
+    input: z.extend(accountInput, {
+      days: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(BALANCE_DAYS_MAX)), 30),
+    }),
     output: z.object({
       account_id: z.string(),
       /** Each day of the stage's time zone until today, oldest first. NGN at the end of the day; null before the first known balance. */
-      balances: z.array(z.object({ day: z.iso.date(), balance: z.number().nullable() })),
+      balances: z.array(z.object({ day: z.iso.date(), balance: z.nullable(z.number()) })),
     }),
     summary: "List an account's balance at the end of each day",
     command: "none",

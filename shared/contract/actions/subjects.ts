@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { hasLongNumber, isVirtualNin } from "../own-number.ts";
 import { phoneNumberOf } from "../phone-spelling.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
@@ -16,33 +16,34 @@ export const subjectNumberOf = (kind: SubjectKind, text: string): string | undef
 };
 
 /** Which request is answered. It is recorded, so that the number has no place in it. */
-export const requestReason = whySchema.refine(
-  (why) => !hasLongNumber(why),
-  "Must contain no number of ten or more digits: it is recorded",
+export const requestReason = whySchema.check(
+  z.refine((why) => !hasLongNumber(why), "Must contain no number of ten or more digits: it is recorded"),
 );
 
 const subjectInput = z
   .object({
     kind: subjectKind,
-    number: z.string().max(60),
+    number: z.string().check(z.maxLength(60)),
     why: requestReason,
-    cursor: z.string().max(1_000).optional(),
+    cursor: z.optional(z.string().check(z.maxLength(1_000))),
   })
-  // The message does not repeat it.
-  .refine(({ kind, number }) => subjectNumberOf(kind, number) !== undefined, {
-    path: ["number"],
-    error: "Must be a NIN or BVN of 11 digits, or a Nigerian mobile number",
-  });
+  .check(
+    // The message does not repeat it.
+    z.refine(({ kind, number }) => subjectNumberOf(kind, number) !== undefined, {
+      path: ["number"],
+      error: "Must be a NIN or BVN of 11 digits, or a Nigerian mobile number",
+    }),
+  );
 
 const owner = { account_id: z.string(), account_name: z.string(), key_id: z.string(), mode: modeSchema };
 
 /** A consent with the name of its account, and how the check ended. */
-const subjectCheck = consentView.extend({ account_name: z.string(), status: transactionStatus });
+const subjectCheck = z.extend(consentView, { account_name: z.string(), status: transactionStatus });
 const subjectOrder = z.object({
   reference: z.string(),
   ...owner,
   type: transactionType,
-  network: z.string().nullable(),
+  network: z.nullable(z.string()),
   amount: nairaAmount,
   status: transactionStatus,
   created_at: z.iso.datetime(),
@@ -52,7 +53,7 @@ const page = {
   /** What is newer may not be found yet. */
   until: z.iso.datetime(),
   /** Null on the last page. A page may be empty although it is set. */
-  next_cursor: z.string().nullable(),
+  next_cursor: z.nullable(z.string()),
 };
 
 /** What is kept of a person, by their number. A number is in the body of a POST, so in no address and no log. */

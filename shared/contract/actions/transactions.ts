@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { orderReadRoles, roles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
 import {
@@ -31,10 +31,10 @@ export const lookupFindings = [
 ] as const;
 export type LookupFinding = (typeof lookupFindings)[number];
 
-export const listedTransaction = transactionView.extend({
+export const listedTransaction = z.extend(transactionView, {
   account_id: z.string(),
   mode: modeSchema,
-  upstream_reference: z.string().nullable(),
+  upstream_reference: z.nullable(z.string()),
 });
 
 const orderAdvice = z.object({
@@ -55,39 +55,39 @@ export const adviceHeadings: Readonly<Record<OrderAdvice["about"], string>> = {
 };
 
 /** The operator who is on an open order, and since when. */
-const taken = z.object({ by: z.string(), at: z.iso.datetime() }).nullable();
+const taken = z.nullable(z.object({ by: z.string(), at: z.iso.datetime() }));
 
-const transactionDetails = listedTransaction.extend({
+const transactionDetails = z.extend(listedTransaction, {
   taken,
   /** When the order was sent, if it waited. */
-  sent_at: z.iso.datetime().nullable(),
+  sent_at: z.nullable(z.iso.datetime()),
   /** What an operator should know of a transaction that waits, or that waited. */
-  wait: z.string().nullable(),
+  wait: z.nullable(z.string()),
   /** Only of an open live purchase that does not wait: whether it was sent, and so may have been delivered. */
-  unknown_outcome: z.string().nullable(),
+  unknown_outcome: z.nullable(z.string()),
   /** The order in plain words, for who is asked about it. */
   advice: z.array(orderAdvice),
   /** Until when a live order may end by itself; null if it has ended. */
-  wait_until: z.iso.datetime().nullable(),
+  wait_until: z.nullable(z.iso.datetime()),
   /**
    * When the upstream is asked for the order next, in the run that begins within a minute of it; null if it cannot be
    * asked, and for owners.
    */
-  next_question_at: z.iso.datetime().nullable(),
+  next_question_at: z.nullable(z.iso.datetime()),
   /** Until when its own request may settle it, so that an operator may not; null if an operator may, or it has ended. */
-  in_flight_until: z.iso.datetime().nullable(),
+  in_flight_until: z.nullable(z.iso.datetime()),
   /**
    * What the upstream answered when it was asked for the order; null if it was never asked, and for owners.
    */
-  lookup: z
-    .object({
+  lookup: z.nullable(
+    z.object({
       asked_at: z.iso.datetime(),
       asked: z.int(),
       finding: z.enum(lookupFindings),
       /** What was missing or different, or why there is no clear answer. */
-      details: z.string().nullable(),
-    })
-    .nullable(),
+      details: z.nullable(z.string()),
+    }),
+  ),
   /** The upstream can be asked for it now. */
   can_ask: z.boolean(),
   /** It was successful and is not refunded. */
@@ -106,13 +106,13 @@ export const transactionsActions = {
     roles,
     kind: "read",
     personal: true,
-    input: accountInput.extend({
+    input: z.extend(accountInput, {
       ...transactionQuery.shape,
-      mode: modeSchema.default("live"),
-      limit: z.coerce.number().int().min(1).max(LISTED_TRANSACTIONS_MAX).optional(),
+      mode: z._default(modeSchema, "live"),
+      limit: z.optional(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(LISTED_TRANSACTIONS_MAX))),
     }),
     /** A page may be short or empty although `next_cursor` is set: at most 500 transactions are read for it. */
-    output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.string().nullable() }),
+    output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.nullable(z.string()) }),
     summary: "List the transactions of an account, newest first",
     command: "by hand",
   },
@@ -121,7 +121,7 @@ export const transactionsActions = {
     roles,
     kind: "read",
     personal: true,
-    input: itemInput.extend({ reference: referenceInput }),
+    input: z.extend(itemInput, { reference: referenceInput }),
     output: transactionDetails,
     summary: "Show a transaction and its history; takes our reference, the caller's or the upstream's",
     command: {
@@ -142,14 +142,14 @@ export const transactionsActions = {
       /** The oldest. */
       transactions: z
         .array(
-          listedTransaction.extend({
+          z.extend(listedTransaction, {
             stuck: z.boolean(),
             /** For how long its own request may still settle it; 0 if an operator may. */
             in_flight_ms: z.int(),
             taken,
           }),
         )
-        .max(LISTED_TRANSACTIONS_MAX),
+        .check(z.maxLength(LISTED_TRANSACTIONS_MAX)),
     }),
     summary: "List the live transactions that are open and sent, oldest first",
     command: "none",
@@ -159,13 +159,13 @@ export const transactionsActions = {
     roles: orderReadRoles,
     kind: "read",
     personal: true,
-    input: z.object({ account: accountField.optional() }),
+    input: z.object({ account: z.optional(accountField) }),
     output: z.object({
       number: z.int(),
       amount: nairaAmount,
-      oldest_s: z.int().nullable(),
+      oldest_s: z.nullable(z.int()),
       /** About how long it takes to send them all once the limit is free; null while nothing is sent. */
-      sending_s: z.number().nullable(),
+      sending_s: z.nullable(z.number()),
       accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: nairaAmount })),
       orders: z.array(
         z.object({
@@ -186,7 +186,7 @@ export const transactionsActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: changeInput.extend({ reference: referenceInput }),
+    input: z.extend(changeInput, { reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string() }),
     summary: "Ask the upstream for the outcome of an open order, within a minute",
     command: {
@@ -199,7 +199,7 @@ export const transactionsActions = {
     scope: "service",
     roles: ["operator"],
     kind: "change",
-    input: changeInput.extend({ reference: referenceInput }),
+    input: z.extend(changeInput, { reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string(), taken }),
     summary: "Mark an open order as yours for 30 minutes: no other operator can mark it until then",
     command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
@@ -210,7 +210,9 @@ export const transactionsActions = {
     kind: "change",
     input: z.object({
       reference: referenceInput,
-      note: whySchema.describe("what to record, without numbers of persons: its account's owners read it too"),
+      note: whySchema.check(
+        z.meta({ description: "what to record, without numbers of persons: its account's owners read it too" }),
+      ),
     }),
     output: z.object({ reference: z.string(), account_id: z.string() }),
     summary: "Add a note to the history of a transaction",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, nairaAmount, referenceInput, whySchema } from "./action.ts";
@@ -20,16 +20,16 @@ const eventView = z.object({
     "unreadable",
     "not_found",
   ]),
-  upstream_reference: z.string().nullable(),
+  upstream_reference: z.nullable(z.string()),
   /** The status that it reports, or what could not be read. */
   says: z.string(),
-  type: z.string().nullable(),
+  type: z.nullable(z.string()),
   /** Masked. */
-  phone_number: z.string().nullable(),
+  phone_number: z.nullable(z.string()),
   /** The reference of the transaction that it is about, if that is known. */
-  transaction: z.string().nullable(),
+  transaction: z.nullable(z.string()),
   /** NGN. */
-  amount: nairaAmount.nullable(),
+  amount: z.nullable(nairaAmount),
 });
 
 /** A field in which an event and a transaction differ, with both values formatted. */
@@ -43,16 +43,16 @@ const candidate = z.object({
   type: transactionType,
   /** NGN. */
   amount: nairaAmount,
-  network: z.string().nullable(),
-  phone_number: z.string().nullable(),
-  upstream_reference: z.string().nullable(),
+  network: z.nullable(z.string()),
+  phone_number: z.nullable(z.string()),
+  upstream_reference: z.nullable(z.string()),
   created_at: z.iso.datetime(),
   /** From when it was sent to the upstream to the event. */
   sent_before_s: z.int(),
   differences: z.array(difference),
 });
 
-const eventField = z.string().regex(/^event_[\w-]{1,60}$/, "Must be an event id, which begins with event_");
+const eventField = z.string().check(z.regex(/^event_[\w-]{1,60}$/, "Must be an event id, which begins with event_"));
 
 /** The upstream's events. */
 export const upstreamEventsActions = {
@@ -63,9 +63,8 @@ export const upstreamEventsActions = {
     personal: true,
     input: z.object({
       state: z
-        .enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all")
-        .default("open")
-        .describe("open, matched, discarded or all"),
+        ._default(z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"), "open")
+        .register(z.globalRegistry, { description: "open, matched, discarded or all" }),
     }),
     /** At most 500: the oldest that are open, or those of another state among the latest 500. */
     output: z.object({ events: z.array(eventView) }),
@@ -113,7 +112,9 @@ export const upstreamEventsActions = {
       event: eventField,
       /** The transaction's. */
       reference: referenceInput,
-      accepts_differences: z.boolean().default(false).describe("match even if type, amount or phone number differ"),
+      accepts_differences: z
+        ._default(z.boolean(), false)
+        .register(z.globalRegistry, { description: "match even if type, amount or phone number differ" }),
       why: whySchema,
     }),
     output: z.object({

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
 import { endedCount } from "./statistics.ts";
@@ -16,7 +16,7 @@ export const upstreamActions = {
     output: z.object({
       catalog: z.object({
         /** When the upstream last accepted a key and sent the catalog; null if it never did. */
-        fetched_at: z.iso.datetime().nullable(),
+        fetched_at: z.nullable(z.iso.datetime()),
       }),
       /** For what no order gets through, until one is accepted: our key, address or balance, or the connection. */
       refusals: z.array(
@@ -35,20 +35,20 @@ export const upstreamActions = {
         /** Orders that the upstream takes in a minute, with all of the service's keys. */
         per_minute: z.int(),
         /** Until then new orders wait; null if they are sent at once. */
-        spent_until: z.iso.datetime().nullable(),
+        spent_until: z.nullable(z.iso.datetime()),
       }),
       waiting: z.object({
         count: z.int(),
-        oldest_s: z.int().nullable(),
+        oldest_s: z.nullable(z.int()),
         /** About how long it takes to send them all; null while purchases are off. */
-        sending_s: z.int().nullable(),
+        sending_s: z.nullable(z.int()),
       }),
       /** Live orders whose end is not known yet. */
       open: z.object({
         count: z.int(),
         /** For longer than 15 minutes. */
         stuck: z.int(),
-        oldest_at: z.iso.datetime().nullable(),
+        oldest_at: z.nullable(z.iso.datetime()),
       }),
       /** About: what ended in this hour and the hours before. */
       recent: z.object({ latency_bounds_ms: z.array(z.int()), counts: z.array(endedCount) }),
@@ -69,7 +69,7 @@ export const upstreamActions = {
           request: z.string(),
           result: z.enum(["accepted", "refused", "unclear"]),
           /** Of HTTP; null without an answer. */
-          status: z.int().nullable(),
+          status: z.nullable(z.int()),
           /** How the service takes the answer, and what the upstream says. */
           answer: z.string(),
         }),
@@ -77,7 +77,7 @@ export const upstreamActions = {
       /** What is not as the profile says, or as the service needs it. */
       findings: z.array(z.string()),
       /** The entries of `upstreamProfile` that the answers speak for, as JSON; null if they say too little. */
-      proposed: z.string().nullable(),
+      proposed: z.nullable(z.string()),
     }),
     summary: "Find out with the upstream's test key what it accepts, and which profile fits it",
     command: {},

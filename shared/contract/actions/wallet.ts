@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles, bookRoles, roles } from "../roles.ts";
 import { transactionQuery, transactionType } from "../transaction.ts";
@@ -7,12 +7,11 @@ import { type ActionTable, accountChangeInput, accountInput, nairaAmount, whySch
 /** The idempotency id of a ledger entry, such as the bank's reference. */
 export const entryIdSchema = z
   .string()
-  .trim()
-  .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
+  .check(z.trim(), z.regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -"));
 
 /** Up to 9,999,999,999.99 NGN, so a typing error stays a safe integer of kobo. */
 const AMOUNT_KOBO_MAX = 999_999_999_999;
-const amountKobo = z.int(TYPED_NAIRA_RULE).max(AMOUNT_KOBO_MAX, "Is too large");
+const amountKobo = z.int(TYPED_NAIRA_RULE).check(z.maximum(AMOUNT_KOBO_MAX, "Is too large"));
 
 export const entryResult = z.object({
   account_id: z.string(),
@@ -37,8 +36,8 @@ export const statementLine = z.object({
   kind: lineKind,
   /** Of a debit and its refund, our reference of the order. */
   id: z.string(),
-  caller_reference: z.string().nullable(),
-  network: z.string().nullable(),
+  caller_reference: z.nullable(z.string()),
+  network: z.nullable(z.string()),
   description: z.string(),
   effect: nairaAmount,
   /** The balance after it. */
@@ -55,7 +54,7 @@ export const walletActions = {
     output: z.object({
       account_id: z.string(),
       balance: nairaAmount,
-      low_balance_threshold: nairaAmount.nullable(),
+      low_balance_threshold: z.nullable(nairaAmount),
       /** How many orders wait for the upstream's rate limit. */
       queued_orders: z.int(),
       updated_at: z.iso.datetime(),
@@ -80,8 +79,8 @@ export const walletActions = {
     roles: ["operator"],
     kind: "change",
     /** 0 removes it. */
-    input: accountChangeInput.extend({ amount_kobo: amountKobo.min(0, "Must not be below 0") }),
-    output: z.object({ account_id: z.string(), low_balance_threshold: nairaAmount.nullable() }),
+    input: z.extend(accountChangeInput, { amount_kobo: amountKobo.check(z.minimum(0, "Must not be below 0")) }),
+    output: z.object({ account_id: z.string(), low_balance_threshold: z.nullable(nairaAmount) }),
     summary: "Set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
     command: {
       takes: { account: "<account>", amount_kobo: "<naira>" },
@@ -94,9 +93,9 @@ export const walletActions = {
     kind: "change",
     fourEyes: true,
     movesMoney: true,
-    input: accountChangeInput.extend({
-      amount_kobo: amountKobo.min(1, "Must be above 0"),
-      id: entryIdSchema.describe("the bank's reference of the transfer"),
+    input: z.extend(accountChangeInput, {
+      amount_kobo: amountKobo.check(z.minimum(1, "Must be above 0")),
+      id: entryIdSchema.check(z.meta({ description: "the bank's reference of the transfer" })),
     }),
     output: entryResult,
     summary: "Credit a bank transfer to a wallet; safe to retry with the same id",
@@ -112,9 +111,12 @@ export const walletActions = {
     fourEyes: true,
     irreversible: true,
     movesMoney: true,
-    input: accountInput.extend({
-      amount_kobo: amountKobo.min(-AMOUNT_KOBO_MAX, "Is too large").refine((kobo) => kobo !== 0, "Must not be 0"),
-      id: entryIdSchema.describe("a unique name of this correction"),
+    input: z.extend(accountInput, {
+      amount_kobo: amountKobo.check(
+        z.minimum(-AMOUNT_KOBO_MAX, "Is too large"),
+        z.refine((kobo) => kobo !== 0, "Must not be 0"),
+      ),
+      id: entryIdSchema.check(z.meta({ description: "a unique name of this correction" })),
       why: whySchema,
     }),
     output: entryResult,
@@ -130,7 +132,10 @@ export const walletActions = {
     kind: "change",
     fourEyes: true,
     movesMoney: true,
-    input: accountInput.extend({ id: entryIdSchema.describe("the bank's reference of the funding"), why: whySchema }),
+    input: z.extend(accountInput, {
+      id: entryIdSchema.check(z.meta({ description: "the bank's reference of the funding" })),
+      why: whySchema,
+    }),
     output: entryResult,
     summary: "Reverse a wrong funding in full, once and never below 0, by an adjustment that names it",
     command: {
@@ -143,9 +148,9 @@ export const walletActions = {
     roles: bookReadRoles,
     kind: "read",
     personal: true,
-    input: accountInput.extend({
-      ...transactionQuery.pick({ from: true, to: true }).shape,
-      cursor: z.string().max(1_000).optional(),
+    input: z.extend(accountInput, {
+      ...z.pick(transactionQuery, { from: true, to: true }).shape,
+      cursor: z.optional(z.string().check(z.maxLength(1_000))),
     }),
     /** A page may have no lines and yet a `next_cursor`: what is before `from` is summed up too. */
     output: z.object({
@@ -154,8 +159,8 @@ export const walletActions = {
       opening: nairaAmount,
       /** The balance after the last line of this page. */
       closing: nairaAmount,
-      lines: z.array(statementLine).max(STATEMENT_LINES_MAX),
-      next_cursor: z.string().nullable(),
+      lines: z.array(statementLine).check(z.maxLength(STATEMENT_LINES_MAX)),
+      next_cursor: z.nullable(z.string()),
     }),
     summary: "List every debit, refund, funding and adjustment of a wallet, oldest first, with the running balance",
     command: "by hand",

@@ -1,47 +1,48 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { roles } from "../roles.ts";
 import { ENDPOINTS_MAX, endpointEventName } from "../webhook-events.ts";
 import { type ActionTable, accountChangeInput, accountInput, printableText } from "./action.ts";
 
 export const webhookEventsInput = z
   .array(endpointEventName)
-  .min(1, "Must name at least one event")
-  .describe("the events that the endpoint gets, comma-separated");
+  .check(z.minLength(1, "Must name at least one event"))
+  .register(z.globalRegistry, { description: "the events that the endpoint gets, comma-separated" });
 
 export const endpointName = printableText
-  .min(1, "Must not be empty")
-  .max(60, "Must be at most 60 characters")
-  .describe("what people call the endpoint");
+  .check(z.minLength(1, "Must not be empty"), z.maxLength(60, "Must be at most 60 characters"))
+  .register(z.globalRegistry, { description: "what people call the endpoint" });
 
-const endpointId = z.string().regex(/^[1-9]\d{0,5}$/, "Must be the id of an endpoint, such as 1");
+const endpointId = z.string().check(z.regex(/^[1-9]\d{0,5}$/, "Must be the id of an endpoint, such as 1"));
 
 /** The endpoint that an action is about. */
-export const endpointField = endpointId.optional().describe("id of the endpoint, if the account has several");
-const endpointInput = accountInput.extend({ endpoint: endpointField });
-const endpointChangeInput = accountChangeInput.extend({ endpoint: endpointField });
+export const endpointField = z
+  .optional(endpointId)
+  .register(z.globalRegistry, { description: "id of the endpoint, if the account has several" });
+const endpointInput = z.extend(accountInput, { endpoint: endpointField });
+const endpointChangeInput = z.extend(accountChangeInput, { endpoint: endpointField });
 const takes = { account: "<account>", endpoint: "--endpoint <id>" };
 
 /** The URL is as `shownUrl` shows it, here and below: the values of its query may be secrets. */
 const endpointView = z.object({
   account_id: z.string(),
   /** Null, with a URL of null and no name, if the account has none. */
-  endpoint: z.string().nullable(),
-  name: z.string().nullable(),
-  url: z.string().nullable(),
+  endpoint: z.nullable(z.string()),
+  name: z.nullable(z.string()),
+  url: z.nullable(z.string()),
   status: z.enum(["on", "off", "none"]),
   /** Since when no webhook was delivered; null if the last one was. */
-  failing_since: z.iso.datetime().nullable(),
+  failing_since: z.nullable(z.iso.datetime()),
   /** True if the endpoint is down: one probe at a time is sent until one is delivered. */
   down: z.boolean(),
   /** Until when webhooks are also signed with the secret before the last rotation. */
-  previous_secret_until: z.iso.datetime().nullable(),
+  previous_secret_until: z.nullable(z.iso.datetime()),
   events: z.array(z.string()),
 });
 
 /**
  * How many webhooks that waited for the endpoint are sent now; null if that is not known: they follow within minutes.
  */
-const requeued = { requeued: z.int().nullable() };
+const requeued = { requeued: z.nullable(z.int()) };
 
 /** An endpoint that was set or added. */
 const setOutput = z.object({
@@ -50,7 +51,7 @@ const setOutput = z.object({
   name: z.string(),
   url: z.string(),
   /** Only of a new endpoint; another URL leaves the secret until it is rotated. */
-  webhook_secret: z.string().nullable(),
+  webhook_secret: z.nullable(z.string()),
   events: z.array(z.string()),
   ...requeued,
 });
@@ -83,10 +84,10 @@ export const webhookActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({
-      url: z.string().describe("its URL"),
-      name: endpointName.optional(),
-      events: webhookEventsInput.optional(),
+    input: z.extend(accountChangeInput, {
+      url: z.string().register(z.globalRegistry, { description: "its URL" }),
+      name: z.optional(endpointName),
+      events: z.optional(webhookEventsInput),
     }),
     output: setOutput,
     summary: `Add one of at most ${ENDPOINTS_MAX} endpoints, and show its signing secret; events from now on are sent to it`,
@@ -99,10 +100,10 @@ export const webhookActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: endpointChangeInput.extend({
+    input: z.extend(endpointChangeInput, {
       url: z.string(),
-      name: endpointName.optional(),
-      events: webhookEventsInput.optional(),
+      name: z.optional(endpointName),
+      events: z.optional(webhookEventsInput),
     }),
     output: setOutput,
     summary: "Set the endpoint URL and enable it; add the first endpoint, and show its signing secret",
@@ -112,7 +113,7 @@ export const webhookActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: endpointChangeInput.extend({ events: webhookEventsInput }),
+    input: z.extend(endpointChangeInput, { events: webhookEventsInput }),
     output: endpointView,
     summary: "Choose the events that the endpoint gets; changes neither URL, secret nor status",
     command: {
@@ -125,7 +126,7 @@ export const webhookActions = {
     roles: ["operator"],
     kind: "change",
     input: endpointChangeInput,
-    output: endpointView.extend(requeued),
+    output: z.extend(endpointView, requeued),
     summary: "Start sending webhooks again; deliveries recover resends the missed ones",
     command: { takes, example: "acc_0123456789abcdef01" },
   },
@@ -150,11 +151,11 @@ export const webhookActions = {
       webhook_id: z.string(),
       /** Whether the endpoint answered 2xx. */
       ok: z.boolean(),
-      http_status: z.int().nullable(),
+      http_status: z.nullable(z.int()),
       /** Why there was no usable response. */
-      reason: z.string().nullable(),
+      reason: z.nullable(z.string()),
       /** Some headers of the response; null if there was none. */
-      response_headers: z.record(z.string(), z.string()).nullable(),
+      response_headers: z.nullable(z.record(z.string(), z.string())),
       duration_ms: z.int(),
       ...requeued,
     }),
@@ -181,7 +182,7 @@ export const webhookActions = {
     roles: ["operator"],
     kind: "change",
     irreversible: true,
-    input: accountChangeInput.extend({ endpoint: endpointId.describe("id of the endpoint") }),
+    input: z.extend(accountChangeInput, { endpoint: endpointId.check(z.meta({ description: "id of the endpoint" })) }),
     output: z.object({ account_id: z.string(), endpoint: z.string(), url: z.string() }),
     summary: "Remove an endpoint with its secret; what waits for it ends as removed",
     command: { takes: { account: "<account>", endpoint: "<endpoint>" }, example: "acc_0123456789abcdef01 2" },

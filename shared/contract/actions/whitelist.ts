@@ -1,11 +1,13 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
 const whitelistView = z.object({ account_id: z.string(), ips: z.array(z.string()) });
-const whitelistChangeInput = accountChangeInput.extend({
+const whitelistChangeInput = z.extend(accountChangeInput, {
   /** IP addresses and CIDR ranges. */
-  ranges: z.array(z.string().trim().max(50)).min(1, "Must have at least one address").max(20),
+  ranges: z
+    .array(z.string().check(z.trim(), z.maxLength(50)))
+    .check(z.minLength(1, "Must have at least one address"), z.maxLength(20)),
 });
 
 /** An account's whitelist. */

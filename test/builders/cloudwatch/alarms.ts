@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Urgency } from "../../../shared/platform/log-catalog.ts";
 import { mentions, type Resource, type StackTemplate } from "../templates.ts";
 import { type AlarmRule, type AlarmState, type DataPoint, evaluate, evaluationRange } from "./alarm-state.ts";
@@ -32,27 +32,27 @@ const statistic = z.enum(["Sum", "Maximum", "Minimum"]);
 const metric = z.object({
   Namespace: z.string(),
   MetricName: z.string(),
-  Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })).default([]),
+  Dimensions: z._default(z.array(z.object({ Name: z.string(), Value: z.unknown() })), []),
 });
-const period = z
-  .int()
-  .multipleOf(60)
-  .transform((seconds) => seconds / 60);
+const period = z.pipe(
+  z.int().check(z.multipleOf(60)),
+  z.transform((seconds) => seconds / 60),
+);
 const condition = z.object({
   Threshold: z.number(),
   ComparisonOperator: z.enum(["GreaterThanThreshold", "LessThanThreshold"]),
   EvaluationPeriods: z.int(),
-  DatapointsToAlarm: z.int().optional(),
-  TreatMissingData: z.enum(["breaching", "notBreaching", "ignore", "missing"]).default("missing"),
+  DatapointsToAlarm: z.optional(z.int()),
+  TreatMissingData: z._default(z.enum(["breaching", "notBreaching", "ignore", "missing"]), "missing"),
 });
-const single = metric.extend({ Statistic: statistic, Period: period });
+const single = z.extend(metric, { Statistic: statistic, Period: period });
 const filledMetric = z.object({
   Metrics: z.tuple([
     z.object({
-      Expression: z
-        .string()
-        .regex(/^FILL\(m, -?\d+\)$/)
-        .transform((text) => Number(text.slice("FILL(m, ".length, -1))),
+      Expression: z.pipe(
+        z.string().check(z.regex(/^FILL\(m, -?\d+\)$/)),
+        z.transform((text) => Number(text.slice("FILL(m, ".length, -1))),
+      ),
     }),
     z.object({ Id: z.literal("m"), MetricStat: z.object({ Metric: metric, Stat: statistic, Period: period }) }),
   ]),

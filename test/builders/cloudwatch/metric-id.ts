@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { mentions, resourceName, type StackTemplate } from "../templates.ts";
 
 /** One name for a metric with its dimensions, in whatever order they stand. */

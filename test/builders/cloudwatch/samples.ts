@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { matchesFilter } from "../filter-pattern.ts";
 import type { StackTemplate } from "../templates.ts";
 import { metricIdOf, nameIn } from "./metric-id.ts";

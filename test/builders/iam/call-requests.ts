@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { outputOf, pascalCase } from "../../../infra/outputs.ts";
 import { secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { IDENTITY_KEY_ARN } from "../../../tools/local/local-aws.ts";
@@ -15,9 +15,10 @@ type Named = Readonly<Record<string, string | undefined>>;
 const queueCall = z.object({ QueueUrl: z.string() });
 const secretCall = z.object({ SecretId: z.enum(secretNames) });
 const keyCall = z.object({ KeyId: z.literal(IDENTITY_KEY_ARN), MacAlgorithm: z.string() });
-const topicCall = z
-  .object({ Action: z.string(), TopicArn: z.string(), SubscriptionArn: z.string(), Protocol: z.string() })
-  .partial({ TopicArn: true, SubscriptionArn: true, Protocol: true });
+const topicCall = z.partial(
+  z.object({ Action: z.string(), TopicArn: z.string(), SubscriptionArn: z.string(), Protocol: z.string() }),
+  { TopicArn: true, SubscriptionArn: true, Protocol: true },
+);
 
 const TABLES = ["Access", "Ledger", "Audit", "Cache"] as const;
 

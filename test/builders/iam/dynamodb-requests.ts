@@ -1,27 +1,33 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { IamRequest } from "./evaluate.ts";
 
 /** A key as the document client takes it, or as it goes over the wire. */
-const text = z.union([z.string(), z.object({ S: z.string() }).transform(({ S }) => S)]);
+const text = z.union([
+  z.string(),
+  z.pipe(
+    z.object({ S: z.string() }),
+    z.transform(({ S }) => S),
+  ),
+]);
 const item = z.looseObject({ pk: text });
 const attributes = z.record(z.string(), z.unknown());
 const expressions = z.object({
-  ConditionExpression: z.string().optional(),
-  UpdateExpression: z.string().optional(),
-  KeyConditionExpression: z.string().optional(),
-  FilterExpression: z.string().optional(),
-  ProjectionExpression: z.string().optional(),
-  ExpressionAttributeNames: z.record(z.string(), z.string()).default({}),
-  ExpressionAttributeValues: attributes.default({}),
+  ConditionExpression: z.optional(z.string()),
+  UpdateExpression: z.optional(z.string()),
+  KeyConditionExpression: z.optional(z.string()),
+  FilterExpression: z.optional(z.string()),
+  ProjectionExpression: z.optional(z.string()),
+  ExpressionAttributeNames: z._default(z.record(z.string(), z.string()), {}),
+  ExpressionAttributeValues: z._default(attributes, {}),
 });
-const part = expressions.extend({ TableName: z.string(), Item: item.optional(), Key: item.optional() });
-const single = part.extend({
-  IndexName: z.string().optional(),
-  Select: z.string().optional(),
-  ReturnValues: z.string().optional(),
+const part = z.extend(expressions, { TableName: z.string(), Item: z.optional(item), Key: z.optional(item) });
+const single = z.extend(part, {
+  IndexName: z.optional(z.string()),
+  Select: z.optional(z.string()),
+  ReturnValues: z.optional(z.string()),
 });
 const batch = z.object({
-  RequestItems: z.record(z.string(), expressions.extend({ Keys: z.array(item) })),
+  RequestItems: z.record(z.string(), z.extend(expressions, { Keys: z.array(item) })),
 });
 const transaction = z.object({ TransactItems: z.array(z.record(z.string(), part)) });
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import * as z from "zod";
+import * as z from "#zod";
 
 /**
  * Evaluates identity-based policies as IAM does, in the subset of their language that the templates use. Everything
@@ -17,33 +17,50 @@ export type IamRequest = {
 };
 
 const oneOrMore = z
-  .union([z.array(z.string()).min(1), z.string().transform((one) => [one])])
-  .refine((values) => !values.some((value) => value.includes("${")), "Policy variables are not evaluated here");
+  .union([
+    z.array(z.string()).check(z.minLength(1)),
+    z.pipe(
+      z.string(),
+      z.transform((one) => [one]),
+    ),
+  ])
+  .check(
+    z.refine((values) => !values.some((value) => value.includes("${")), "Policy variables are not evaluated here"),
+  );
 const statement = z
   .strictObject({
-    Sid: z.string().optional(),
+    Sid: z.optional(z.string()),
     Effect: z.enum(["Allow", "Deny"]),
-    Action: oneOrMore.optional(),
-    NotAction: oneOrMore.optional(),
-    Resource: oneOrMore.optional(),
-    NotResource: oneOrMore.optional(),
-    Condition: z
-      .record(
-        z.string().refine((name) => isKnown(name), "Unknown condition operator"),
+    Action: z.optional(oneOrMore),
+    NotAction: z.optional(oneOrMore),
+    Resource: z.optional(oneOrMore),
+    NotResource: z.optional(oneOrMore),
+    Condition: z._default(
+      z.record(
+        z.string().check(z.refine((name) => isKnown(name), "Unknown condition operator")),
         z.record(z.string(), oneOrMore),
-      )
-      .default({}),
+      ),
+      {},
+    ),
   })
-  .refine(({ Action, NotAction }) => (Action === undefined) !== (NotAction === undefined), "Action or NotAction")
-  .refine(
-    ({ Resource, NotResource }) => (Resource === undefined) !== (NotResource === undefined),
-    "Resource or NotResource",
+  .check(
+    z.refine(({ Action, NotAction }) => (Action === undefined) !== (NotAction === undefined), "Action or NotAction"),
+    z.refine(
+      ({ Resource, NotResource }) => (Resource === undefined) !== (NotResource === undefined),
+      "Resource or NotResource",
+    ),
   );
 export type Statement = z.output<typeof statement>;
 
 const document = z.strictObject({
   Version: z.literal("2012-10-17"),
-  Statement: z.union([z.array(statement), statement.transform((one) => [one])]),
+  Statement: z.union([
+    z.array(statement),
+    z.pipe(
+      statement,
+      z.transform((one) => [one]),
+    ),
+  ]),
 });
 
 /** The statements of a policy whose references are resolved; throws on whatever is not evaluated here. */

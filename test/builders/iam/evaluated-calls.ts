@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { HttpResponse } from "@smithy/core/protocols";
-import * as z from "zod";
+import * as z from "#zod";
 import { CallHandler } from "../../../shared/platform/aws/call-handler.ts";
 import { runningFunction } from "../../../tools/local/functions.ts";
 import { requestsOf, type WireCall } from "./call-requests.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { ACCOUNT_ID, REGION } from "../../../tools/local/local-aws.ts";
 import type { StackTemplate } from "../templates.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { type FunctionName, functionNames } from "../../../infra/functions.ts";
 import { idIn, mentions, type Resource, type templatesOf } from "../templates.ts";
 import { type Statement, statementsIn } from "./evaluate.ts";
@@ -14,7 +14,7 @@ export type StagePolicies = {
   readonly managed: ReadonlyMap<string, readonly Statement[]>;
 };
 
-const inlinePolicies = z.array(z.object({ PolicyDocument: z.unknown() })).default([]);
+const inlinePolicies = z._default(z.array(z.object({ PolicyDocument: z.unknown() })), []);
 
 export const stagePolicies = (templates: ReturnType<typeof templatesOf>): StagePolicies => {
   const stacks = Object.values(templates).filter((stack) => stack !== undefined);

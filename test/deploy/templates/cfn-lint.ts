@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { PIPELINE_TEMPLATE } from "../../builders/pipeline-template.ts";
 import { stageVariants } from "../../builders/stage-variants.ts";
 import { mentions, stackTemplates } from "../../builders/templates.ts";
@@ -28,10 +28,13 @@ const folder = await mkdtemp(join(tmpdir(), "cfn-lint-"));
 afterAll(() => rm(folder, { recursive: true }));
 
 const findings = z.array(
-  z.object({ Rule: z.object({ Id: z.string() }), Message: z.string(), Filename: z.string() }).transform((finding) => ({
-    rule: finding.Rule.Id,
-    text: `${finding.Rule.Id} ${finding.Filename}: ${finding.Message}`,
-  })),
+  z.pipe(
+    z.object({ Rule: z.object({ Id: z.string() }), Message: z.string(), Filename: z.string() }),
+    z.transform((finding) => ({
+      rule: finding.Rule.Id,
+      text: `${finding.Rule.Id} ${finding.Filename}: ${finding.Message}`,
+    })),
+  ),
 );
 
 /** What cfn-lint finds; its exit code is not 0 if there is anything. */
@@ -52,7 +55,7 @@ const write = async (name: string, template: unknown): Promise<string> => {
 
 const parts = z.looseObject({
   Resources: z.record(z.string(), z.unknown()),
-  Outputs: z.record(z.string(), z.unknown()).default({}),
+  Outputs: z._default(z.record(z.string(), z.unknown()), {}),
 });
 const seen = new Set<string>();
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { covers, readPipelineTemplate, serviceLinkedRoles } from "../../builders/pipeline-template.ts";
 import { stageVariants } from "../../builders/stage-variants.ts";
 import { readTemplate, stackTemplates } from "../../builders/templates.ts";
@@ -55,7 +55,7 @@ const python = await installedPython(["cfn-lint==1.10.3"], ["--no-deps"]);
 const schemas = join(await packagesOf(python), "cfnlint/data/schemas/providers/us_east_1");
 
 const schema = z.object({
-  handlers: z.record(z.string(), z.object({ permissions: z.array(z.string()) })).default({}),
+  handlers: z._default(z.record(z.string(), z.object({ permissions: z.array(z.string()) })), {}),
 });
 
 /** Of the stacks that a pipeline deploys: the administrator's is deployed without this policy. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { openApiDocument } from "../../../shared/contract/openapi.ts";
 import { newApp, packedClient } from "../../builders/packed-client.ts";
 import { startTestService, type TestService } from "../../builders/service.ts";
@@ -20,7 +20,10 @@ const blocks = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block = ""]) => block);
 
 const operations = z
-  .record(z.string(), z.record(z.string(), z.object({ operationId: z.string(), description: z.string().default("") })))
+  .record(
+    z.string(),
+    z.record(z.string(), z.object({ operationId: z.string(), description: z._default(z.string(), "") })),
+  )
   .parse(openApiDocument().paths);
 const descriptions = Object.values(operations).flatMap((methods) =>
   Object.values(methods).map(({ operationId, description }) => ({ operationId, description })),

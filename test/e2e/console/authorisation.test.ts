@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { type ActionTable, methodOf } from "../../../shared/contract/actions/action.ts";
 import {
   type ActionName,
@@ -441,7 +441,7 @@ describe("who may do each action of the console", () => {
 
 test("each change that the service made, each export and each read of personal data is in the audit log, in words", async () => {
   const entry = z.object({ action: z.string(), by: z.string(), sentence: z.string() });
-  const page = z.object({ entries: z.array(entry), next_cursor: z.string().nullable() });
+  const page = z.object({ entries: z.array(entry), next_cursor: z.nullable(z.string()) });
   const recorded = new Set<string>();
   let cursor: string | null | undefined;
   do {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { setAccountLimits, setKeyLimits } from "../../../shared/access/accounts.ts";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";

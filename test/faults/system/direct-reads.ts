@@ -1,15 +1,18 @@
 import { BatchGetCommand, type DynamoDBDocument, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Forward } from "../../strict/wire.ts";
 import { processes } from "./clock.ts";
 
-const item = z.custom<Parameters<typeof unmarshall>[0]>().transform((attributes) => unmarshall(attributes));
+const item = z.pipe(
+  z.custom<Parameters<typeof unmarshall>[0]>(),
+  z.transform((attributes) => unmarshall(attributes)),
+);
 const output = z.looseObject({
-  Item: item.optional(),
-  Items: z.array(item).optional(),
-  LastEvaluatedKey: item.optional(),
-  Responses: z.record(z.string(), z.array(item)).optional(),
+  Item: z.optional(item),
+  Items: z.optional(z.array(item)),
+  LastEvaluatedKey: z.optional(item),
+  Responses: z.optional(z.record(z.string(), z.array(item))),
 });
 
 const bytes = (base64: unknown): Uint8Array => new Uint8Array(Buffer.from(String(base64), "base64"));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import { queues } from "../../../infra/queues.ts";
 import { streamConsumers } from "../../../infra/streams.ts";
 import { isTransactionPk } from "../../../shared/ledger/schema.ts";
@@ -30,7 +30,10 @@ export type StateChange = {
   readonly from: TransactionState | undefined;
   readonly to: TransactionState | undefined;
 };
-const storedState = transactionSchema.pick({ status: true, queued: true, claim: true }).transform(stateOf);
+const storedState = z.pipe(
+  z.pick(transactionSchema, { status: true, queued: true, claim: true }),
+  z.transform(stateOf),
+);
 
 export type Concurrency = "sequential" | "concurrent";
 
@@ -359,7 +362,7 @@ const PAGE_RECORDS = 1_000;
 
 const streamArn = z.object({ Table: z.object({ LatestStreamArn: z.string() }) });
 const streamShard = z.object({
-  StreamDescription: z.object({ Shards: z.array(z.object({ ShardId: z.string() })).length(1) }),
+  StreamDescription: z.object({ Shards: z.array(z.object({ ShardId: z.string() })).check(z.length(1)) }),
 });
 const shardIterator = z.object({ ShardIterator: z.string() });
 const streamPage = z.object({ Records: z.array(z.custom<StreamRecord>()), NextShardIterator: z.string() });
@@ -370,7 +373,7 @@ const streamReader = async (
   streams: Forward,
   table: string,
 ): Promise<() => Promise<StreamRecord[]>> => {
-  const ask = async <Answer>(forward: Forward, operation: string, request: unknown, answer: z.ZodType<Answer>) =>
+  const ask = async <Answer>(forward: Forward, operation: string, request: unknown, answer: z.ZodMiniType<Answer>) =>
     answer.parse(JSON.parse((await forward(operation, JSON.stringify(request))).body));
   const { Table } = await ask(dynamodb, "DescribeTable", { TableName: table }, streamArn);
   const StreamArn = Table.LatestStreamArn;

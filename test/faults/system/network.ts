@@ -2,7 +2,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { createServer, type IncomingMessage, Server, type ServerResponse } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { Duplex } from "node:stream";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Event, miss, type Process, processes, schedule } from "./clock.ts";
 import type { Effect, FreezeEffect } from "./effects.ts";
 import { isPooled, meet } from "./realities.ts";
@@ -203,7 +203,10 @@ subscribe("tracing:net.server.listen:asyncEnd", (message) => {
 });
 const addressOf = z.object({ port: z.int() });
 const listening = z.object({
-  server: z.instanceof(Server).transform((server) => ({ server, ...addressOf.parse(server.address()) })),
+  server: z.pipe(
+    z.instanceof(Server),
+    z.transform((server) => ({ server, ...addressOf.parse(server.address()) })),
+  ),
 });
 
 /** Undefined if no server of this process listens there. */
@@ -223,7 +226,7 @@ const connectLocally = (port: number): LocalEnd | undefined => {
 /** Serves one request that a process sends. */
 export type Serve = (client: ClientEnd, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-const target = z.object({ port: z.coerce.number(), signal: z.instanceof(AbortSignal).optional() });
+const target = z.object({ port: z.coerce.number(), signal: z.optional(z.instanceof(AbortSignal)) });
 
 /**
  * Has the connections of processes end at `serve`, without sockets; those of the test itself end at the real servers.

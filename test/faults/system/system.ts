@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import * as z from "#zod";
 import type { TableName } from "../../../functions/function-spec.ts";
 import type { ScheduledFunction } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
@@ -60,7 +60,10 @@ const UNLIMITED = { vtu: 999_999, identity: 999_999, catalog: 999_999 };
 const answerSchema = z.object({
   statusCode: z.int(),
   headers: z.record(z.string(), z.string()),
-  body: z.string().transform((text) => z.object({ data: z.unknown().optional() }).parse(JSON.parse(text))),
+  body: z.pipe(
+    z.string(),
+    z.transform((text) => z.object({ data: z.optional(z.unknown()) }).parse(JSON.parse(text))),
+  ),
 });
 export type Answer = z.output<typeof answerSchema>;
 

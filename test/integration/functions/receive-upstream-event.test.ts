@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../shared/ledger/schema.ts";
@@ -37,7 +37,7 @@ const post = async (
   };
   const response = await fetch(url, { method: "POST", headers, body });
   const parsed = z
-    .object({ data: z.unknown().optional(), errors: z.record(z.string(), z.array(z.string())).optional() })
+    .object({ data: z.optional(z.unknown()), errors: z.optional(z.record(z.string(), z.array(z.string()))) })
     .parse(await response.json());
   return { status: response.status, code: response.headers.get("x-error-code"), body: parsed };
 };

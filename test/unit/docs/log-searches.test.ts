@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { logEvents } from "../../../shared/platform/log-events.ts";
 import { matchesFilter } from "../../builders/filter-pattern.ts";
 
@@ -30,7 +30,7 @@ describe("a line in Lambda's log", () => {
     expect(prefixed).toMatch(/^\S+\t\S+\tINFO\t\{"event":"message\.failed"\}$/);
     expect(written).toHaveLength(Object.keys(logEvents).length + 1);
     for (const line of written) expect(line).toMatch(/^\{.*\}$/);
-    expect(written.map((line) => z.object({ event: z.string().optional() }).parse(JSON.parse(line)).event)).toEqual([
+    expect(written.map((line) => z.object({ event: z.optional(z.string()) }).parse(JSON.parse(line)).event)).toEqual([
       ...Object.keys(logEvents),
       undefined,
     ]);

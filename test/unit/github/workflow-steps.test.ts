@@ -3,12 +3,12 @@ import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
-import * as z from "zod";
+import * as z from "#zod";
 import { temporaryFolder } from "../../builders/cleanups.ts";
 
 /** Goal: the steps that only GitHub runs work. Method: each runs as its workflow has it; `gh` records its arguments. */
 const Workflow = z.object({
-  jobs: z.record(z.string(), z.object({ steps: z.array(z.object({ run: z.string().optional() })).default([]) })),
+  jobs: z.record(z.string(), z.object({ steps: z._default(z.array(z.object({ run: z.optional(z.string()) })), []) })),
 });
 
 /** The only step of a workflow with this text. */
@@ -64,7 +64,7 @@ test("the bill of materials of a check has each package that is deployed, and no
     .object({
       packages: z.record(
         z.string(),
-        z.object({ name: z.string().optional(), version: z.string(), dev: z.literal(true).optional() }),
+        z.object({ name: z.optional(z.string()), version: z.string(), dev: z.optional(z.literal(true)) }),
       ),
     })
     .parse(JSON.parse(readFileSync("package-lock.json", "utf8")));

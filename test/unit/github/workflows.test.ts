@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import * as z from "zod";
+import * as z from "#zod";
 import { stages } from "../../../stages.ts";
 
 /** Goal: the workflows run what exists, with the least rights, and a selling stage is deployed after approval only. */
@@ -10,27 +10,27 @@ const FOLDER = ".github/workflows";
 
 const permissions = z.record(z.string(), z.enum(["read", "write"]));
 const step = z.object({
-  if: z.string().optional(),
-  uses: z.string().optional(),
-  run: z.string().optional(),
-  with: z.record(z.string(), z.unknown()).default({}),
+  if: z.optional(z.string()),
+  uses: z.optional(z.string()),
+  run: z.optional(z.string()),
+  with: z._default(z.record(z.string(), z.unknown()), {}),
 });
 const job = z.object({
-  if: z.string().optional(),
-  needs: z.string().optional(),
-  uses: z.string().optional(),
-  environment: z.string().optional(),
-  permissions: permissions.optional(),
-  "timeout-minutes": z.number().optional(),
-  concurrency: z.object({ group: z.string(), "cancel-in-progress": z.boolean() }).optional(),
-  with: z.record(z.string(), z.string()).default({}),
-  strategy: z.object({ matrix: z.object({ include: z.array(z.record(z.string(), z.string())) }) }).optional(),
-  steps: z.array(step).default([]),
+  if: z.optional(z.string()),
+  needs: z.optional(z.string()),
+  uses: z.optional(z.string()),
+  environment: z.optional(z.string()),
+  permissions: z.optional(permissions),
+  "timeout-minutes": z.optional(z.number()),
+  concurrency: z.optional(z.object({ group: z.string(), "cancel-in-progress": z.boolean() })),
+  with: z._default(z.record(z.string(), z.string()), {}),
+  strategy: z.optional(z.object({ matrix: z.object({ include: z.array(z.record(z.string(), z.string())) }) })),
+  steps: z._default(z.array(step), []),
 });
 const workflow = z.object({
   on: z.record(z.string(), z.unknown()),
   permissions,
-  concurrency: z.object({ group: z.string(), "cancel-in-progress": z.boolean() }).optional(),
+  concurrency: z.optional(z.object({ group: z.string(), "cancel-in-progress": z.boolean() })),
   jobs: z.record(z.string(), job),
 });
 

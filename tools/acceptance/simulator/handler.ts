@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request as httpRequestTo, IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "#zod";
 import { openDynamoDb, openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { purchaseOutcome } from "../../simulator/outcomes.ts";
 import { startSimulator } from "../../simulator/server.ts";
@@ -14,7 +14,7 @@ import { SETTINGS_PK, simulatorSettings } from "./table.ts";
 /** The simulator as a function of a throw-away stage: it serves the upstream's interface and sends later events. */
 
 const { SIMULATOR_TABLE, EVENT_QUEUE_URL } = z
-  .object({ SIMULATOR_TABLE: z.string().min(1), EVENT_QUEUE_URL: z.url() })
+  .object({ SIMULATOR_TABLE: z.string().check(z.minLength(1)), EVENT_QUEUE_URL: z.url() })
   .parse(process.env);
 const db = openDynamoDb();
 const sqs = openSqs();
@@ -22,12 +22,12 @@ const sqs = openSqs();
 const httpRequest = z.object({
   rawPath: z.string(),
   headers: z.record(z.string(), z.string()),
-  body: z.string().default(""),
-  isBase64Encoded: z.boolean().optional(),
+  body: z._default(z.string(), ""),
+  isBase64Encoded: z.optional(z.boolean()),
   requestContext: z.object({ http: z.object({ method: z.string() }) }),
 });
-const queueMessages = z.object({ Records: z.array(z.object({ body: z.string() })).min(1) });
-const laterEvent = z.object({ event: z.json(), copies: z.int().positive() });
+const queueMessages = z.object({ Records: z.array(z.object({ body: z.string() })).check(z.minLength(1)) });
+const laterEvent = z.object({ event: z.json(), copies: z.int().check(z.positive()) });
 
 /** The upstream's limits would refuse simultaneous purchases, and each instance counts for itself. */
 const UNLIMITED = { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 };

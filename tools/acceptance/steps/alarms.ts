@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-cloudwatch";
 import { SNSClient, SubscribeCommand } from "@aws-sdk/client-sns";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import * as z from "zod";
+import * as z from "#zod";
 import { stackName } from "../../../infra/outputs.ts";
 import { openSqs } from "../../../shared/platform/aws/sdk.ts";
 import type { Context, Simulator, Stage } from "../context.ts";

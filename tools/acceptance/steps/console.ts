@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { actionPath } from "../../../shared/contract/actions/actions.ts";
 import { roles } from "../../../shared/contract/roles.ts";
 import type { ConsoleToken } from "../console-token.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { Context, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 

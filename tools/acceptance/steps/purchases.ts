@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { AIRTIME_NAIRA, buyAirtime, DELIVERED, finalStatus, newCaller, storesOf } from "../caller.ts";
 import type { Simulator, Stage } from "../context.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import { AIRTIME_NAIRA, buyAirtime, DELIVERED, DELIVERED_LATER, newCaller } from "../caller.ts";
 import type { Simulator, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";

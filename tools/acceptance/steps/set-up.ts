@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import * as z from "zod";
+import * as z from "#zod";
 import { ownAddress } from "../caller.ts";
 import type { Simulator, Stage } from "../context.ts";
 import { callable } from "../emulator.ts";
@@ -26,7 +26,7 @@ export const setUp = async (simulator: Simulator, stage: Stage): Promise<SetUp> 
 
 /** Resolves with the new URL for the upstream's events. */
 export const rotateWebhookToken = async (stage: Stage): Promise<string> => {
-  const rotated = changed.extend({ webhook_url: z.url() });
+  const rotated = z.extend(changed, { webhook_url: z.url() });
   return callable(
     (await stage.admin(rotated, ["secrets", "rotate", "webhook-token", "--why", "acceptance"])).webhook_url,
   );

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
@@ -72,7 +72,7 @@ const differing = (one: Item, other: Item, fields: readonly string[]): readonly 
 /** Parses both items before comparing them. `adapt`: the old ledger's item as the restored ledger has to have it. */
 const compareWith =
   <Parsed>(
-    schema: z.ZodType<Parsed>,
+    schema: z.ZodMiniType<Parsed>,
     compareParsed: (
       parsed: { readonly old: Parsed; readonly restored: Parsed },
       oldItem: Item,
@@ -107,7 +107,7 @@ const unchanged = ({ shape }: { readonly shape: object }, item: Item): Condition
 };
 
 /** For items that never change once written. */
-const compareImmutable = (schema: z.ZodType = z.unknown()): Compare =>
+const compareImmutable = (schema: z.ZodMiniType = z.unknown()): Compare =>
   compareWith(schema, (_parsed, old, restored) => {
     const fields = differing(old, restored, [...new Set([...Object.keys(old), ...Object.keys(restored)])]);
     return fields.length === 0 ? { kind: "present" } : { kind: "differs", fields };
@@ -231,7 +231,7 @@ const compareTransaction: Compare = (old, restored, ledgers) => {
 };
 
 /** What an erasure or the retention removes from a consent, which does not change otherwise. */
-const removedFromConsent = consentSchema.pick({ subject: true, subject_key: true, purpose: true, evidence: true });
+const removedFromConsent = z.pick(consentSchema, { subject: true, subject_key: true, purpose: true, evidence: true });
 
 /** A consent without what either ledger has removed from it. */
 const compareConsent = compareWith(removedFromConsent, (_parsed, old, restored): Step => {
@@ -336,7 +336,7 @@ const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
   };
 });
 
-const walletFields = walletSchema.pick({
+const walletFields = z.pick(walletSchema, {
   account_id: true,
   restricted: true,
   restricted_at: true,
@@ -383,7 +383,7 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
 
 const eventFields = z.object({
   ...{ state: z.string(), reason: z.string() },
-  phone_masked: z.string().optional(),
+  phone_masked: z.optional(z.string()),
 });
 
 /** An event whose number has fewer digits in the old ledger has no more in the restored one. */
@@ -405,8 +405,8 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
 
 const deliveryFields = z.object({
   state: z.string(),
-  attempts: z.array(z.looseObject({ response_body: z.string().optional() })),
-  open: z.string().optional(),
+  attempts: z.array(z.looseObject({ response_body: z.optional(z.string()) })),
+  open: z.optional(z.string()),
 });
 type DeliveryFields = z.infer<typeof deliveryFields>;
 
@@ -479,7 +479,7 @@ const comparePerson = compareWith(personItemSchema, ({ old, restored }, oldItem)
 });
 
 /** The later version of an item that counts its writes. */
-const compareNewer = (schema: z.ZodType<{ readonly version: number }>): Compare =>
+const compareNewer = (schema: z.ZodMiniType<{ readonly version: number }>): Compare =>
   compareWith(schema, ({ old, restored }, oldItem): Step => {
     if (old.version <= restored.version) return { kind: "present" };
     const when = { expression: "version = :read", values: { ":read": restored.version } };
@@ -546,7 +546,7 @@ export type BalanceChange = LedgerChange & {
   readonly queuedNumber?: number;
 };
 
-const transactionFields = transactionSchema.pick({
+const transactionFields = z.pick(transactionSchema, {
   account_id: true,
   status: true,
   amount_kobo: true,
@@ -554,7 +554,7 @@ const transactionFields = transactionSchema.pick({
   debit: true,
   queued: true,
 });
-const entryFields = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
+const entryFields = z.pick(ledgerEntrySchema, { account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {

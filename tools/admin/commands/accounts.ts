@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { addCommand, type Report } from "../command.ts";

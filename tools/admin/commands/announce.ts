@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type * as z from "zod";
+import type * as z from "#zod";
 import { deliveriesActions } from "../../../shared/contract/actions/deliveries.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { addCommand, type Report, why } from "../command.ts";

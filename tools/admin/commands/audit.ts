@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger/audit.ts";
@@ -24,7 +24,7 @@ export const addAudit = (program: Command): void => {
     texts: { subject: "`verify` checks instead that no entry of any log was changed, removed or added by hand" },
     example: "audit acc_0123456789abcdef01",
     options: [{ flags: "--account <account>", text: "the account, if <subject> is a caller's own reference" }],
-    input: z.object({ subject: z.string().default(SERVICE), account: accountField.optional() }),
+    input: z.object({ subject: z._default(z.string(), SERVICE), account: z.optional(accountField) }),
     run: async (context, { subject, account }) => {
       if (subject === "verify" && account === undefined) return verifyLogs(context);
       const acts = await auditOn(context, subject, account);

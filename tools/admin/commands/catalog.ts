@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { recordAudited } from "../../../shared/actions/action-context.ts";
 import { NO_CATALOG } from "../../../shared/actions/catalog.ts";
 import { catalogChanges } from "../../../shared/catalog/catalog-change.ts";
@@ -17,7 +17,7 @@ import type { AdminContext } from "../context.ts";
 import { droppedTable } from "../views/catalog.ts";
 import { fields, sections, table } from "../views/print.ts";
 
-const changeInput = z.object({ why: whySchema.optional() });
+const changeInput = z.object({ why: z.optional(whySchema) });
 /** The time-out of the function that serves the catalog. */
 const FETCH_TIMEOUT_MS = 29_000;
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
@@ -27,9 +27,9 @@ export const addConsentCommands = (group: Command): void => {
     ],
     input: z.object({
       account: accountField,
-      from: timeField.optional(),
-      to: timeField.optional(),
-      json: z.boolean().default(false),
+      from: z.optional(timeField),
+      to: z.optional(timeField),
+      json: z._default(z.boolean(), false),
     }),
     run: async (context, { json, ...period }) => {
       const pages = pagesOf((cursor) => perform(context, "consents export", { ...period, cursor }));

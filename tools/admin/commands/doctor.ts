@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { operatorReadPolicy } from "../../../infra/outputs.ts";
 import type { CheckResult } from "../../../shared/actions/check-result.ts";
 import { runChecks } from "../../../shared/actions/doctor.ts";

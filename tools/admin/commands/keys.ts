@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { findAccount, requireAccount } from "../../../shared/access/account-store.ts";
 import { revokeUnlistedKey } from "../../../shared/access/accounts.ts";
 import { hashApiKey, hasKeyForm } from "../../../shared/access/api-key.ts";
@@ -24,7 +24,7 @@ export const addKeyCommands = (group: Command): void => {
     summary: keysActions["keys revoke"].summary,
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
-    input: z.object({ key: keyId, why: whySchema.optional() }),
+    input: z.object({ key: keyId, why: z.optional(whySchema) }),
     asks: true,
     changes: actionChanges["keys revoke"],
     run: async (context, { key, why }) => {
@@ -39,7 +39,7 @@ export const addKeyCommands = (group: Command): void => {
       "After a restore, make the keys in the ledger and in the access table agree; the more restrictive side wins",
     example: "reconcile --dry-run",
     options: [{ flags: "--dry-run", text: "show the differences and change nothing" }, why],
-    input: z.object({ dryRun: z.boolean().default(false), why: whySchema.optional() }),
+    input: z.object({ dryRun: z._default(z.boolean(), false), why: z.optional(whySchema) }),
     run: reconcile,
   });
   addCommand(group, {

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
+import { metaOf } from "../schemas.ts";
 import { type ExportedAccount, exportFormats } from "../views/period-export.ts";
 
 const { month } = periodsActions["periods show"].input.shape;
@@ -18,10 +19,10 @@ export const addLedgerExport = (group: Command): void => {
     summary: "Print every line of a closed period: CSV, JSON Lines, or a double-entry journal that hledger reads",
     example: "export --period 2026-10 --format journal > october.journal",
     options: [
-      { flags: "--period <month>", text: month.description ?? "", required: true },
+      { flags: "--period <month>", text: metaOf(month).description ?? "", required: true },
       { flags: "--format <format>", text: formats.options.join(", "), fallback: "csv" },
     ],
-    input: z.object({ period: month, format: formats.default("csv"), json: z.boolean().default(false) }),
+    input: z.object({ period: month, format: z._default(formats, "csv"), json: z._default(z.boolean(), false) }),
     run: async (context, { period: of, format, json }) => {
       const period = await perform(context, "periods show", { month: of });
       if (!json) return { json: undefined, text: exportFormats[format](period, accountsOf(context, of)) };

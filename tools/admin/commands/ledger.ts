@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
 import { notReconciled, type ReconciledWallet, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
@@ -19,12 +19,12 @@ import { readItemMap } from "../table-scan.ts";
 import { koboText, logProgress, orNull, sections, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
-const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table");
+const tableField = z.string().check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table"));
 const input = z.object({
   from: tableField,
-  to: tableField.optional(),
-  dryRun: z.boolean().default(false),
-  why: whySchema.optional(),
+  to: z.optional(tableField),
+  dryRun: z._default(z.boolean(), false),
+  why: z.optional(whySchema),
 });
 
 export const addLedgerCommands = (group: Command): void => {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { marginActions, marginGroups } from "../../../shared/contract/actions/margin.ts";
 import {
   type MarginReport,
@@ -22,7 +22,7 @@ export const addMarginCommands = (group: Command): void => {
     summary,
     example: "report --from 2026-11-01 --to 2026-11-30 --by day,network --csv > november.csv",
     options: reportOptions(marginGroups, "day"),
-    input: input.omit({ cursor: true }).extend({ csv: z.boolean().default(false) }),
+    input: z.extend(z.omit(input, { cursor: true }), { csv: z._default(z.boolean(), false) }),
     run: async (context, { csv, ...period }) => {
       const pages = pagesOf((cursor) => perform(context, "margin report", { ...period, cursor }));
       const report = marginReport(await allReported(pages));

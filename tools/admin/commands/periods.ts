@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
@@ -8,6 +8,7 @@ import { sleep } from "../../../shared/platform/time.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
+import { metaOf } from "../schemas.ts";
 import { periodText } from "../views/periods.ts";
 import { duration, logProgress, nairaText, table } from "../views/print.ts";
 
@@ -20,9 +21,9 @@ export const addPeriodCommands = (group: Command): void => {
     asks: true,
     summary: `${periodsActions["periods close"].summary}. Safe to interrupt and to repeat`,
     example: 'close 2026-10 --why "month end"',
-    texts: { month: month.description ?? "" },
+    texts: { month: metaOf(month).description ?? "" },
     options: [why],
-    input: z.object({ month, why: whySchema.optional() }),
+    input: z.object({ month, why: z.optional(whySchema) }),
     run: closeMonth,
   });
   addCommand(group, {
@@ -31,7 +32,7 @@ export const addPeriodCommands = (group: Command): void => {
     isAction: true,
     summary: `${periodsActions["periods verify"].summary}; exit code 1 if one differs`,
     example: "verify 2026-10",
-    texts: { month: month.description ?? "" },
+    texts: { month: metaOf(month).description ?? "" },
     input: z.object({ month }),
     run: verifyMonth,
   });
@@ -41,7 +42,7 @@ export const addPeriodCommands = (group: Command): void => {
     isAction: true,
     summary: periodsActions["periods accounts"].summary,
     example: "accounts 2026-10",
-    texts: { month: month.description ?? "" },
+    texts: { month: metaOf(month).description ?? "" },
     input: z.object({ month }),
     run: async (context, input) => {
       const pages = pagesOf((cursor) => perform(context, "periods accounts", { ...input, cursor }));

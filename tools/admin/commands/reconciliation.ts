@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
 import { koboText } from "../../../shared/contract/money.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
@@ -38,7 +38,7 @@ export const addReconciliationCommands = (group: Command): void => {
         text: "a JSON file that says how columns are read; default: the documented upstream's",
       },
     ],
-    input: z.object({ file: z.string(), day: dayField, columns: z.string().optional() }),
+    input: z.object({ file: z.string(), day: dayField, columns: z.optional(z.string()) }),
     run: async (context, { file: path, day, columns }) => {
       const map = columns === undefined ? documentedColumns : readColumnMap(columns);
       const imported = await importStatement(importerOf(context), { path, day, map });
@@ -51,7 +51,7 @@ export const addReconciliationCommands = (group: Command): void => {
     summary: "Print a signed-off day as JSON Lines; the audit log records count and last hash",
     texts: { day: "a day that is signed off" },
     example: "export 2026-11-21 > 2026-11-21.jsonl",
-    input: z.object({ day: dayField, json: z.boolean().default(false) }),
+    input: z.object({ day: dayField, json: z._default(z.boolean(), false) }),
     run: async (context, { day, json }) => {
       const pages = pagesOf((cursor) => perform(context, "reconciliation statements export", { day, cursor }));
       if (!json) return { json: undefined, text: exportedLines(pages) };

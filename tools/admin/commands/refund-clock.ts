@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { clockGroups, countedEnds, refundClockActions } from "../../../shared/contract/actions/refund-clock.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
 import {
@@ -22,7 +22,7 @@ export const addRefundClockCommands = (group: Command): void => {
     summary,
     example: "report --from 2026-11-01 --to 2026-11-30 --by network,cause --csv > november.csv",
     options: reportOptions(clockGroups, clockGroups.join(",")),
-    input: input.omit({ cursor: true }).extend({ csv: z.boolean().default(false) }),
+    input: z.extend(z.omit(input, { cursor: true }), { csv: z._default(z.boolean(), false) }),
     run: async (context, { csv, ...period }) => {
       const pages = pagesOf((cursor) => perform(context, "refund-clock report", { ...period, cursor }));
       const report = clockReport(await allReported(pages));

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { parseReferenceKey, withNewVersion } from "../../../shared/platform/reference-key-versions.ts";
@@ -33,7 +33,7 @@ export const addSecretCommands = (group: Command): void => {
     summary: `Set ${namesOfKind("filled")} to the value on standard input; several upstream keys are one per line`,
     example: "set upstream-key < key.txt",
     options: [why],
-    input: z.object({ name: z.string(), why: whySchema.optional() }),
+    input: z.object({ name: z.string(), why: z.optional(whySchema) }),
     run: async (context, { name: given, why }) => {
       const name = changeable(given, "filled", "set");
       const { variable, lengthMin } = secretTable[name];
@@ -50,7 +50,7 @@ export const addSecretCommands = (group: Command): void => {
     summary: `Generate a new ${namesOfKind("generated")}, or another version of the reference-key`,
     example: "rotate webhook-token",
     options: [why],
-    input: z.object({ name: z.string(), why: whySchema.optional() }),
+    input: z.object({ name: z.string(), why: z.optional(whySchema) }),
     asks: true,
     changes: async ({ secrets, target }, { name: given }) => {
       if (given === REFERENCE_KEY) return [{ what: given, before: "its versions", after: "one version more" }];

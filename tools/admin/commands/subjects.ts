@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import {
   erasure,

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { openOlderThan, transactionView } from "../../../shared/actions/transactions.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
@@ -13,13 +13,13 @@ import { perform } from "../perform.ts";
 import { transactionsTable, waitingText } from "../views/transactions.ts";
 
 const listInput = z.object({
-  stuck: z.boolean().default(false),
-  open: z.boolean().default(false),
-  waiting: z.boolean().default(false),
-  older: durationField.optional(),
-  account: accountField.optional(),
-  mode: modeSchema.default("live"),
-  status: transactionStatus.optional(),
+  stuck: z._default(z.boolean(), false),
+  open: z._default(z.boolean(), false),
+  waiting: z._default(z.boolean(), false),
+  older: z.optional(durationField),
+  account: z.optional(accountField),
+  mode: z._default(modeSchema, "live"),
+  status: z.optional(transactionStatus),
 });
 
 export const addTransactionCommands = (group: Command): void => {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import * as z from "zod";
+import * as z from "#zod";
 import { notReconciled, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { verifyWallet } from "../../../shared/actions/wallet.ts";
 import { walletActions } from "../../../shared/contract/actions/wallet.ts";
@@ -28,10 +28,10 @@ export const addWalletCommands = (group: Command): void => {
     ],
     input: z.object({
       account: accountField,
-      from: timeField.optional(),
-      to: timeField.optional(),
-      csv: z.boolean().default(false),
-      json: z.boolean().default(false),
+      from: z.optional(timeField),
+      to: z.optional(timeField),
+      csv: z._default(z.boolean(), false),
+      json: z._default(z.boolean(), false),
     }),
     run: async (context, { csv, json, ...period }) => {
       const pages = pagesOf((cursor) => perform(context, "wallet statement", { ...period, cursor }));
@@ -47,7 +47,7 @@ export const addWalletCommands = (group: Command): void => {
     summary: "Reconcile a balance with its ledger entries; exit code 1 if two readings in a row show a difference",
     example: "verify acc_0123456789abcdef01",
     options: [{ flags: "--all", text: "every account, one after the other" }],
-    input: z.object({ account: accountField.optional(), all: z.boolean().default(false) }),
+    input: z.object({ account: z.optional(accountField), all: z._default(z.boolean(), false) }),
     run: async (context, { account, all }) => {
       if (all === (account !== undefined)) throw new OperatorError("Name an account, or add --all");
       return account === undefined ? reconcileAll(context) : reconcileOne(context, account);

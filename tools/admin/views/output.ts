@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "#zod";
 import type { ActionCommand } from "../../../shared/contract/actions/action.ts";
 import { metaOf, valueSchema } from "../schemas.ts";
 import { type Cell, fields, localTime, nairaText, table } from "./print.ts";
@@ -7,9 +7,14 @@ const record = z.record(z.string(), z.unknown());
 const texts = z.array(z.string());
 
 /** An action's output as its entry says, with times in the zone of the stage. */
-export const outputText = (schema: z.ZodType, command: ActionCommand, output: unknown, timeZone: string): string => {
+export const outputText = (
+  schema: z.ZodMiniType,
+  command: ActionCommand,
+  output: unknown,
+  timeZone: string,
+): string => {
   const named = record.parse(output);
-  const shape = schema instanceof z.ZodObject ? schema.shape : {};
+  const shape = schema instanceof z.ZodMiniObject ? schema.shape : {};
   const text =
     command.table === undefined ? fieldsText(shape, named, timeZone) : tableText(shape, command.table, named, timeZone);
   return command.note === undefined ? text : `${text}\n\n${command.note}`;
@@ -28,7 +33,7 @@ const tableText = (
   named: Named,
   timeZone: string,
 ): string => {
-  const found = texts.or(z.array(record)).parse(named[rows]);
+  const found = z.union([texts, z.array(record)]).parse(named[rows]);
   const shown = columns.map(columnOf);
   const row = rowShape(shape[rows]);
   return table(
@@ -41,7 +46,7 @@ const tableText = (
 
 /** The fields of a list's records; none if it is a list of texts, or of records of several kinds. */
 const rowShape = (list: z.core.$ZodType | undefined): z.core.$ZodShape =>
-  list instanceof z.ZodArray && list.element instanceof z.ZodObject ? list.element.shape : {};
+  list instanceof z.ZodMiniArray && list.def.element instanceof z.ZodMiniObject ? list.def.element.shape : {};
 
 /** `created_at` has the heading `created`; `value: owner` is the field `value` with the heading `owner`. */
 const columnOf = (column: string): { readonly field: string; readonly heading: string } => {
@@ -50,7 +55,7 @@ const columnOf = (column: string): { readonly field: string; readonly heading: s
 };
 
 const isTime = (schema: z.core.$ZodType | undefined): boolean =>
-  schema !== undefined && valueSchema(schema) instanceof z.ZodISODateTime;
+  schema !== undefined && valueSchema(schema) instanceof z.ZodMiniISODateTime;
 
 const cellOf = (schema: z.core.$ZodType | undefined, value: unknown, timeZone: string): Cell => {
   if (value === null || value === undefined) return null;

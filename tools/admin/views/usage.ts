@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "#zod";
 import type { usageView } from "../../../shared/contract/order-limits.ts";
 import { nairaText } from "./print.ts";
 

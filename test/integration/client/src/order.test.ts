@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import {
   AbortedError,
   AirtimeClient,
@@ -73,10 +73,10 @@ const vectors = z
     replay: answer,
     cancelled: answer,
     answers: z.array(
-      answer.extend({
+      z.extend(answer, {
         name: z.string(),
         next: z.enum(["success", "processing", "failed", "retry", "cancel", "unknown"]),
-        wait_s: z.int().optional(),
+        wait_s: z.optional(z.int()),
       }),
     ),
   })
@@ -540,7 +540,7 @@ describe.concurrent("a read", () => {
 const settings = z
   .object({
     cases: z.array(
-      z.object({ base_url: z.string(), api_key: z.string(), refused: z.enum(["base_url", "api_key"]).nullable() }),
+      z.object({ base_url: z.string(), api_key: z.string(), refused: z.nullable(z.enum(["base_url", "api_key"])) }),
     ),
   })
   .parse(JSON.parse(readFileSync("client/vectors/settings.json", "utf8")));

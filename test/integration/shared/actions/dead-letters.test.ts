@@ -6,7 +6,7 @@ import {
   type SQS,
 } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { deadLettersRuns } from "../../../../shared/actions/dead-letters.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
@@ -56,7 +56,7 @@ const messagesOf = async (queueName: string) => {
 };
 
 const attributes = z.custom<object>((value) => typeof value === "object" && value !== null);
-const received = z.object({ Messages: z.array(z.object({ Attributes: attributes })).optional() });
+const received = z.object({ Messages: z.optional(z.array(z.object({ Attributes: attributes }))) });
 const addGroup = (answer: unknown, MessageGroupId: string): void => {
   for (const { Attributes } of received.parse(answer).Messages ?? []) Object.assign(Attributes, { MessageGroupId });
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { setAccountLimits, setEntitlements } from "../../../../shared/access/accounts.ts";
 import { type FourEyes, fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";
 import { countApprovable, propose } from "../../../../shared/actions/proposals.ts";
@@ -64,7 +64,7 @@ beforeAll(async () => {
   await Promise.all([ada, bola].map((person) => send(person, "me", {})));
 });
 
-const envelope = z.object({ message: z.string(), data: z.record(z.string(), z.unknown()).optional() });
+const envelope = z.object({ message: z.string(), data: z.optional(z.record(z.string(), z.unknown())) });
 
 type Options = { readonly nowMs?: number; readonly db?: DocumentClient; readonly rules?: FourEyes | "off" };
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { createAccount, setOwners } from "../../../../shared/access/accounts.ts";
 import type { Owner } from "../../../../shared/access/owner-item.ts";
 import { authorise, ownedAccounts } from "../../../../shared/console/authorisation.ts";
@@ -32,7 +32,7 @@ const owned = async (address: string | undefined, ...groups: readonly string[]):
 };
 
 const keyCount = z.object({
-  RequestItems: z.record(z.string(), z.object({ Keys: z.array(z.unknown()) })).optional(),
+  RequestItems: z.optional(z.record(z.string(), z.object({ Keys: z.array(z.unknown()) }))),
 });
 /** The operations of the calls, each with how many items it reads. */
 const readsOf = async (work: () => Promise<unknown>): Promise<readonly string[]> => {

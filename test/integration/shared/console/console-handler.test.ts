@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { changeAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
@@ -36,14 +36,14 @@ const settings = consoleSettings.parse({
   supportGroup: "support",
 });
 
-const why = whySchema.optional();
+const why = z.optional(whySchema);
 const actions = {
   "notes list": {
     scope: "account",
     roles: readRoles,
     kind: "read",
-    input: accountInput.extend({ limit: z.coerce.number().optional() }),
-    output: z.object({ text: z.string(), limit: z.number().optional(), capacity: z.string() }),
+    input: z.extend(accountInput, { limit: z.optional(z.coerce.number()) }),
+    output: z.object({ text: z.string(), limit: z.optional(z.number()), capacity: z.string() }),
     summary: "List notes",
     command: "none",
   },
@@ -60,8 +60,8 @@ const actions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: accountInput.extend({ text: z.string(), why }),
-    output: z.object({ by: z.string(), person: z.string().optional(), caller_arn: z.string().optional() }),
+    input: z.extend(accountInput, { text: z.string(), why }),
+    output: z.object({ by: z.string(), person: z.optional(z.string()), caller_arn: z.optional(z.string()) }),
     summary: "Change a note",
     command: "none",
   },
@@ -78,7 +78,7 @@ const actions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: itemInput.extend({ why }),
+    input: z.extend(itemInput, { why }),
     output: z.object({}),
     summary: "Move a note of any account",
     command: "none",
@@ -88,7 +88,7 @@ const actions = {
     roles: ["operator"],
     kind: "change",
     irreversible: true,
-    input: accountInput.extend({ why }),
+    input: z.extend(accountInput, { why }),
     output: z.object({}),
     summary: "Burn all notes",
     command: "none",
@@ -117,7 +117,7 @@ const actions = {
     roles: readRoles,
     kind: "read",
     personal: true,
-    input: itemInput.extend({ reference: z.string().optional(), cursor: z.string().optional() }),
+    input: z.extend(itemInput, { reference: z.optional(z.string()), cursor: z.optional(z.string()) }),
     output: z.object({}),
     summary: "List people",
     command: "none",

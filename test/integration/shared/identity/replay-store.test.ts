@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { replayStore } from "../../../../shared/identity/replay-store.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, checkOf, identityProducts } from "../../../builders/identity.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import {
   BATCH_KEYS_MAX,
   BATCHES_AT_ONCE,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ActionContext, ConsoleRequest } from "../../../../shared/actions/action-context.ts";
 import { notificationsRuns } from "../../../../shared/actions/notifications.ts";

@@ -156,7 +156,7 @@ describe("the write", () => {
 
   const cancel = (accountId: string, purchases: "on" | "off" = "on") =>
     cancelOrder({ ledger, keyedHashes, gate: { purchases: async () => purchases } })({
-      input: { reference: "order-1", type: transactionType.enum.data },
+      input: { reference: "order-1", type: transactionType.def.entries.data },
       caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
       deadline: deadlineIn(20_000),
     });

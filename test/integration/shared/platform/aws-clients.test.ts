@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:https";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { openDynamoDb, openSqs } from "../../../../shared/platform/aws/sdk.ts";
 import { documentClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { sleep } from "../../../../shared/platform/time.ts";

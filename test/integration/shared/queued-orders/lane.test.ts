@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet, type Wallet, walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -42,7 +42,7 @@ const fiveOrders = async () => {
   return { service, accountId, order: () => service.arrivedOf(accountId, references) };
 };
 
-const names = z.object({ UpdateExpression: z.string().optional() });
+const names = z.object({ UpdateExpression: z.optional(z.string()) });
 const isClaim = (command: unknown): boolean =>
   command instanceof TransactWriteCommand &&
   (command.input.TransactItems ?? []).some(({ Update }) =>

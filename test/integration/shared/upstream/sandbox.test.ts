@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -34,7 +34,7 @@ const viewOf = async (reference: string) => {
     .object({
       transaction: z.object({
         status: z.string(),
-        error_code: z.string().nullable(),
+        error_code: z.nullable(z.string()),
         created_at: z.string(),
         updated_at: z.string(),
       }),

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import {
   InFlightError,
   NotAllowedError,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
 import { accessLogFields, routeLimits } from "../../../../infra/gateway.ts";
 import { type Route, routeKey } from "../../../../shared/contract/route.ts";

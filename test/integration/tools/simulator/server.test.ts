@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { startSimulator } from "../../../../tools/simulator/server.ts";
@@ -18,7 +18,7 @@ import {
 test("the catalog lists 4 networks and 30 plans, and every plan belongs to one of the networks", async () => {
   const { get } = await aSimulator();
   const { status, body } = await get("/vtu/data");
-  const plan = z.object({ id: z.int(), network_id: z.int().min(1).max(4), price: z.number() });
+  const plan = z.object({ id: z.int(), network_id: z.int().check(z.minimum(1), z.maximum(4)), price: z.number() });
   const { data } = z
     .object({ data: z.object({ networks: z.array(z.unknown()), data_plans: z.array(plan) }) })
     .parse(body);

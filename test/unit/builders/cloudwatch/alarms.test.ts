@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { accessLogLine } from "../../../../infra/access-log.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { routeKey } from "../../../../shared/contract/route.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { documentClient, queueClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { runningFunction } from "../../../../tools/local/functions.ts";
 import { localAwsEnvironment } from "../../../../tools/local/local-aws.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { verifyWebhook, WebhookVerificationError } from "../../../../client/src/index.ts";
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
@@ -36,14 +36,14 @@ const { cases } = z
       z.object({
         name: z.string(),
         secret: z.string(),
-        id: z.string().nullable(),
-        timestamp: z.string().nullable(),
-        signature: z.string().nullable(),
+        id: z.nullable(z.string()),
+        timestamp: z.nullable(z.string()),
+        signature: z.nullable(z.string()),
         body: z.string(),
         now: z.int(),
         valid: z.boolean(),
-        event: z.string().optional(),
-        reason: z.enum(["timestamp", "signature", "missing_header", "body"]).optional(),
+        event: z.optional(z.string()),
+        reason: z.optional(z.enum(["timestamp", "signature", "missing_header", "body"])),
       }),
     ),
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { callerRoutes, requestsPerSecondOf } from "../../../../infra/gateway.ts";
 import { routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
@@ -17,7 +17,7 @@ const propertiesOf = (service: Service, type: string) => service.all(type).map((
 const policy = z.object({
   Version: z.string(),
   Statement: z.array(
-    z.looseObject({ Principal: z.literal("*").or(z.object({ AWS: z.literal("*") })), Resource: z.string() }),
+    z.looseObject({ Principal: z.union([z.literal("*"), z.object({ AWS: z.literal("*") })]), Resource: z.string() }),
   ),
 });
 /** The policy as API Gateway stores it, without the principal, which is everybody. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { log } from "../../../../shared/platform/log.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { consoleRouteKey, consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";

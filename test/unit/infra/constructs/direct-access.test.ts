@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { functionNames } from "../../../../infra/functions.ts";
 import { METRICS_NAMESPACE } from "../../../../shared/platform/log.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
@@ -22,14 +22,14 @@ const selectors = z
       FieldSelectors: z.array(
         z.strictObject({
           Field: z.string(),
-          Equals: z.array(z.string()).optional(),
-          StartsWith: z.array(z.string()).optional(),
-          NotStartsWith: z.array(z.string()).optional(),
+          Equals: z.optional(z.array(z.string())),
+          StartsWith: z.optional(z.array(z.string())),
+          NotStartsWith: z.optional(z.array(z.string())),
         }),
       ),
     }),
   )
-  .length(1);
+  .check(z.length(1));
 const [trail] = administrator.all("AWS::CloudTrail::Trail");
 const [selector] = selectors.parse(
   resolverOf([administrator, data, service])(trail?.Properties.AdvancedEventSelectors),

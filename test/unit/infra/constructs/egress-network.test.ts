@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { everyFunction } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { idIn, stackTemplates, templatesOf } from "../../../builders/templates.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { changedSettings, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 

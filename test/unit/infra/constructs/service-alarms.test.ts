@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { log, putMetrics } from "../../../../shared/platform/log.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -14,7 +14,7 @@ afterEach(() => {
 
 const line = z.looseObject({
   _aws: z.object({
-    Timestamp: z.int().positive(),
+    Timestamp: z.int().check(z.positive()),
     CloudWatchMetrics: z.tuple([
       z.object({
         Namespace: z.string(),
@@ -157,7 +157,9 @@ test.each([
 
 const joined = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) });
 const alarmLists = z.object({
-  widgets: z.array(z.object({ type: z.string(), properties: z.object({ alarms: z.array(z.unknown()).default([]) }) })),
+  widgets: z.array(
+    z.object({ type: z.string(), properties: z.object({ alarms: z._default(z.array(z.unknown()), []) }) }),
+  ),
 });
 
 test("the dashboard's lists show every alarm that notifies, and CloudWatch accepts 100 in one", () => {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { functionSpecs } from "../../../../functions/specs.ts";
 import { consoleRouteKey, consoleRoutesOf } from "../../../../infra/console-routes.ts";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
@@ -270,7 +270,7 @@ describe("the API", () => {
 
 describe("queues", () => {
   const queues = service.all("AWS::SQS::Queue");
-  const redrive = z.object({ deadLetterTargetArn: z.unknown(), maxReceiveCount: z.int().positive() });
+  const redrive = z.object({ deadLetterTargetArn: z.unknown(), maxReceiveCount: z.int().check(z.positive()) });
   const sources = service
     .all("AWS::Lambda::EventSourceMapping")
     .filter(({ Properties }) => !mentions(Properties.EventSourceArn, "Fn::ImportValue"));

@@ -2,7 +2,7 @@ import { Token } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stage-settings.ts";
@@ -114,7 +114,10 @@ describe("tags", () => {
   /** Tags are a list, or with API Gateway a map. */
   const tagList = z.union([
     z.array(z.object({ Key: z.string(), Value: z.unknown() })),
-    z.record(z.string(), z.unknown()).transform((map) => Object.entries(map).map(([Key, Value]) => ({ Key, Value }))),
+    z.pipe(
+      z.record(z.string(), z.unknown()),
+      z.transform((map) => Object.entries(map).map(([Key, Value]) => ({ Key, Value }))),
+    ),
   ]);
   const tagsOf = ({ Properties }: Resource) =>
     Properties.Tags === undefined ? undefined : tagList.parse(Properties.Tags);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { cdkJson } from "../../../../infra/cdk-json.ts";
 import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf } from "../../../../infra/stage-settings.ts";
@@ -62,8 +62,7 @@ test("the deployment policy, as the boundary of the stage's roles, allows whatev
     resource.Type === "AWS::IAM::Policy"
       ? statementsOf(resource)
       : z
-          .array(z.object({ PolicyDocument: z.unknown() }))
-          .default([])
+          ._default(z.array(z.object({ PolicyDocument: z.unknown() })), [])
           .parse(resource.Properties.Policies)
           .flatMap(({ PolicyDocument }) => statementsOf({ ...resource, Properties: { PolicyDocument } })),
   );
@@ -87,7 +86,7 @@ test("roles are made and passed under the names that the deployment policy allow
 
   const services = roles.flatMap(({ resource }) =>
     statementsOf({ ...resource, Properties: { PolicyDocument: resource.Properties.AssumeRolePolicyDocument } }).flatMap(
-      ({ Principal }) => z.object({ Service: z.string().optional() }).parse(Principal).Service ?? [],
+      ({ Principal }) => z.object({ Service: z.optional(z.string()) }).parse(Principal).Service ?? [],
     ),
   );
   const passed = statementNamed("RolesOfServices").Condition?.StringEquals?.["iam:PassedToService"];
@@ -235,7 +234,7 @@ test("only the audit table needs what a deployment is denied, so an administrato
 /** Of this project's own bootstrap. */
 const qualifier = z
   .string()
-  .regex(/^[a-z0-9]{1,10}$/)
+  .check(z.regex(/^[a-z0-9]{1,10}$/))
   .parse(cdkJson.context["@aws-cdk/core:bootstrapQualifier"]);
 
 test("stages are deployed by a bootstrap of their own, so that its permissions are not those of other apps", () => {
@@ -255,7 +254,7 @@ const stackArn = (name: string): string => `arn:aws:cloudformation:us-east-1:123
 /** What a call of the deployment needs to be allowed: an action and a resource. */
 const permissionOf = ({ service, operation, input }: SdkCall): string => {
   const { StackName, FunctionName } = z
-    .object({ StackName: z.string().optional(), FunctionName: z.string().optional() })
+    .object({ StackName: z.optional(z.string()), FunctionName: z.optional(z.string()) })
     .parse(input);
   const functions = FunctionName?.replace(
     /^(prod-airtime)-[a-z-]+$/,

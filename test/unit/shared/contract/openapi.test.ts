@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
 import { documentText } from "../../../../shared/call/prepared-document.ts";
 import { builtInPlans } from "../../../../shared/catalog/built-in-catalog.ts";

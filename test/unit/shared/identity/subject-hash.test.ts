@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { subjectHashing } from "../../../../shared/identity/subject-hash.ts";
 import { openKms } from "../../../../shared/platform/aws/sdk.ts";
 import { callAwsAt } from "../../../builders/aws-server.ts";

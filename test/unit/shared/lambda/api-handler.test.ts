@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import type { Admit } from "../../../../shared/call/call.ts";
 import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
 import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
@@ -42,8 +42,8 @@ const bought: Purchase = async () => ({ message: "Delivered", data: { transactio
 const responseSchema = z.object({
   statusCode: z.number(),
   headers: z.record(z.string(), z.string()),
-  body: z.string().optional(),
-  isBase64Encoded: z.boolean().optional(),
+  body: z.optional(z.string()),
+  isBase64Encoded: z.optional(z.boolean()),
 });
 
 /** What API Gateway answers for a failed invocation. */

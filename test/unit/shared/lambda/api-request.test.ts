@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import type { MessageResult } from "../../../../shared/call/message-result.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { captureLog } from "../../../builders/captured-log.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { decodePageCursor, encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 
 test("a position is read back from its text, and any other text is no position", () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { openDynamoDb } from "../../../../shared/platform/aws/sdk.ts";
 import { documentClient, queueClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { errorFields, log, putMetrics } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";

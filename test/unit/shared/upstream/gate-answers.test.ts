@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { classify, classifyCheck } from "../../../../shared/upstream/classify.ts";
 import type { Answered } from "../../../../shared/upstream/exchange.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
@@ -11,11 +11,11 @@ import { PROFILE } from "../../../builders/upstream-simulator.ts";
  */
 const envelope = z.object({
   status: z.boolean(),
-  message: z.string().optional().catch(undefined),
-  data: z
-    .object({ transaction: z.object({ status: z.unknown() }).optional().catch(undefined) })
-    .optional()
-    .catch({}),
+  message: z.catch(z.optional(z.string()), undefined),
+  data: z.catch(
+    z.optional(z.object({ transaction: z.catch(z.optional(z.object({ status: z.unknown() })), undefined) })),
+    {},
+  ),
 });
 const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"] as const;
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { type Action, needsReason } from "../../../../shared/contract/actions/action.ts";
 import { type ActionName, actionNames, actions } from "../../../../shared/contract/actions/actions.ts";
 import { commandOf, typedInput } from "../../../../tools/admin/action-command.ts";
@@ -79,7 +79,7 @@ test.each(stated.filter((name) => commandOf(name)?.table !== undefined))(
     const { rows, columns } = commandOf(name)?.table ?? { rows: "", columns: [] };
     const output = z.toJSONSchema(actions[name].output, { unrepresentable: "any", io: "input" });
     const { items } = z
-      .object({ items: z.looseObject({ type: z.string().optional() }) })
+      .object({ items: z.looseObject({ type: z.optional(z.string()) }) })
       .parse(output.properties?.[rows]);
     if (items.type === "string") return expect(columns).toHaveLength(1);
     for (const column of columns) expect(JSON.stringify(items)).toContain(`"${column.split(": ")[0]}":`);

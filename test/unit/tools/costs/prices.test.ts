@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { dollarsOf, priceNames, prices } from "../../../../tools/costs/prices.ts";
 
 test.each(priceNames)("the price of %s has a source with its date and the date of reading", (name) => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";

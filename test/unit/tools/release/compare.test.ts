@@ -1,39 +1,44 @@
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { compareSurfaces, compareVersions, leastVersion } from "../../../../tools/release/compare.ts";
 import { addSchema } from "../../../../tools/release/json-schema-surface.ts";
 import { comparedVersions, versionProblem } from "../../../../tools/release/releases.ts";
 import { finished, newDraft, type Surface } from "../../../../tools/release/surface-schema.ts";
 
-const surfaceOf = (direction: "sent" | "read", schema: z.ZodType): Surface => {
+const surfaceOf = (direction: "sent" | "read", schema: z.ZodMiniType): Surface => {
   const draft = newDraft();
   const io = direction === "sent" ? "input" : "output";
   addSchema({ draft, direction, resolve: (ref) => ref }, "POST /x body", z.toJSONSchema(schema, { io }));
   return finished(draft);
 };
-const base = { name: z.string().max(10), kind: z.enum(["a", "b"]), note: z.string().optional() };
+const base = { name: z.string().check(z.maxLength(10)), kind: z.enum(["a", "b"]), note: z.optional(z.string()) };
 
-test.each<readonly [what: string, after: z.ZodType, sent: string, read: string]>([
+test.each<readonly [what: string, after: z.ZodMiniType, sent: string, read: string]>([
   ["nothing changes", z.object(base), "none", "none"],
-  ["a description changes", z.object(base).describe("new words"), "none", "none"],
-  ["an optional field is added", z.object({ ...base, more: z.int().max(5).optional() }), "minor", "minor"],
+  ["a description changes", z.object(base).register(z.globalRegistry, { description: "new words" }), "none", "none"],
+  [
+    "an optional field is added",
+    z.object({ ...base, more: z.optional(z.int().check(z.maximum(5))) }),
+    "minor",
+    "minor",
+  ],
   ["a required field is added", z.object({ ...base, more: z.int() }), "major", "minor"],
   [
     "an optional object with a required field is added",
-    z.object({ ...base, more: z.object({ deep: z.string() }).optional() }),
+    z.object({ ...base, more: z.optional(z.object({ deep: z.string() })) }),
     "minor",
     "minor",
   ],
   ["a field is removed", z.object({ name: base.name, kind: base.kind }), "major", "major"],
   ["a value is added", z.object({ ...base, kind: z.enum(["a", "b", "c"]) }), "minor", "minor"],
   ["a value is removed", z.object({ ...base, kind: z.enum(["a"]) }), "major", "major"],
-  ["null is possible", z.object({ ...base, name: z.string().max(10).nullable() }), "minor", "major"],
-  ["a required field becomes optional", z.object({ ...base, name: base.name.optional() }), "minor", "major"],
+  ["null is possible", z.object({ ...base, name: z.nullable(z.string().check(z.maxLength(10))) }), "minor", "major"],
+  ["a required field becomes optional", z.object({ ...base, name: z.optional(base.name) }), "minor", "major"],
   ["an optional field becomes required", z.object({ ...base, note: z.string() }), "major", "minor"],
-  ["a limit becomes another one", z.object({ ...base, name: z.string().max(9) }), "major", "none"],
-  ["a limit is added", z.object({ ...base, note: z.string().max(9).optional() }), "major", "none"],
+  ["a limit becomes another one", z.object({ ...base, name: z.string().check(z.maxLength(9)) }), "major", "none"],
+  ["a limit is added", z.object({ ...base, note: z.optional(z.string().check(z.maxLength(9))) }), "major", "none"],
   ["a limit is dropped", z.object({ ...base, name: z.string() }), "minor", "none"],
-  ["a number becomes a text", z.object({ ...base, note: z.int().optional() }), "major", "major"],
+  ["a number becomes a text", z.object({ ...base, note: z.optional(z.int()) }), "major", "major"],
 ])("if %s, the level is that of who sends it and of who reads it", (_what, after, sent, read) => {
   const before = z.object(base);
   expect(compareSurfaces(surfaceOf("sent", before), surfaceOf("sent", after)).level).toBe(sent);
@@ -41,7 +46,7 @@ test.each<readonly [what: string, after: z.ZodType, sent: string, read: string]>
 });
 
 test("another default of a setting is a break", () => {
-  const settingOf = (days: number) => surfaceOf("sent", z.object({ days: z.int().default(days) }));
+  const settingOf = (days: number) => surfaceOf("sent", z.object({ days: z._default(z.int(), days) }));
   expect(compareSurfaces(settingOf(30), settingOf(31)).breaking).toEqual([
     "changed: POST /x body.days default was 30, is 31",
   ]);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { auditItemKinds, itemKinds } from "../../../../shared/ledger/schema.ts";
 import { cacheItemKinds } from "../../../../shared/platform/cache-keys.ts";
 import { examplesOf } from "../../../../tools/release/examples.ts";
@@ -71,7 +71,7 @@ describe("a golden file of a release that stored something else is not readable"
 test("examples have every option, member and optional field, and the required fields alone", () => {
   const schema = z.object({
     kind: z.enum(["a", "b"]),
-    more: z.union([z.literal(1), z.object({ deep: z.boolean() })]).optional(),
+    more: z.optional(z.union([z.literal(1), z.object({ deep: z.boolean() })])),
   });
   expect(examplesOf(schema, "item")).toEqual([
     { kind: "a", more: 1 },
@@ -83,6 +83,6 @@ test("examples have every option, member and optional field, and the required fi
 });
 
 test("a field of which no example is known has to be given one", () => {
-  const schema = z.object({ code: z.string().regex(/^unknown-\d{3}$/) });
+  const schema = z.object({ code: z.string().check(z.regex(/^unknown-\d{3}$/)) });
   expect(() => examplesOf(schema, "coupon")).toThrow("coupon.code: add a value that its schema takes");
 });

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { openDynamoDb } from "../../../../../shared/platform/aws/sdk.ts";
 import { documentClient } from "../../../../../shared/platform/aws-clients.ts";
 import { callAwsAt } from "../../../../builders/aws-server.ts";
@@ -9,7 +9,7 @@ import { callAwsAt } from "../../../../builders/aws-server.ts";
 /** Goal: the attempts of a call are those of one call of the SDK, also if the first one was made without it. */
 let answer: (response: ServerResponse) => unknown;
 const tokens: string[] = [];
-const tokenOf = z.object({ ClientRequestToken: z.string().default("") });
+const tokenOf = z.object({ ClientRequestToken: z._default(z.string(), "") });
 const server = createServer(async (request, response) => {
   tokens.push(tokenOf.parse(await json(request)).ClientRequestToken);
   answer(response);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "#zod";
 import { type ActionName, actions } from "../../../../../shared/contract/actions/actions.ts";
 import { actionTexts } from "../../../../../tools/admin/views/action-texts.ts";
 
 const jsonSchema = z.object({
-  items: z.object({ type: z.unknown().optional() }).optional(),
-  anyOf: z.array(z.unknown()).default([]),
-  properties: z.record(z.string(), z.unknown()).default({}),
+  items: z.optional(z.object({ type: z.optional(z.unknown()) })),
+  anyOf: z._default(z.array(z.unknown()), []),
+  properties: z._default(z.record(z.string(), z.unknown()), {}),
 });
 
 /** Whether a field of the output, or of a record in it, is a list of records, which no line can show. */
