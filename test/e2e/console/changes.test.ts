@@ -40,7 +40,6 @@ describe("a form", () => {
     await focused("Create key").waitFor();
     await page.keyboard.press("Enter");
     await dialog(page).waitFor();
-    await expectAccessible(page);
     await dialog(page).getByLabel("Name (optional)").and(page.locator(":focus")).waitFor();
     await page.keyboard.type("Checkout");
     // Past the mode and the three permissions, to the reason.
@@ -402,7 +401,6 @@ describe("a banner", () => {
     const seen = owner.getByRole("status").filter({ hasText: "Purchases are off" });
     await seen.getByText(/since .* Reason: ticket 97/).waitFor();
     expect(await seen.textContent()).not.toContain("operator@");
-    await expectAccessible(owner);
 
     await banner.getByRole("link", { name: "Upstream" }).click();
     await button(page, "Switch purchases on").click();
@@ -494,5 +492,4 @@ test("a month is closed after its name was typed, and then verified on its own p
   await heading(page, month).waitFor();
   await button(page, "Verify").click();
   await page.getByText(`${month} is as it was closed`).waitFor();
-  await expectAccessible(page);
 });
