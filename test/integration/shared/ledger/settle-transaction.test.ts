@@ -7,7 +7,7 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { refundSchema } from "../../../../shared/ledger/refund.ts";
-import { refundPk, refundsList, walletPk } from "../../../../shared/ledger/schema.ts";
+import { queuedOrders, refundPk, refundsList, walletPk } from "../../../../shared/ledger/schema.ts";
 import {
   type Settlement,
   settleAsRead,
@@ -238,7 +238,8 @@ describe("settleTransaction", () => {
     const aQueued = async () => {
       const read = await ledger.anOpenTransaction();
       const order = { kind: "airtime", network: "mtn" } as const;
-      const transaction = { ...read, queued: { order, table: ledger.table, number: 7 } };
+      const place = { open: queuedOrders(read.account_id), queued: { order, table: ledger.table, number: 7 } };
+      const transaction = { ...read, ...place };
       await ledger.db.put({ TableName: ledger.table, Item: transaction });
       return { read, transaction };
     };
@@ -264,6 +265,15 @@ describe("settleTransaction", () => {
       expect(await settleTransaction(ledger, { ...read, mode: "test" }, failed, enough())).toEqual(settled);
       expect(await settleTransaction(ledger, read, failed, lastRound())).toEqual({ kind: "indeterminate" });
       expect(await readTransaction(ledger, read.pk)).toEqual(transaction);
+    });
+
+    test("as `processing` keeps its place in the queue", async () => {
+      const { transaction } = await aQueued();
+      const settlement: Settlement = { status: "processing", upstream_reference: "U1" };
+      expect(await settleTransaction(ledger, transaction, settlement, enough())).toEqual({ kind: "applied" });
+      expect(await readTransaction(ledger, transaction.pk)).toEqual({
+        ...{ ...transaction, upstream_reference: "U1", updated_at: isoTime(NOON_MS) },
+      });
     });
 
     test("and has ended is not written again", async () => {
