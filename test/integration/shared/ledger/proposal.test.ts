@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
+import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
+import {
+  approvingClient,
+  openProposals,
+  type Proposal,
+  ProposalDecidedError,
+  putProposal,
+  readProposal,
+  rejectProposal,
+} from "../../../../shared/ledger/proposal.ts";
+import { transactOnce } from "../../../../shared/ledger/transact.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+/** Goal: an action that a proposal waits for is done once, in the write that approves it, or not at all. */
+let ledger: AuditedLedger;
+let nowMs = NOON_MS;
+beforeAll(async () => {
+  const { db, ledgerTable: table, auditTable } = await freshTables();
+  ledger = { db, table, auditTable, clock: () => nowMs };
+});
+
+const HOUR_MS = 3_600_000;
+const audit = () => auditPut(ledger, auditEntry({ audit_log: "acc_1", by: "ada", action: "wallet fund" }, NOON_MS));
+const propose = (changes: object = {}): Promise<Proposal> =>
+  putProposal(
+    ledger,
+    {
+      ...{ action: "wallet fund", input: randomUUID(), consequence: "Money is added" },
+      ...{ proposed_by: "ada", proposer: "ada-sub", ...changes },
+    },
+    24,
+    audit,
+  );
+/** The action's writes, under the approval. */
+const approve = async (proposal: Proposal, pk: string, ConditionExpression = "attribute_not_exists(pk)") => {
+  const put = { Put: { TableName: ledger.table, Item: { pk }, ConditionExpression } };
+  const approved = { by: "eve", why: "seen", brokeGlass: true };
+  return transactOnce(approvingClient(ledger, proposal, approved), [put, audit()], randomUUID());
+};
+const isStored = async (pk: string) =>
+  (await ledger.db.get({ TableName: ledger.table, Key: { pk } })).Item !== undefined;
+
+test("the write of an action approves its proposal, and a second one is refused as decided, whatever else it writes", async () => {
+  const proposal = await propose();
+  expect(await readProposal(ledger, proposal.proposal_id)).toEqual(proposal);
+  const entries = (await readAudit(ledger, "acc_1")).length;
+  expect(await approve(proposal, "first")).toEqual({ kind: "written" });
+  await expect(approve(proposal, "second")).rejects.toThrow(ProposalDecidedError);
+  expect([await isStored("first"), await isStored("second")]).toEqual([true, false]);
+  const { open: _open, listed_at: _listedAt, ...decided } = proposal;
+  expect(await readProposal(ledger, proposal.proposal_id)).toEqual({
+    ...{ ...decided, state: "approved", decided_by: "eve", decided_at: isoTime(NOON_MS) },
+    ...{ decided_why: "seen", broke_glass: true },
+  });
+  expect(await readAudit(ledger, "acc_1")).toHaveLength(entries + 1);
+  expect(await openProposals(ledger)).toEqual([]);
+});
+
+test("an action that is refused leaves its proposal open, and a write without an audit entry approves nothing", async () => {
+  const proposal = await propose();
+  expect(await approve(proposal, "absent", "attribute_exists(pk)")).toMatchObject({ kind: "condition_failed" });
+  const put = { Put: { TableName: ledger.table, Item: { pk: "third" } } };
+  await approvingClient(ledger, proposal, { by: "eve" }).transactWrite({ TransactItems: [put] });
+  expect(await isStored("third")).toBe(true);
+  expect(await openProposals(ledger)).toEqual([proposal]);
+  expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(true);
+  expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(false);
+  expect(await readProposal(ledger, proposal.proposal_id)).not.toHaveProperty("decided_why");
+});
+
+test("a proposal that is open is proposed once, and one that has expired is not approved, and is proposed again", async () => {
+  const input = randomUUID();
+  const proposal = await propose({ input });
+  expect(await propose({ input })).toEqual(proposal);
+  expect(proposal.expires_at).toBe(isoTime(NOON_MS + 24 * HOUR_MS));
+  nowMs += 24 * HOUR_MS - 1;
+  expect(await openProposals(ledger)).toEqual([proposal]);
+  nowMs += 1;
+  expect(await openProposals(ledger)).toEqual([]);
+  await expect(approve(proposal, "fourth")).rejects.toThrow(ProposalDecidedError);
+  const again = await propose({ input });
+  expect(again.proposal_id).not.toBe(proposal.proposal_id);
+  expect(await rejectProposal(ledger, proposal, { by: "eve", why: "too late" }, audit())).toBe(true);
+  expect(await readProposal(ledger, proposal.proposal_id)).toMatchObject({
+    state: "rejected",
+    decided_why: "too late",
+  });
+  expect(await openProposals(ledger)).toEqual([again]);
+});
+
+test("a person has 20 open proposals at most, and another person none of them", async () => {
+  for (let count = (await openProposals(ledger)).length; count < 20; count += 1) await propose();
+  await expect(propose()).rejects.toThrow("20 of your proposals are open");
+  expect((await propose({ proposer: "eve-sub" })).proposer).toBe("eve-sub");
+  expect(await openProposals(ledger)).toHaveLength(21);
+});
