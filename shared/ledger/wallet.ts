@@ -160,9 +160,9 @@ export const sealWallet = async (
 /** What a debit requires and does besides. */
 export type DebitOptions = {
   /** It fails too while the sender lists the wallet: the order would overtake one that waits, or is claimed and not yet sent. */
-  readonly unlessQueued?: boolean;
+  readonly unlessQueued: boolean;
   /** It is of an identity check. */
-  readonly isCheck?: boolean;
+  readonly isCheck: boolean;
   /** It is counted. `beginsDay`: as the first order of the day, of all that have a quota. */
   readonly quota?: DailyQuota & { readonly day: number; readonly beginsDay: boolean };
   /** It is counted for the limits of its account. */
@@ -177,7 +177,7 @@ export const walletDebit = (
   ledger: Ledger,
   accountId: string,
   booking: Booking,
-  { unlessQueued = false, isCheck = false, quota, usage }: DebitOptions = {},
+  { unlessQueued, isCheck, quota, usage }: DebitOptions,
 ) => {
   const debit: UpdateParts = {
     sets: [changedBalance("-")],

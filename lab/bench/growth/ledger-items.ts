@@ -46,10 +46,9 @@ export const openBusyAccount = async (
   const amountKobo = koboFromNaira((transactions + 1) * PRICE_NAIRA);
   await fundWallet(aYearAgo, { accountId, fundingId: `first-${accountId}`, amountKobo });
   const spent = koboSchema.parse(succeeded(transactions) * koboFromNaira(PRICE_NAIRA));
-  const { ExpressionAttributeValues, ...debit } = walletDebit(ledger, accountId, {
-    amount: spent,
-    bookedAt: isoTime(ledger.clock()),
-  }).Update;
+  const booking = { amount: spent, bookedAt: isoTime(ledger.clock()) };
+  const options = { unlessQueued: false, isCheck: false };
+  const { ExpressionAttributeValues, ...debit } = walletDebit(ledger, accountId, booking, options).Update;
   // A debit for each transaction, and a refund for each that failed.
   const changes = transactions + transactions - succeeded(transactions);
   await db.update({ ...debit, ExpressionAttributeValues: { ...ExpressionAttributeValues, ":one": changes } });
