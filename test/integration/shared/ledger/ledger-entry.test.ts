@@ -45,12 +45,12 @@ describe("recordEntry", () => {
   });
 
   test("an entry that meets only conflicts is given up after 10 s with an error", async () => {
-    const accountId = await ledger.aWallet(0);
+    const accountId = await ledger.aWallet(100);
     const seen = ledger.neverFree();
-    await expect(fundWallet(ledger, { accountId, fundingId: randomUUID(), amountKobo })).rejects.toThrow();
+    await expect(recordEntry(ledger, anEntry(accountId, -1))).rejects.toThrow();
     expect(seen.writes).toBe(3);
     ledger.proxy.fault = () => undefined;
-    expect(await ledger.balanceOf(accountId)).toBe(0);
+    expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 
   test("a negative adjustment takes the last kobo, and not a kobo more than the balance", async () => {
@@ -85,7 +85,9 @@ describe("recordEntry", () => {
   });
 
   test("an entry for a wallet that does not exist is an error, not an insufficient balance", async () => {
-    await expect(recordEntry(ledger, anEntry("acc_without_wallet", 1))).rejects.toThrow();
+    await expect(recordEntry(ledger, anEntry("acc_without_wallet", 1))).rejects.toMatchObject({
+      CancellationReasons: [{ Code: "None" }, { Code: "ConditionalCheckFailed" }],
+    });
   });
 
   test("an entry of a machine whose clock is slow is dated a millisecond after the wallet's checkpoint", async () => {
