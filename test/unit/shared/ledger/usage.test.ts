@@ -218,7 +218,8 @@ test.each([
 
 test("the counters of a refused write are those of its wallet and of its key's item", () => {
   const { usage_day: _, ...wallet } = used;
-  const item = { pk: keyUsagePk("key_1"), account_id: "acc_1", day_orders: 3 };
+  const near = { day_kobo_near: 1, day_orders_near: 2, month_kobo_near: 3, month_orders_near: 4 };
+  const item = { pk: keyUsagePk("key_1"), account_id: "acc_1", ...used, ...near };
   expect(seenUsage({ wallet, items: [{ pk: 1 }, {}, { pk: "wallet#acc_1" }, item] })).toEqual({
     ...{ account: wallet, key: item },
   });
