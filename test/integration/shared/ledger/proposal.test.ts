@@ -70,7 +70,10 @@ test("an action that is refused leaves its proposal open, and a write without an
   expect(await openProposals(ledger)).toEqual([proposal]);
   expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(true);
   expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(false);
-  expect(await readProposal(ledger, proposal.proposal_id)).not.toHaveProperty("decided_why");
+  const { open: _open, listed_at: _listedAt, ...rejected } = proposal;
+  expect(await readProposal(ledger, proposal.proposal_id)).toEqual({
+    ...{ ...rejected, state: "rejected", decided_by: "eve", decided_at: isoTime(NOON_MS) },
+  });
 });
 
 test("a proposal that is open is proposed once, and one that has expired is not approved, and is proposed again", async () => {
@@ -91,6 +94,12 @@ test("a proposal that is open is proposed once, and one that has expired is not 
     decided_why: "too late",
   });
   expect(await openProposals(ledger)).toEqual([again]);
+  nowMs += 1;
+  const latest = await propose();
+  expect(await openProposals(ledger)).toEqual([latest, again]);
+  nowMs -= 2;
+  const earliest = await propose();
+  expect(await openProposals(ledger)).toEqual([latest, again, earliest]);
 });
 
 test("a person has 20 open proposals at most, and another person none of them", async () => {

@@ -185,7 +185,7 @@ describe("settleTransaction", () => {
     ledger.proxy.fault = () => undefined;
     expect(await readTransaction(ledger, other.pk)).toEqual(other);
     expect(await settle(other, undefined, { status: "success" })).toBe("applied");
-    expect(await readUpstreamReference(ledger, "undefined")).toBeUndefined();
+    expect(await readUpstreamReference(ledger, "")).toBeUndefined();
     const named = await ledger.anOpenTransaction({ upstream_reference: "U5" });
     expect(await settle(named, undefined, { status: "success", upstream_reference: `U-${randomUUID()}` })).toBe(
       "refused",
