@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Caller } from "../../../../shared/call/call.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
@@ -6,13 +7,20 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { pkOfReference, referenceOf } from "../../../../shared/ledger/transaction.ts";
+import type { PlacedOrder } from "../../../../shared/orders/order.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { placePurchase } from "../../../../shared/purchase/place-purchase.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
-import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
+import {
+  ORDER_LIMITED,
+  type Outcome,
+  RATE_LIMITED,
+  type Upstream,
+  type UpstreamOrder,
+} from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { queuedCount } from "../../../builders/queued-order.ts";
@@ -34,20 +42,41 @@ const delivered = async (): Promise<Outcome> => ({ kind: "delivered" });
 const refusedByLimit = async (): Promise<Outcome> => ({ kind: "account_error", reason: RATE_LIMITED });
 const toSend = { kind: "airtime", network: "mtn" } as const;
 
-type Options = { readonly buy?: Upstream["buy"]; readonly waitS?: number; readonly outcomeQueue?: OutcomeQueue };
+type Options = {
+  readonly buy?: Upstream["buy"];
+  readonly waitS?: number;
+  readonly outcomeQueue?: OutcomeQueue;
+  readonly of?: Partial<Caller>;
+  readonly ordered?: Omit<Extract<UpstreamOrder, { kind: "data" }>, "phoneNumber"> | typeof toSend;
+  readonly phoneNumber?: string;
+  readonly sent?: Readonly<Record<string, string>>;
+};
 
-/** Buys airtime for 500 NGN. `waitS`: until the upstream's limit is free. */
+/** What the gate was given to note. */
+let noted: string[] = [];
+const note = (what: string) => async () => void noted.push(what);
+
+/** Buys for 500 NGN, usually airtime. `waitS`: until the upstream's limit is free. */
 const place = async (
   accountId: string,
   callerReference: string,
-  { buy = unexpected, waitS = 0, outcomeQueue = { send: unexpected } }: Options = {},
+  {
+    buy = unexpected,
+    waitS = 0,
+    outcomeQueue = { send: unexpected },
+    of = {},
+    ordered = toSend,
+    phoneNumber = "08031234567",
+    sent = {},
+  }: Options = {},
 ) => {
   const upstream: Upstream = {
     ...{ assertReady: unexpected, check: unexpected, buy },
     ...{ waitS: () => waitS, blocks: () => NO_BLOCKS, learnBlocks: () => {} },
   };
   const amountKobo = koboFromNaira(500);
-  const caller = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS } as const;
+  const caller: Caller = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS, ...of };
+  noted = [];
   return placePurchase(
     {
       ledger,
@@ -56,9 +85,9 @@ const place = async (
       gate: {
         purchases: async () => "on",
         ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS },
-        ...{ noteBlocks: async () => {}, noteOutcome: async () => {} },
+        ...{ noteBlocks: note("blocks"), noteOutcome: note("outcome") },
       },
-      cacheTable: "unused",
+      cacheTable: ledger.table,
       queueMinutes: 15,
       costs: FACE_VALUES,
       prices: NO_PRICE_RULES,
@@ -66,12 +95,12 @@ const place = async (
       catalog: catalogMemory({ read: unexpected }, ledger.clock),
       upstreams: { live: upstream, test: upstream },
     },
-    { caller, type: "airtime", callerReference, fields: [] },
+    { caller, type: ordered.kind, callerReference, fields: [] },
     {
-      ...{ amountKobo, description: "Airtime", phoneNumber: "08031234567" },
-      order: { ...toSend, amountKobo, phoneNumber: "08031234567" },
+      ...{ amountKobo, description: "An order", phoneNumber },
+      order: ordered.kind === "data" ? { ...ordered, phoneNumber } : { ...ordered, amountKobo, phoneNumber },
     },
-    { caller, deadline: deadlineIn(20_000), request: { headers: {} } },
+    { caller, deadline: deadlineIn(20_000), request: { headers: sent } },
   );
 };
 const countOf = (accountId: string) => queuedCount(ledger, accountId);
@@ -82,6 +111,7 @@ describe("a purchase that may be queued", () => {
     const placed = await place(accountId, "order-1", { buy: delivered });
     expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
     expect(await countOf(accountId)).toBe(0);
+    expect(noted).toEqual(["outcome", "blocks"]);
   });
 
   test("is debited, queued and not sent while the limit is spent", async () => {
@@ -105,6 +135,15 @@ describe("a purchase that may be queued", () => {
       transaction: { pk: placed.transaction.pk, status: "processing" },
     });
     expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("is queued with its refusal and without an estimate, if the upstream limits this order alone", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const buy = async (): Promise<Outcome> => ({ kind: "account_error", reason: ORDER_LIMITED });
+    const { transaction, ...answer } = await place(accountId, "order-1", { buy });
+    expect(answer).toEqual({ replayed: false, isOutcomeSecured: true });
+    const { queued } = (await readTransaction(ledger, transaction.pk)) ?? {};
+    expect(queued).toMatchObject({ order: toSend, refusals: 1 });
   });
 
   test("is refused if it costs more than the balance, although others of its account are queued", async () => {
@@ -182,4 +221,39 @@ test("a purchase whose sending throws is returned as processing with an unsecure
   expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
   expect(await ledger.balanceOf(accountId)).toBe(500);
   expect(log.text()).toContain(referenceOf(transaction));
+});
+
+describe("a purchase of an account with a duplicate window", () => {
+  const of = { duplicateWindowS: 60 };
+  const plan = (planId: number) => ({ kind: "data", networkId: 1, planId }) as const;
+  const kindOf = (placing: Promise<PlacedOrder>): Promise<string> =>
+    placing.then(
+      ({ transaction }) => transaction.status,
+      (error: unknown) => (error instanceof ServiceError ? error.code : "thrown"),
+    );
+
+  test("is refused if it is like an earlier one, which is one of the same plan and number, and not of the same price", async () => {
+    const accountId = await ledger.aWallet(10_000);
+    const buy = (callerReference: string, options: Options) =>
+      kindOf(place(accountId, callerReference, { buy: delivered, of, ordered: plan(101), ...options }));
+    expect(await buy("1", {})).toBe("success");
+    expect(await buy("2", {})).toBe("possible_duplicate");
+    expect(await buy("3", { ordered: plan(102) })).toBe("success");
+    expect(await buy("4", { phoneNumber: "08031234568" })).toBe("success");
+    expect(await buy("5", { ordered: toSend })).toBe("success");
+    expect(await buy("6", { ordered: toSend })).toBe("possible_duplicate");
+    expect(await buy("7", { sent: { "x-confirm-duplicate": "1" } })).toBe("possible_duplicate");
+    expect(await buy("8", { sent: { "x-confirm-duplicate": " True " } })).toBe("success");
+    expect(await buy("9", { of: {} })).toBe("success");
+  });
+});
+
+test("a purchase in test mode is never queued or like another one, and nothing is noted of it", async () => {
+  const accountId = await ledger.aWallet(1_000);
+  const of = { mode: "test", duplicateWindowS: 60 } as const;
+  for (const reference of ["one", "two"]) {
+    const { transaction } = await place(accountId, reference, { buy: refusedByLimit, waitS: 30, of });
+    expect(transaction).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+    expect(noted).toEqual([]);
+  }
 });

@@ -7,9 +7,17 @@ import { emptyWallet, readWallet, type Wallet, walletRestriction } from "../../.
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { endInLane, type Lane, nextOrder, openLane, readMore } from "../../../../shared/queued-orders/lane.ts";
-import { queuedNumbers, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
+import {
+  endInLane,
+  type Lane,
+  nextOrder,
+  openLane,
+  readMore,
+  unlessUnreadable,
+} from "../../../../shared/queued-orders/lane.ts";
+import { queuedNumbers, queueLength, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
+import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -101,6 +109,16 @@ describe("the order that is sent next", () => {
     expect(await nextOf(one)).toMatchObject({ number: 2 });
   });
 
+  test("is found without reading a page, if it is there; if it may be on the next page, it is none while that fails", async () => {
+    intercept(async (command, send) => {
+      if (command instanceof QueryCommand) throw new Error("throttled");
+      return send();
+    });
+    const next = { pk: "transaction#1", listed_at: isoTime(NOON_MS) };
+    expect(await nextOf({ ...aLane([1]), next })).toEqual({ number: 1, isHeld: false, alarms: 0 });
+    expect(await nextOf({ ...aLane([2], MISSING_MS), next })).toEqual({ number: undefined, isHeld: true, alarms: 0 });
+  });
+
   test.each<[string, number, Partial<Wallet>, number | undefined]>([
     ["for less than 5 minutes", MISSING_MS - 1, {}, undefined],
     ["for 5 minutes", MISSING_MS, {}, 2],
@@ -154,6 +172,27 @@ describe("the order that is sent next", () => {
     vi.restoreAllMocks();
     expect(await nextOf(later)).toEqual({ number: 1, isHeld: false, alarms: 0 });
     expect([later.orders.size, later.next, await readMore(ledger, later)]).toEqual([26, undefined, false]);
+  });
+
+  test("is none if the index lists none of an account that counts one", async () => {
+    const accountId = await ledger.anAccount(1_000);
+    await ledger.db.update(walletQueueJoin(ledger, accountId, queueOf(await readWallet(ledger, accountId))).Update);
+    const lane = await openLane(ledger, accountId);
+    if (lane === undefined) expect.unreachable();
+    expect([queueLength(lane.queue), lane.isListed, lane.next]).toEqual([1, false, undefined]);
+    expect(await nextOf(lane)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
+  });
+
+  test("is none of an account that cannot be read: a fault is a warning, and an item of a later release an alarm", async () => {
+    const logged = captureLog();
+    const account = { account: "acc_1" };
+    expect(await unlessUnreadable(account, () => Promise.reject(new Error("throttled")))).toBeUndefined();
+    expect(await unlessUnreadable(account, async () => z.int().parse("later"))).toBeUndefined();
+    expect(await unlessUnreadable(account, async () => "read")).toBe("read");
+    expect(logged.lines()).toMatchObject([
+      { ...account, level: "warn", event: "queued_orders.not_read", error: "Error" },
+      { ...account, level: "error", event: "queued_orders.unreadable", Alarms: 1 },
+    ]);
   });
 
   test("is none while another run has the turn, or the account is restricted", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { fulfilmentOf, noteSent, queueReasonOf, sendPurchase } from "../../../../shared/queued-orders/send-purchase.ts";
@@ -27,6 +28,25 @@ const send = (outcome: Outcome, mode: Mode = "live") =>
     aTransaction({ mode }),
     deadlineIn(1_000),
   );
+
+test("before it gets an order, the upstream learns the blocks that all instances know", async () => {
+  const blocks = { limitUntilMs: 1, unrecognizedUntilMs: 2 };
+  const calls: unknown[] = [];
+  const outcome = { kind: "delivered" } as const;
+  const upstream = {
+    blocks: () => NO_BLOCKS,
+    learnBlocks: (known: unknown) => void calls.push(known),
+    buy: async (...args: readonly unknown[]) => {
+      calls.push(args);
+      return outcome;
+    },
+  };
+  const gate = { blocks: () => blocks, noteBlocks: async () => {}, noteOutcome: async () => {} };
+  const [transaction, deadline] = [aTransaction(), deadlineIn(1_000)];
+  const sent = await sendPurchase({ upstream, gate, costs: FACE_VALUES }, order, transaction, deadline);
+  expect(sent).toEqual({ outcome, blocksBefore: blocks });
+  expect(calls).toEqual([blocks, [order, referenceOf(transaction), deadline, undefined]]);
+});
 
 describe("the settlement of a purchase", () => {
   test.each<readonly [string, Outcome, object]>([
@@ -88,6 +108,8 @@ describe("the settlement of a purchase", () => {
   ] as const)("a sandbox order that becomes %s later is settled after the delay", (status, settlement) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5 } };
     expect(fulfilmentOf(outcome, FACE_VALUES)).toStrictEqual({ later: { afterS: 5, settlement } });
+    const waiting: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5, waits: true } };
+    expect(fulfilmentOf(waiting, FACE_VALUES)).toStrictEqual({ later: { afterS: 5, settlement, estimatedS: 5 } });
   });
 });
 
