@@ -59,9 +59,12 @@ export const log = createLog<LogEvents>();
  */
 export const errorFields = (error: unknown): { readonly error: string; readonly at?: string | undefined } => {
   if (!(error instanceof Error)) return { error: typeof error };
-  const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
+  const places = error.stack?.split("\n").filter((line) => line.trimStart().startsWith("at "));
+  const place = places?.[error.name === "$ZodError" ? PARSE_FRAMES : 0];
   return { error: error.name, at: place?.trim().slice(0, 160) };
 };
+/** The method `parse` of zod/mini and what it calls come first in the stack of its error, and would be the place of each. */
+const PARSE_FRAMES = 2;
 
 /**
  * Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. With more dimensions

@@ -89,6 +89,13 @@ describe("errorFields", () => {
     expect(JSON.stringify(fields)).not.toContain("0803");
   });
 
+  test("the place of a value that a schema refuses is where it was parsed", () => {
+    const read = () => z.object({ name: z.string() }).parse({});
+    expect(read).toThrow(
+      expect.toSatisfy((error) => errorFields(error).at?.startsWith(`at read (${import.meta.filename}`) === true),
+    );
+  });
+
   test("a thrown value that is not an error has its type", () => {
     expect(errorFields("08031234567")).toEqual({ error: "string" });
   });
