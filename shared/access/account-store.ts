@@ -170,11 +170,14 @@ export const replaceAccount = (
     randomUUID(),
   );
 
-/** The key writes whose condition failed; none if the account has changed since it was read: then all of it is retried. */
+/**
+ * The key writes whose condition failed; none if the account has changed since it was read, or may have, because another
+ * write holds it: then all of it is retried.
+ */
 const refusedOf = (keyWrites: readonly KeyWrite[], error: unknown): readonly KeyWrite[] => {
   const reasons = isCancelledTransaction(error) ? (error.CancellationReasons ?? []) : [];
-  const [hasChanged, ...isRefused] = reasons.map(({ Code }) => Code === "ConditionalCheckFailed");
-  return keyWrites.filter((_, position) => !hasChanged && isRefused[position]);
+  const [ofAccount, ...ofOthers] = reasons.map(({ Code }) => Code);
+  return keyWrites.filter((_, position) => ofAccount === "None" && ofOthers[position] === "ConditionalCheckFailed");
 };
 
 /** The result of one attempt at a change. */

@@ -1,3 +1,4 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { revokeKey, rotateKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
@@ -37,6 +38,20 @@ test("a change of a key that another change overtakes is decided anew", async ()
   onTestFinished(() => overtaken.mockRestore());
   await expect(rotateKey(access.store, accountId, keyId, MINUTE_MS)).rejects.toThrow("has ended");
   expect((await access.account(accountId)).keys).toHaveLength(1);
+});
+
+test("a change of a key that another change overtakes is decided anew while a third one holds the account", async () => {
+  const { keyId, accountId } = await access.anAccount();
+  const overtaken = vi.spyOn(access.tables.db, "transactWrite").mockImplementationOnce(async () => {
+    await revokeKey(access.store, accountId, keyId);
+    const codes = ["TransactionConflict", "None", "ConditionalCheckFailed", "None"];
+    throw new TransactionCanceledException({
+      ...{ $metadata: {}, message: "" },
+      CancellationReasons: codes.map((Code) => ({ Code })),
+    });
+  });
+  onTestFinished(() => overtaken.mockRestore());
+  await expect(rotateKey(access.store, accountId, keyId, MINUTE_MS)).rejects.toThrow("has ended");
 });
 
 test("a restriction reaches all 120 keys of an account, most of which are revoked", async () => {
