@@ -342,7 +342,8 @@ test("in one batch a slow endpoint does not delay another account, and the batch
   expect(await first.delivery()).toMatchObject({ state: "delivered", attempts: { length: 1 } });
 });
 
-test("a webhook whose endpoint was removed is recorded and not retried; one whose transaction is not settled is retried", async () => {
+test("a webhook whose endpoint was removed is recorded and not retried; one whose transaction is not settled or not there is retried", async () => {
+  const log = captureLog();
   const { endpoints, account_id, message, deliver, delivery, postpone } = await aSettlement("http://127.0.0.1:1/");
   await removeEndpoint(endpoints, firstEndpoint(account_id));
   expect(await deliver()).toBe("done");
@@ -351,6 +352,12 @@ test("a webhook whose endpoint was removed is recorded and not retried; one whos
   const open = aTransaction({ pk: message.transaction_pk, account_id });
   await tables.db.put({ TableName: tables.ledgerTable, Item: open });
   expect(await deliver()).toBe("retry");
+  expect(await deliver({ transaction_pk: "transaction#unknown" })).toBe("retry");
+  expect(log.lines("message.handled").map(({ reason }) => reason)).toEqual([
+    undefined,
+    "no_such_event",
+    "no_such_event",
+  ]);
   expect(postpone).not.toHaveBeenCalled();
 });
 

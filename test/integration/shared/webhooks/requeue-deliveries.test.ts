@@ -3,7 +3,7 @@ import { accountSchema, findAccount, type StoredEndpoint } from "../../../../sha
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
@@ -40,7 +40,7 @@ const inMinutes = (minutes: number): string => isoTime(NOON + minutes * MINUTE_M
 const anAccount = async (changes: Partial<StoredEndpoint> = {}): Promise<string> => {
   const { account_id } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] });
   const account = accountSchema.parse(await findAccount(tables, account_id));
-  const endpoints = [anEndpoint({ generation: 1, ...changes })];
+  const endpoints = [anEndpoint({ id: "2", name: "Another" }), anEndpoint({ generation: 1, ...changes })];
   await tables.db.put({ TableName: tables.ledgerTable, Item: { ...account, endpoints } });
   return account_id;
 };
@@ -81,9 +81,9 @@ const transactionIn = (message: DeliveryMessage): string =>
   message.event === "transaction.updated" ? message.transaction_pk : message.occurrence;
 
 const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
-const run = async (queue = queueOf()) => {
+const run = async (queue = queueOf(), deadline: Deadline = deadlineIn(60_000)) => {
   const deps = { ledger: ledgerOf(), accounts: tables, queue };
-  const ran = await requeueDeliveries(deps, deadlineIn(60_000));
+  const ran = await requeueDeliveries(deps, deadline);
   const sent = queue.send.mock.calls.map(
     ([message]) => `${transactionIn(message).split("-")[1]}${message.probe ? " probe" : ""}`,
   );
@@ -115,6 +115,8 @@ test("what is due is put into the queue, oldest first, and again after 3 hours u
   expect((await run()).sent).toEqual(["1", "2"]);
   nowMs = NOON + 240 * MINUTE_MS;
   expect((await run()).sent).toEqual(["1", "2", "3"]);
+  nowMs += MINUTE_MS;
+  expect((await run()).sent).toEqual([]);
 });
 
 test("an account with parked deliveries is not read before its next requeue", async () => {
@@ -297,6 +299,27 @@ describe("after a person has mended the endpoint", () => {
     expect(await requeueAtOnce(deps(queueOf()), firstEndpoint(accountId))).toBe(0);
     expect(await nextRequeue(accountId)).toBeUndefined();
   });
+});
+
+test("a run that has 10 s left begins no further endpoints, and the next one does", async () => {
+  for (let each = 1; each <= 11; each += 1) await scheduleRequeue(ledgerOf(), `acc_gone_${each}`, NOON);
+  const remainingMs = vi.fn(() => 10_000).mockReturnValueOnce(10_001);
+  expect((await run(queueOf(), { remainingMs })).ran).toEqual({ endpoints: 10, requeued: 0 });
+  expect((await run()).ran).toEqual({ endpoints: 1, requeued: 0 });
+});
+
+test("an endpoint that another run has requeued since the list was read is left to that run", async () => {
+  const [first, last] = [await anAccount(), await anAccount()];
+  await park(first, {});
+  await park(last, {}, {});
+  await scheduleRequeue(ledgerOf(), first, NOON - 2);
+  for (let each = 1; each <= 9; each += 1) await scheduleRequeue(ledgerOf(), `acc_closed_${each}`, NOON - 1);
+  await scheduleRequeue(ledgerOf(), last, NOON);
+  const queue = queueOf();
+  queue.send.mockImplementationOnce(async () => {
+    expect((await run()).sent).toEqual(["1", "1", "2"]);
+  });
+  expect((await run(queue)).sent).toEqual(["1"]);
 });
 
 test("open transactions never include parked deliveries or the accounts that have some", async () => {
