@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { hasSignedIn, identityOfPerson, listPeople, recordSignIn } from "../../../../shared/access/person-item.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -30,4 +30,16 @@ test("a sign-in is recorded under the provider's name of the person, and again a
   expect(await listPeople(operator.ledgerAt())).toMatchObject([
     { roles: [], owner_keys: [], email: null, created_at: isoTime(NOON_MS) },
   ]);
+});
+
+test("the first sign-in of a person with a role and no account is recorded, and fails if it cannot be", async () => {
+  const ledger = (await openOperatorLedger()).ledgerAt();
+  const person = { issuer: "https://login.example.com", sub: "bola" };
+  const right = { roles: ["reader"], ownerKeys: [], email: undefined } as const;
+  const reader = { by: "bola", identity: identityOfPerson(person), ...right };
+  const update = vi.spyOn(ledger.db, "update").mockRejectedValueOnce(new Error("No answer"));
+  await expect(recordSignIn(ledger, reader)).rejects.toThrow("No answer");
+  update.mockRestore();
+  await recordSignIn(ledger, reader);
+  expect(await hasSignedIn(ledger, person)).toBe(true);
 });

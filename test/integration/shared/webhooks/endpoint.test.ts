@@ -74,6 +74,8 @@ test("after a rotation both secrets sign for 24 hours, then only the new one, an
   await disableEndpoint(endpoints, firstEndpoint(account_id));
   await setAccountStatus(accounts, account_id, "restricted");
   expect(await endpoint()).toMatchObject({ status: "off", url: "http://127.0.0.1:2/" });
+  await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:2/");
+  expect(await endpoint()).toMatchObject({ status: "on", secrets: [rotated.webhookSecret] });
 });
 
 test("a rotation that is repeated, because its answer was lost, does not end the secret that apps have", async () => {
