@@ -15,7 +15,12 @@ import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
-import { NO_ORDERS_QUEUED, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
+import {
+  NO_ORDERS_QUEUED,
+  noteQueue,
+  readUpstreamPace,
+  UPSTREAM_PACE_PK,
+} from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
@@ -249,7 +254,7 @@ test("purchases that are off for more than an hour raise an alarm with each read
 test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
   const log = captureLog();
   const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
-  expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
+  expect([other.pace(), other.blocks()]).toEqual([NO_ORDERS_QUEUED, NO_BLOCKS]);
   await other.purchases();
   await one.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000));
   await one.noteBlocks(spentFor(30), NO_BLOCKS, deadlineIn(9_000));
@@ -262,9 +267,10 @@ test("a spent limit that one instance notes is known to the others with their ne
 
 test("a pace that cannot be written fails no order, and one that cannot be read as one keeps none waiting", async () => {
   const gate = orderGate(store, clock, "vtu");
-  captureLog();
+  const log = captureLog();
   proxy.fault = () => "never_arrives";
   await expect(gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000))).resolves.toBeUndefined();
+  expect(log.lines()).toMatchObject([{ level: "warn", event: "upstream_pace.not_noted", error: expect.any(String) }]);
   countReads();
   const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, queued_orders: -1, per_minute: 0 };
   await store.db.put({ TableName: store.table, Item });
@@ -300,6 +306,8 @@ test("that the upstream answers again is written once, and not over a block that
   await one.noteBlocks(NO_BLOCKS, before, deadlineIn(9_000));
   proxy.calls.length = 0;
   await one.noteBlocks(NO_BLOCKS, one.blocks(), deadlineIn(9_000));
+  // Nor is a block that has just ended.
+  await one.noteBlocks({ limitUntilMs: nowMs, unrecognizedUntilMs: nowMs }, NO_BLOCKS, deadlineIn(9_000));
   expect(proxy.calls).toEqual([]);
   nowMs += 10_000;
   await one.purchases();
@@ -307,6 +315,17 @@ test("that the upstream answers again is written once, and not over a block that
   await one.noteBlocks(NO_BLOCKS, one.blocks(), deadlineIn(9_000));
   await other.purchases();
   expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
+});
+
+test("what the sender notes of the queue is known with the next reading, and changes no block", async () => {
+  expect(await readUpstreamPace(store)).toEqual(NO_ORDERS_QUEUED);
+  const gate = orderGate(store, clock, "vtu");
+  await gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000));
+  const noted = { queue_until: isoTime(nowMs + 90_000), queued_orders: 3, per_minute: 50, next_run: isoTime(nowMs) };
+  await noteQueue(store, noted);
+  await gate.purchases();
+  const pace = { ...NO_ORDERS_QUEUED, ...noted, limit_until: isoTime(nowMs + 60_000) };
+  expect([gate.pace(), await readUpstreamPace(store)]).toEqual([pace, pace]);
 });
 
 test("what an instance notes of one block changes no other that it knows", async () => {

@@ -186,7 +186,7 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
   let caller: TestCaller;
   beforeAll(async () => {
     limited = await startTestService();
-    caller = await limited.newCaller({ naira: 1_000 });
+    caller = await limited.newCaller({ naira: 1_500 });
     limited.simulator.state.faults.add({ kind: "rate_limited", path, retry_after_s: 86_400, times: 1 });
   });
   afterAll(() => limited.stop());
@@ -195,8 +195,12 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
     const first = await limited.call("POST", path, { key: caller.key, body: anOrder() });
     const requests = limited.simulator.state.requests.length;
     const later = await limited.call("POST", path, { key: caller.key, body: anOrder({ reference: "later" }) });
+    const airtime = await limited.call("POST", "/vtu/airtime/purchase", {
+      key: caller.key,
+      body: { network: "mtn", amount: 500, phone_number: "08031234567", reference: "airtime" },
+    });
     expect(limited.simulator.state.requests.length).toBe(requests);
-    for (const { status, headers, body } of [first, later]) {
+    for (const { status, headers, body } of [first, later, airtime]) {
       expect({ status, body }).toMatchObject({
         status: 200,
         body: { data: { transaction: { status: "processing" } } },
