@@ -27,7 +27,10 @@ export const folders: Readonly<Record<string, Mutated>> = {
   },
   purchase: {
     mutate: filesOf("purchase"),
-    tests: [...testsOf("purchase", "prices"), "test/integration/shared/ledger/duplicate-guard.test.ts"],
+    tests: [
+      ...testsOf("purchase", "prices"),
+      ...integrationTests("shared/ledger/duplicate-guard", "shared/queued-orders/send-purchase"),
+    ],
   },
   "queued-orders": {
     mutate: filesOf("queued-orders"),

@@ -50,6 +50,7 @@ type Options = {
   readonly ordered?: Omit<Extract<UpstreamOrder, { kind: "data" }>, "phoneNumber"> | typeof toSend;
   readonly phoneNumber?: string;
   readonly sent?: Readonly<Record<string, string>>;
+  readonly purchases?: "on" | "off";
 };
 
 /** What the gate was given to note. */
@@ -68,6 +69,7 @@ const place = async (
     ordered = toSend,
     phoneNumber = "08031234567",
     sent = {},
+    purchases = "on",
   }: Options = {},
 ) => {
   const upstream: Upstream = {
@@ -83,7 +85,7 @@ const place = async (
       keyedHashes,
       outcomeQueue,
       gate: {
-        purchases: async () => "on",
+        purchases: async () => purchases,
         ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS },
         ...{ noteBlocks: note("blocks"), noteOutcome: note("outcome") },
       },
@@ -112,6 +114,16 @@ describe("a purchase that may be queued", () => {
     expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
     expect(await countOf(accountId)).toBe(0);
     expect(noted).toEqual(["outcome", "blocks"]);
+  });
+
+  test("is answered as before once purchases are off, while a new one is refused", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const { transaction } = await place(accountId, "order-1", { buy: delivered });
+    const again = await place(accountId, "order-1", { purchases: "off" });
+    expect(again).toMatchObject({ replayed: true, transaction: { pk: transaction.pk, status: "success" } });
+    const refused = place(accountId, "order-2", { purchases: "off" });
+    await expect(refused).rejects.toMatchObject({ code: "provider_unavailable" });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test("is debited, queued and not sent while the limit is spent", async () => {

@@ -160,15 +160,25 @@ describe("the order that is sent next", () => {
       const transaction = await ledger.anOpenTransaction(accountId, { created_at, listed_at: created_at });
       await enqueueOrder(ledger, transaction, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
     }
-    const [lane, later] = [await openLane(ledger, accountId), await openLane(ledger, accountId)];
-    if (lane === undefined || later === undefined) expect.unreachable();
+    const open = () => openLane(ledger, accountId);
+    const [lane, later, whole] = [await open(), await open(), await open()];
+    if (lane === undefined || later === undefined || whole === undefined) expect.unreachable();
+    expect([await readMore(ledger, whole), whole.orders.size, await readMore(ledger, whole)]).toEqual([
+      true,
+      26,
+      false,
+    ]);
     expect([lane.orders.size, lane.isListed, lane.isHeld, lane.hasTurn]).toEqual([25, true, false, false]);
     ledger.nowMs += 6 * MINUTE_MS;
     intercept(async (command, send) => {
       if (command instanceof QueryCommand) throw new Error("throttled");
       return send();
     });
+    const logged = captureLog();
     expect(await nextOf(lane)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
+    expect(await open()).toBeUndefined();
+    const notRead = { event: "queued_orders.not_read", account: accountId };
+    expect(logged.lines()).toMatchObject([notRead, notRead]);
     vi.restoreAllMocks();
     expect(await nextOf(later)).toEqual({ number: 1, isHeld: false, alarms: 0 });
     expect([later.orders.size, later.next, await readMore(ledger, later)]).toEqual([26, undefined, false]);
@@ -180,6 +190,13 @@ describe("the order that is sent next", () => {
     const lane = await openLane(ledger, accountId);
     if (lane === undefined) expect.unreachable();
     expect([queueLength(lane.queue), lane.isListed, lane.next]).toEqual([1, false, undefined]);
+    // A page may be empty, although the index lists more.
+    const LastEvaluatedKey = { pk: "transaction#1", listed_at: isoTime(NOON_MS) };
+    intercept(async (command, send) =>
+      Object.assign({}, await send(), command instanceof QueryCommand && { LastEvaluatedKey }),
+    );
+    expect(await openLane(ledger, accountId)).toMatchObject({ isListed: true, next: LastEvaluatedKey });
+    vi.restoreAllMocks();
     expect(await nextOf(lane)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
   });
 
