@@ -15,8 +15,9 @@ export type HeuristicMatch =
 
 /**
  * Finds the transaction of an event whose reference is unknown, because the request that would have recorded it may
- * have timed out. A `success` matches if exactly one open transaction without an upstream reference fits, was sent before and is recent.
- * A `failed` never matches: a wrong match would refund an order that was delivered. Source: docs/interface.md 17.D6.
+ * have timed out. A `success` matches if exactly one open transaction without an upstream reference fits, and was sent
+ * before it, a short time ago. A `failed` never matches: a wrong match would refund an order that was delivered. Source:
+ * docs/interface.md 17.D6.
  */
 export const findHeuristicMatch = async (
   deps: {
