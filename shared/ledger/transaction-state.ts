@@ -35,7 +35,7 @@ export const transitions = {
     to: "sent",
     event: "debit",
     condition:
-      "the wallet holds enough and is not restricted, a daily quota is not used up, no limit is passed; if the order is sent at once, none of its account waits",
+      "the wallet holds enough and is not restricted, a daily quota is not used up, no limit is passed; an order that is sent at once: no other one of its account is queued",
     write: "balance -= amount",
   },
   void: {
@@ -49,21 +49,21 @@ export const transitions = {
     from: ["sent", "claimed"],
     to: "queued",
     event: "429, or not sent",
-    condition: "no other claim of it; if it was claimed and not sent, no claim of a later order",
+    condition: "it was not claimed again; one that was claimed and not sent: no later order was claimed",
     write: "its number enters the wallet's queue",
   },
   setAside: {
     from: ["sent", "claimed"],
     to: "set_aside",
     event: "429 about this order",
-    condition: "no other claim of it",
+    condition: "it was not claimed again",
     write: "",
   },
   claim: {
     from: ["queued", "set_aside"],
     to: "claimed",
     event: "its turn, before it is sent",
-    condition: "no other claim of it, the wallet's queue is as read, the wallet is not restricted",
+    condition: "it was not claimed by another run, the wallet's queue is as read, the wallet is not restricted",
     write: "its number leaves the wallet's queue",
   },
   succeed: { from: ["sent", "claimed"], to: "success", event: "delivered", condition: "", write: "" },

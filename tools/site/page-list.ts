@@ -44,7 +44,7 @@ export const pageList: readonly Page[] = [
   page("how-to", "operator", "docs/onboarding.md", "how to give an app an account, keys, money and a webhook endpoint"),
   page("how-to", "operator", "docs/runbook.md", "what to do in each situation, with the commands"),
   page("how-to", "operator", "docs/recovery.md", "how to restore tables, and how to sell from another region"),
-  page("how-to", "operator", "docs/console.md", "what owners, operators and readers do in the web console"),
+  page("how-to", "operator", "docs/console.md", "what owners and people with a role do in the web console"),
   page(
     "how-to",
     "operator",
