@@ -41,37 +41,30 @@ const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | und
   return typeof position === "number" ? `"${entries[position]}": ${message}` : (issue?.message ?? "");
 };
 
+/** Names with numbers, such as `vtu identity=1000`, or `none`. */
+const numbersByName = <Schema extends z.ZodMiniType>(schema: Schema, numberOf: (text?: string) => number | null) =>
+  z.pipe(
+    z.array(z.string()),
+    z.transform((entries, context) => {
+      if (entries.length === 1 && entries[0] === "none") return {};
+      const pairs = entries.map((entry) => {
+        const [name, text] = entry.split("=");
+        return [name, numberOf(text)];
+      });
+      const result = schema.safeParse(Object.fromEntries(pairs));
+      if (result.success) return result.data;
+      context.issues.push({ code: "custom", input: context.value, message: result.error.issues[0]?.message ?? "" });
+      return z.NEVER;
+    }),
+  );
+
 /** `vtu identity=1000`, or `none`. */
-export const entitlementsField = z.pipe(
-  z.array(z.string()),
-  z.transform((entries, context) => {
-    if (entries.length === 1 && entries[0] === "none") return {};
-    const pairs = entries.map((entry) => {
-      const [entitlement, perDay] = entry.split("=");
-      return [entitlement, perDay === undefined ? null : Number(perDay)];
-    });
-    const result = entitlementsSchema.safeParse(Object.fromEntries(pairs));
-    if (result.success) return result.data;
-    context.issues.push({ code: "custom", input: context.value, message: result.error.issues[0]?.message ?? "" });
-    return z.NEVER;
-  }),
+export const entitlementsField = numbersByName(entitlementsSchema, (perDay) =>
+  perDay === undefined ? null : Number(perDay),
 );
 
 /** `day_naira=100000 day_orders=500`, or `none`. */
-export const limitsField = z.pipe(
-  z.array(z.string()),
-  z.transform((entries, context) => {
-    if (entries.length === 1 && entries[0] === "none") return {};
-    const pairs = entries.map((entry) => {
-      const [limit, most] = entry.split("=");
-      return [limit, most === undefined || most === "" ? Number.NaN : Number(most)];
-    });
-    const result = orderLimitsSchema.safeParse(Object.fromEntries(pairs));
-    if (result.success) return result.data;
-    context.issues.push({ code: "custom", input: context.value, message: result.error.issues[0]?.message ?? "" });
-    return z.NEVER;
-  }),
-);
+export const limitsField = numbersByName(orderLimitsSchema, (most = "") => (most === "" ? Number.NaN : Number(most)));
 
 /** `vtu,identity`. */
 export const listField = z.pipe(

@@ -9,13 +9,12 @@ import {
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { checkpointPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
 
 let ledger: Ledger;
 beforeAll(async () => {
-  const { db, ledgerTable: table } = await freshTables();
-  ledger = { db, table, clock: () => NOON_MS };
+  ledger = await openLedgerAtNoon();
 });
 
 const aCheckpoint = (accountId: string, minutes: number) => ({

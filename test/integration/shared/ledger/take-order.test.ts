@@ -3,13 +3,13 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import { takeUpdate } from "../../../../shared/ledger/take-order.ts";
 import { transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 test("an open order is the person's who took it for 30 minutes, and changes in nothing else", async () => {
-  const { db, ledgerTable: table } = await freshTables();
-  const ledger = { db, table, clock: () => NOON_MS };
+  const ledger = await openLedgerAtNoon();
+  const { db, table } = ledger;
   const order = aTransaction({ pk: newTransactionPk() });
   await db.put({ TableName: table, Item: order });
   const take = (by: string, minutes: number, of = order) =>

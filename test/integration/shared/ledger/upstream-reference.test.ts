@@ -7,13 +7,11 @@ import {
   readUpstreamReference,
   upstreamReferenceReservation,
 } from "../../../../shared/ledger/upstream-reference.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
 let ledger: Ledger;
 beforeAll(async () => {
-  const { db, ledgerTable: table } = await freshTables();
-  ledger = { db, table, clock: () => NOON_MS };
+  ledger = await openLedgerAtNoon();
 });
 
 test("the first event of each status is kept, and each is the contrary of the other", async () => {

@@ -18,14 +18,13 @@ import {
   walletRestriction,
 } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: what changes a wallet beside its balance is written only under its conditions, and changes nothing else. */
 let ledger: Ledger;
 beforeAll(async () => {
-  const { db, ledgerTable: table } = await freshTables();
-  ledger = { db, table, clock: () => NOON_MS };
+  ledger = await openLedgerAtNoon();
 });
 
 const NOON = isoTime(NOON_MS);

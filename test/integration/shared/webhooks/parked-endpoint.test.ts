@@ -3,16 +3,15 @@ import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { readParkedEndpoint, scheduleRequeue } from "../../../../shared/webhooks/parked-endpoint.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a delivery that is parked is requeued when it is due, and of many only some write the item of their endpoint. */
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 let ledger: Ledger;
 beforeAll(async () => {
-  const { db, ledgerTable } = await freshTables();
-  ledger = { db, table: ledgerTable, clock: () => NOON_MS };
+  ledger = await openLedgerAtNoon();
 });
 
 let endpoints = 0;
