@@ -8,14 +8,28 @@ import { LongestFirst } from "./test/builders/longest-first.ts";
 // Workers and the commands that tests start inherit it, and spend half the CPU time on loading the same modules.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
 
-const ALL = "test/**/*.test.ts";
+/** These run the whole service, whose calls to emulators take longer on a busy machine. */
+const isServed = (file: string): boolean => /^test\/(contract|e2e)\//.test(file);
 /** A file that replaces modules would replace them for the files after it too. */
 const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/.test(readFileSync(file, "utf8"));
-const sharing = globSync("test/{unit,integration,strict,faults}/**/*.test.ts").filter((file) => !replacesModules(file));
 
-const setupFiles = ["test/builders/log-to-console.ts", "test/builders/refuse-denied-calls.ts"];
-/** These run the whole service, whose calls to emulators take longer on a busy machine. */
-const served = ["test/{contract,e2e}/**/*.test.ts"];
+const files = globSync("test/**/*.test.ts", { exclude: ["**/node_modules/**"] });
+const project = ({ served, isolate }: { readonly served: boolean; readonly isolate: boolean }) => ({
+  // With a literal type, as Vitest wants it.
+  extends: true as const,
+  test: {
+    name: `${served ? "served" : "direct"}, ${isolate ? "isolated" : "sharing modules"}`,
+    include: files.filter((file) => isServed(file) === served && replacesModules(file) === isolate),
+    // Loading modules, and synthesising stages, would take most of the CPU time.
+    isolate,
+    setupFiles: [
+      ...(served ? ["test/builders/long-aws-timeouts.ts"] : []),
+      "test/builders/log-to-console.ts",
+      "test/builders/refuse-denied-calls.ts",
+      ...(isolate ? [] : ["test/builders/leave-nothing.ts"]),
+    ],
+  },
+});
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
@@ -31,25 +45,6 @@ export default defineConfig({
     // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane
     // (decision 0073 has what three, four and five took).
     maxWorkers: 4,
-    projects: [
-      {
-        extends: true,
-        // Loading modules, and synthesising stages, would take most of the CPU time.
-        test: {
-          name: "sharing modules",
-          include: sharing,
-          isolate: false,
-          setupFiles: [...setupFiles, "test/builders/leave-nothing.ts"],
-        },
-      },
-      {
-        extends: true,
-        test: { name: "served", include: served, setupFiles: ["test/builders/long-aws-timeouts.ts", ...setupFiles] },
-      },
-      {
-        extends: true,
-        test: { name: "isolated", include: [ALL], exclude: ["**/node_modules/**", ...served, ...sharing], setupFiles },
-      },
-    ],
+    projects: [true, false].flatMap((served) => [false, true].map((isolate) => project({ served, isolate }))),
   },
 });

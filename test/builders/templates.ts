@@ -1,8 +1,12 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as z from "#zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
+import { type StackPart, stackName } from "../../infra/outputs.ts";
 import { type StageSettings, settingsOf } from "../../infra/stage-settings.ts";
 import { stages } from "../../stages.ts";
 
@@ -47,36 +51,62 @@ export const readTemplate = (json: unknown): StackTemplate => {
 export const changedSettings = (stage: string, changes: object = {}): StageSettings =>
   settingsOf(stage, { [stage]: { ...settingsOf(stage, stages), ...changes } });
 
-/** The files of a worker share the templates of a stage, because a synthesis takes about a second. */
-const synthesised = new Map<string, ReturnType<typeof synthesise>>();
+const synthesis = z.object({
+  warnings: z.array(z.unknown()),
+  /** By the stack's name. */
+  templates: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+type Synthesis = z.output<typeof synthesis>;
 
-const synthesise = (stage: string, changes: object) => {
+const synthesise = (stage: string, settings: StageSettings): Synthesis => {
   const app = unbundledApp();
-  const { data, network, service, recovery, administrator } = addStage(app, stage, changedSettings(stage, changes));
-  const warnings = app.node
-    .findAll()
-    .flatMap(({ node }) => node.metadata)
-    .filter(({ type }) => type === "aws:cdk:warning");
-  const templateOf = (stack: Stack): Readonly<Record<string, unknown>> => Template.fromStack(stack).toJSON();
-  const stacks = app.node.findAll().filter((construct) => Stack.isStack(construct));
+  addStage(app, stage, settings);
+  const constructs = app.node.findAll();
+  const warnings = constructs.flatMap(({ node }) => node.metadata).filter(({ type }) => type === "aws:cdk:warning");
+  const stacks = constructs.filter((construct) => Stack.isStack(construct));
+  const templates = stacks.map((stack) => [stack.stackName, Template.fromStack(stack).toJSON()]);
+  return { warnings, templates: Object.fromEntries(templates) };
+};
+
+const { SYNTHESES_FOLDER } = process.env;
+/** A synthesis takes about a second: the processes of a run write each once, for all of them. */
+const writtenSynthesis = (stage: string, settings: StageSettings): Synthesis => {
+  if (SYNTHESES_FOLDER === undefined) return synthesise(stage, settings);
+  const name = createHash("sha256")
+    .update(JSON.stringify([stage, settings]))
+    .digest("hex");
+  const file = join(SYNTHESES_FOLDER, `${name}.json`);
+  if (!existsSync(file)) {
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, JSON.stringify(synthesise(stage, settings)));
+    renameSync(unfinished, file);
+  }
+  return synthesis.parse(JSON.parse(readFileSync(file, "utf8")));
+};
+
+const readSynthesis = (stage: string, settings: StageSettings) => {
+  const { warnings, templates } = writtenSynthesis(stage, settings);
+  const of = (part: StackPart) => readTemplate(templates[stackName(stage, part)]);
   return {
     warnings,
-    byName: new Map(stacks.map((stack) => [stack.stackName, templateOf(stack)])),
+    byName: new Map(Object.entries(templates)),
     read: {
-      data: readTemplate(templateOf(data)),
-      network: network && readTemplate(templateOf(network)),
-      service: readTemplate(templateOf(service)),
-      recovery: recovery && readTemplate(templateOf(recovery)),
-      administrator: readTemplate(templateOf(administrator)),
+      data: of("Data"),
+      network: settings.egress.kind === "nat-gateway" ? of("Network") : undefined,
+      service: of("Service"),
+      recovery: settings.recovery && of("Recovery"),
+      administrator: of("Administrator"),
     },
   };
 };
 
-const synthesisOf = (stage: string, changes: object = {}) => {
-  const key = JSON.stringify([stage, changes]);
-  const known = synthesised.get(key) ?? synthesise(stage, changes);
-  synthesised.set(key, known);
-  return known;
+const known = new Map<string, ReturnType<typeof readSynthesis>>();
+const synthesisOf = (stage: string, changes?: object): ReturnType<typeof readSynthesis> => {
+  const settings = changedSettings(stage, changes);
+  const key = JSON.stringify([stage, settings]);
+  const found = known.get(key) ?? readSynthesis(stage, settings);
+  known.set(key, found);
+  return found;
 };
 
 /** The templates of all stacks of a stage, by name, as CloudFormation gets them. */

@@ -19,12 +19,15 @@ import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { type AdminRun, type OperatedService, runCommand, startOperatedService } from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
 import { aTransaction } from "../builders/transaction.ts";
-import "../builders/prod-account.ts";
 
 /**
  * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda,
  * SNS and STS; the stack's outputs name the tables, queues and secrets of a local service.
  */
+const committed = { ...stages.prod };
+/** The stage prod as an operator has it, with an account in the place of the placeholder and a profile. */
+const operated = { account: "123456789012", region: "us-east-1", upstreamProfile: { reference: "documented" } };
+Object.assign(stages.prod ?? {}, operated);
 let service: OperatedService;
 let aws: Server;
 let endpoint: string;
@@ -134,6 +137,7 @@ beforeAll(async () => {
       : { Policy: JSON.stringify(auditPolicy), RevisionId: "1" };
 });
 afterAll(async () => {
+  Object.assign(stages.prod ?? {}, { front: undefined, ...committed });
   aws.close();
   await dynamodb.stop();
   await service.stop();
