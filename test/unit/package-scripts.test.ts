@@ -41,7 +41,7 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   "test:load": [SHORT_TESTS, 'run("test:load"'],
   "test:mutation": [SHORT_TESTS, 'run("test:mutation"'],
   "test:runtimes": [SHORT_TESTS, 'run("test:runtimes"'],
-  "test:clients": [SHORT_TESTS, 'run("test:clients"'],
+  "test:clients": [CONFORMANCE, 'run("test:clients"'],
   "test:scripts": [CI, "npm run --silent test:scripts"],
 };
 

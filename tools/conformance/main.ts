@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { startKillableService } from "./killable-service.ts";
 import { type RunOptions, runClient } from "./run.ts";
-import { conforms, scorecardText } from "./scorecard.ts";
+import { resultOf } from "./scorecard.ts";
 
 /** `npm run conformance`: docs/conformance.md. */
 
@@ -63,8 +63,9 @@ const main = async (): Promise<number> => {
   };
   try {
     const run = await runClient(service, { ...options, onDecided });
-    console.log(json ? JSON.stringify({ conforms: conforms(run), ...run }) : scorecardText(run));
-    return conforms(run) ? 0 : 1;
+    const { text, exitCode } = resultOf(run, { json });
+    console.log(text);
+    return exitCode;
   } finally {
     await service.stop();
   }

@@ -88,8 +88,13 @@ const contradiction = ({ answer, transaction }: Report, deliveries: number): str
   return undefined;
 };
 
-/** What a person reads of a run. */
-export const scorecardText = (run: Run): string => {
+/** What the command prints of a run, and how it ends. */
+export const resultOf = (run: Run, { json }: { readonly json: boolean }) => ({
+  text: json ? JSON.stringify({ conforms: conforms(run), ...run }) : scorecardText(run),
+  exitCode: conforms(run) ? 0 : 1,
+});
+
+const scorecardText = (run: Run): string => {
   const { ordered, delivered, double, lost, wrongly_reported, findings, faults } = run;
   const counts = { ordered, delivered, double, lost, "wrongly reported": wrongly_reported };
   const rows = Object.entries(counts).map(([name, count]) => `${name.padEnd(18)}${String(count).padStart(6)}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { conforms, type Report, type Sale, scorecardOf } from "../../../../tools/conformance/scorecard.ts";
+import { conforms, type Report, resultOf, type Sale, scorecardOf } from "../../../../tools/conformance/scorecard.ts";
 
 const report = (answer: Partial<Report["answer"]>, transaction?: Report["transaction"]): Report => ({
   reference: "kit-1-1",
@@ -14,6 +14,31 @@ const sale = (deliveries: number, ...reports: readonly Report[]): Sale => ({
 });
 const delivered = { reference: "DATA_1", status: "success" } as const;
 const failed = { reference: "DATA_1", status: "failed" } as const;
+
+const ran = {
+  ...{ seed: 1, seconds: 2, unknown: 0, ordered_again: 0, client_kills: 0, service_kills: 0 },
+  ...{ charged_naira: 500, delivered_naira: 500, faults: { passed: 1 } },
+};
+
+test("a client that conforms ends the command with exit code 0, and another with 1 and its findings", () => {
+  const good = { ...scorecardOf([sale(1, report({}, delivered))]), ...ran };
+  expect(resultOf(good, { json: false })).toEqual({
+    text: expect.stringMatching(/^The client conforms\.$/m),
+    exitCode: 0,
+  });
+  const bad = { ...scorecardOf([sale(2, report({}, delivered))]), ...ran };
+  const { text, exitCode } = resultOf(bad, { json: false });
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(/^ {2}kit-1 was delivered 2 times$/m);
+  expect(text).toMatch(/^The client does not conform\.$/m);
+});
+
+test("with --json the command prints the run as JSON, and ends with the same exit code", () => {
+  const bad = { ...scorecardOf([sale(2, report({}, delivered))]), ...ran };
+  const { text, exitCode } = resultOf(bad, { json: true });
+  expect(JSON.parse(text)).toEqual({ conforms: false, ...bad });
+  expect(exitCode).toBe(1);
+});
 
 describe("the scorecard of a client", () => {
   test("the scorecard has nothing against a client that reports each delivery and each failure as it is", () => {
