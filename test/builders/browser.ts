@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { startChromium } from "./chromium.ts";
 import { WAIT_MS_MAX } from "./until.ts";
 
-const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } } as const;
+export const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } } as const;
 export type PageOptions = {
   readonly colorScheme?: "light" | "dark";
   readonly viewport?: keyof typeof VIEWPORTS;
@@ -13,7 +13,7 @@ export type PageOptions = {
 export type TestBrowser = {
   /** A page in a context of its own, so without cookies of another. It is closed after the test. */
   readonly newPage: (options?: PageOptions) => Promise<Page>;
-  /** A context for several tests, each of which opens its own pages in it. They are closed after the test. */
+  /** A context for several tests. Its pages stay until the browser is closed. */
   readonly newContext: () => Promise<BrowserContext>;
   /** Messages of the browser's console that the current test causes on purpose. */
   readonly expectError: (pattern: RegExp) => void;
@@ -27,7 +27,6 @@ export type TestBrowser = {
 export const browserTests = (): TestBrowser => {
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
-  const shared: BrowserContext[] = [];
   let problems: string[] = [];
   let expected: RegExp[] = [];
 
@@ -40,7 +39,6 @@ export const browserTests = (): TestBrowser => {
     const open = contexts;
     [problems, expected, contexts] = [[], [], []];
     await Promise.all(open.map((context) => context.close()));
-    await Promise.all(shared.flatMap((context) => context.pages()).map((page) => page.close()));
     expect(found).toEqual([]);
   });
 
@@ -65,11 +63,7 @@ export const browserTests = (): TestBrowser => {
       contexts.push(context);
       return context.newPage();
     },
-    newContext: async () => {
-      const context = await startContext();
-      shared.push(context);
-      return context;
-    },
+    newContext: () => startContext(),
     expectError: (pattern) => expected.push(pattern),
   };
 };
@@ -95,6 +89,14 @@ const watch = async (context: BrowserContext, report: (problem: string) => void)
 
 const PIXELS_CUT_OFF = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
+/** What axe looks at. */
+const contexts = {
+  document: "document",
+  /** Without what is around every page of the console. */
+  page: `{ exclude: ["header", "nav"] }`,
+  dialog: `"[role=dialog]"`,
+} as const;
+
 /**
  * Fails on each violation of axe's rules, by default of all in the whole document, and if the page is wider than the
  * window.
@@ -102,13 +104,13 @@ const PIXELS_CUT_OFF = "document.documentElement.scrollWidth - document.document
 export const expectAccessible = async (
   page: Page,
   rules?: readonly string[],
-  within: "document" | "[role=dialog]" = "document",
+  within: keyof typeof contexts = "document",
 ): Promise<void> => {
   // A document that has axe already keeps it while the console shows one page after another.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   // What passes is left out: to find and send its elements takes most of axe's time.
   const options = { resultTypes: ["violations"], ...(rules !== undefined && { runOnly: rules }) };
-  const context = within === "document" ? within : JSON.stringify(within);
+  const context = contexts[within];
   const found = await page.evaluate<string[]>(`axe.run(${context}, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))`);
   expect(found, `${page.url()}, ${within}`).toEqual([]);

@@ -1,19 +1,25 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import * as z from "#zod";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
-import { browserTests, expectAccessible, type PageOptions } from "./browser.ts";
+import { browserTests, expectAccessible, type PageOptions, VIEWPORTS } from "./browser.ts";
 import { startTestService, type TestService } from "./service.ts";
+import { signIn } from "./sign-in.ts";
 
 export type { Page } from "playwright-core";
 
 export type ConsoleTest = {
   readonly service: () => TestService;
-  /** A page of this person, who signs in once for all tests of the file, at a path below /console. */
+  /**
+   * The page of this person at a path below /console. The person signs in once for all tests of the file, which share the
+   * page: to load the console costs ten times what its own navigation costs. A second one in the same test is a new page.
+   */
   readonly open: (person: LocalPerson, path?: string) => Promise<Page>;
   /** Signs a person in at the local provider, in a browser context of their own, and opens a path below /console. */
   readonly signIn: (person: LocalPerson, path?: string) => Promise<Page>;
+  /** An ID token of this person, for what needs no page. */
+  readonly tokenOf: (person: LocalPerson) => Promise<string>;
   /** A page that nobody has opened yet. */
   readonly newPage: (options?: PageOptions) => Promise<Page>;
   /** Messages of the browser's console that the current test causes on purpose. */
@@ -24,6 +30,8 @@ export type ConsoleTest = {
 export const consoleTests = (options: Parameters<typeof startTestService>[0] = {}): ConsoleTest => {
   const { newPage, newContext, expectError } = browserTests();
   const contexts = new Map<LocalPerson, BrowserContext>();
+  const kept = new Map<LocalPerson, Page>();
+  const inUse = new Set<Page>();
   let service: TestService | undefined;
 
   beforeAll(async () => {
@@ -31,6 +39,14 @@ export const consoleTests = (options: Parameters<typeof startTestService>[0] = {
     service = await startTestService(options);
   });
   afterAll(() => service?.stop());
+  afterEach(async ({ task }) => {
+    const pages = new Set(kept.values());
+    const used = [...inUse].filter((page) => !page.isClosed());
+    inUse.clear();
+    await Promise.all(
+      used.map((page) => (pages.has(page) && task.result?.state !== "fail" ? leave(page) : page.close())),
+    );
+  });
 
   const running = (): TestService => {
     if (service === undefined) throw new Error("The service is used outside of a test");
@@ -42,14 +58,26 @@ export const consoleTests = (options: Parameters<typeof startTestService>[0] = {
     newPage,
     expectError,
     open: async (person, path = "") => {
+      const last = kept.get(person);
+      if (last !== undefined && !last.isClosed() && !inUse.has(last)) {
+        inUse.add(last);
+        await outdate(last);
+        await push(last, path);
+        await last.locator("main h1").filter({ hasNotText: NO_SUCH_PAGE }).waitFor();
+        return last;
+      }
       const known = contexts.get(person);
       const context = known ?? (await newContext());
       contexts.set(person, context);
       const page = await context.newPage();
+      inUse.add(page);
+      if (last === undefined || last.isClosed()) kept.set(person, page);
+      await page.addInitScript(LET_TIME_PASS);
       await page.goto(urlOf(path));
       await (known === undefined ? choosePerson(page, person) : page.locator("main h1").waitFor());
       return page;
     },
+    tokenOf: (person) => signIn({ url: running().consoleUrl, issuer: running().issuer }, person),
     signIn: async (person, path = "") => {
       const page = await newPage();
       await page.goto(urlOf(path));
@@ -65,9 +93,37 @@ export const choosePerson = async (page: Page, person: LocalPerson): Promise<voi
   await page.locator("main h1").waitFor();
 };
 
+/** For longer than the console takes an answer for fresh. */
+const LET_TIME_PASS = `(() => {
+  const now = Date.now;
+  let aheadMs = 0;
+  Date.now = () => now() + aheadMs;
+  globalThis.letTimePass = () => (aheadMs += 10_001);
+})()`;
+
+/** What a page of `open` has read is read again where it is shown next. */
+export const outdate = (page: Page): Promise<unknown> => page.evaluate("letTimePass()");
+
+/** Where a page waits for the next test: this one reads nothing. */
+const NOWHERE = "/nowhere";
+const NO_SUCH_PAGE = "No such page";
+
+/** Undoes what a test does to a page. */
+const leave = async (page: Page): Promise<void> => {
+  page.removeAllListeners("request");
+  await page.unrouteAll();
+  await page.context().setOffline(false);
+  await page.emulateMedia({ media: null, colorScheme: null });
+  await page.setViewportSize(VIEWPORTS.desktop);
+  await visit(page, NOWHERE, NO_SUCH_PAGE);
+};
+
+const push = (page: Page, path: string): Promise<unknown> =>
+  page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/console${path}`)})`);
+
 /** Shows a page by the page's own navigation, without loading everything again, once it has read what it shows. */
 export const visit = async (page: Page, path: string, title: string): Promise<void> => {
-  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/console${path}`)})`);
+  await push(page, path);
   await heading(page, title).waitFor();
   await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
 };
@@ -96,7 +152,7 @@ export const checkDialogs = async (page: Page, opened: Set<string>): Promise<voi
     opened.add(opener);
     await page.locator("main [aria-haspopup=dialog]").nth(place).click();
     await page.getByRole("dialog").waitFor();
-    await expectAccessible(page, undefined, "[role=dialog]");
+    await expectAccessible(page, undefined, "dialog");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }

@@ -64,6 +64,8 @@ export type TestCaller = {
 export type TestService = {
   readonly baseUrl: string;
   readonly consoleUrl: string;
+  /** Where the console's people sign in. */
+  readonly issuer: string;
   /** The account that the local service makes, whose owner is a person of the local provider. */
   readonly demoAccount: string;
   readonly simulator: Simulator;
@@ -145,6 +147,7 @@ export const startTestService = async ({
   return {
     baseUrl,
     consoleUrl: service.details.console.url,
+    issuer: service.details.console.issuer,
     demoAccount: demoAccount.account_id,
     simulator: service.simulator,
     proxy,
