@@ -49,7 +49,8 @@ export const buildPackage = async (folder: string, version?: string): Promise<vo
   mkdirSync(join(folder, BUILT), { recursive: true });
   // JavaScript for all, types for what repositories and apps import. `npm run check` finds what is wrong about the types.
   for (const config of ["tsconfig.json", "tsconfig.types.json"]) {
-    const options = ["-p", join(projectRoot, "tools/package", config), "--outDir", folder];
+    // One thread, because several check again what they share.
+    const options = ["-p", join(projectRoot, "tools/package", config), "--outDir", folder, "--singleThreaded"];
     await run(process.execPath, [join(projectRoot, "node_modules/typescript/bin/tsc"), ...options]);
   }
   for (const name of BUILDERS) {
