@@ -65,12 +65,27 @@ const KNOWN = {
   Properties: { ServiceToken: "arn:aws:lambda:us-east-1:123456789012:function:known" },
 };
 
-/** A template without what another one had: variants share most resources, and cfn-lint takes as long for each. */
-const unseenPart = (stack: string, template: unknown): object => {
+const tagged = z.looseObject({
+  Type: z.optional(z.string()),
+  Properties: z.optional(z.looseObject({ Tags: z.optional(z.unknown()) })),
+});
+
+/**
+ * A template without what another one had: variants share most resources, and cfn-lint takes as long for each. The name
+ * of the stage makes no resource another one, and tags make one another of its type, because every resource has them.
+ */
+const unseenPart = (stage: string, stack: string, template: unknown): object => {
   const { Resources, Outputs, ...others } = parts.parse(template);
-  const isNew = ([id, part]: readonly [string, unknown]): boolean => {
+  const isUnseen = (text: string): boolean => {
     const { size } = seen;
-    return seen.add(`${stack} ${id} ${JSON.stringify(part)}`).size > size;
+    return seen.add(text.replaceAll(new RegExp(stage, "gi"), "stage")).size > size;
+  };
+  const isNew = ([id, part]: readonly [string, unknown]): boolean => {
+    const { Type, Properties: { Tags, ...properties } = {}, ...rest } = tagged.parse(part);
+    const unseen = [`${stack} ${id} ${JSON.stringify([Type, properties, rest])}`, JSON.stringify([Type, Tags])].map(
+      isUnseen,
+    );
+    return unseen.includes(true);
   };
   const outputs = Object.entries(Outputs).filter(isNew);
   const resources = Object.entries(Resources).filter(isNew);
@@ -86,7 +101,7 @@ const unseenPart = (stack: string, template: unknown): object => {
 const files = await Promise.all([
   ...Object.entries(stageVariants).flatMap(([variant, [stage, changes]]) =>
     [...stackTemplates(stage, changes)].map(([name, template]) =>
-      write(`${variant} ${name}.json`, unseenPart(name, template)),
+      write(`${variant} ${name}.json`, unseenPart(stage, name, template)),
     ),
   ),
   write("wrong.json", { Resources: { Queue: { Type: "AWS::SQS::Queue", Properties: { Colour: "red" } } } }),
