@@ -9,7 +9,7 @@ import { sleep } from "../../shared/platform/time.ts";
 import { simulatorStackName } from "../../tools/acceptance/simulator/stack.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
 import { startTokenIssuer } from "../builders/token-issuer.ts";
-import { bootstrap } from "./deployed-stage.ts";
+import { createToolkit } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 
 /**
@@ -60,7 +60,7 @@ describe("in a bootstrapped account with resources of others", () => {
   const others = { stacks: ["CDKToolkit-airtime", "Other-Service"], tables: ["Try-Data-Other"], secrets: ["other"] };
 
   beforeAll(async () => {
-    await bootstrap(emulator);
+    await createToolkit();
     const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: "AWS::SNS::Topic" } } });
     await cloudFormation.send(new CreateStackCommand({ StackName: "Other-Service", TemplateBody }));
     await dynamoDb.send(

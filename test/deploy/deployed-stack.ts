@@ -14,7 +14,6 @@ export type DeployedStack = {
 
 export const readStack = async (StackName: string): Promise<DeployedStack> => {
   const client = new CloudFormationClient({});
-  const { TemplateBody = "" } = await client.send(new GetTemplateCommand({ StackName, TemplateStage: "Original" }));
   const resources = new Map<string, string>();
   const bundles = new Map<string, string>();
   for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
@@ -28,7 +27,13 @@ export const readStack = async (StackName: string): Promise<DeployedStack> => {
       if (ResourceType === "AWS::Lambda::Function") bundles.set(id, await bundleOf(PhysicalResourceId ?? ""));
     }
   }
-  return { template: TemplateBody, resources, bundles };
+  return { template: await templateOf(StackName), resources, bundles };
+};
+
+/** The text of the template that a stack was deployed with last. */
+export const templateOf = async (StackName: string): Promise<string> => {
+  const command = new GetTemplateCommand({ StackName, TemplateStage: "Original" });
+  return (await new CloudFormationClient({}).send(command)).TemplateBody ?? "";
 };
 
 /** The bundle in a function's archive, which may hold the SDK too. */

@@ -1,16 +1,45 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CloudFormationClient, CreateStackCommand, waitUntilStackCreateComplete } from "@aws-sdk/client-cloudformation";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { API_URL_OUTPUT, stackName } from "../../infra/outputs.ts";
+import { WAIT_MS_MAX } from "../builders/until.ts";
 import { ACCOUNT, type CommandResult, type Emulator, REGION } from "./emulator.ts";
 
-/** Prepares the emulator's account for a tree, as docs/deployment.md says: once, before the first stage. */
-export const bootstrap = async (emulator: Emulator, folder: string = projectRoot): Promise<void> => {
+/** Prepares the emulator's account for a folder's stages, as docs/deployment.md says: once, before the first stage. */
+export const bootstrap = async (emulator: Emulator, folder: string): Promise<void> => {
   assertSuccess(
     await emulator.run(folder, "npx", "cdk", "bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""),
     "cdk bootstrap",
+  );
+};
+
+/** Where the CDK's command line has the template that it bootstraps with. */
+const TOOLKIT = join(projectRoot, "node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml");
+
+/**
+ * Makes the stack that `bootstrap` makes in the account of this process's environment, where a test is not about that
+ * command, which takes longer.
+ */
+export const createToolkit = async (): Promise<void> => {
+  const client = new CloudFormationClient({});
+  const StackName = "CDKToolkit-airtime";
+  await client.send(
+    new CreateStackCommand({
+      StackName,
+      TemplateBody: readFileSync(TOOLKIT, "utf8"),
+      Parameters: [
+        { ParameterKey: "Qualifier", ParameterValue: "airtime" },
+        { ParameterKey: "FileAssetsBucketKmsKeyId", ParameterValue: "AWS_MANAGED_KEY" },
+      ],
+      Capabilities: ["CAPABILITY_NAMED_IAM"],
+    }),
+  );
+  await waitUntilStackCreateComplete(
+    { client, maxWaitTime: WAIT_MS_MAX / 1_000, minDelay: 1, maxDelay: 1 },
+    { StackName },
   );
 };
 
