@@ -25,7 +25,7 @@ import { stages } from "../../../stages.ts";
 import { ENDPOINT, firstEndpoint } from "../../builders/endpoint.ts";
 import { standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { WAIT_MS_MAX } from "../../builders/until.ts";
-import { readStack } from "../deployed-stack.ts";
+import { readStack, templateOf } from "../deployed-stack.ts";
 import { emulator, newCaller, scratch, stage, storeOf, synthesised } from "./company.ts";
 
 /** Goal: the sandbox that the package has deployed is the one of this tree, and its parts work together. */
@@ -50,6 +50,9 @@ test("npx cdk synth and npx cdk deploy --all of this tree, without a stage, synt
   const templates = readdirSync(synthesised).filter((name) => name.endsWith(".template.json"));
   expect(templates).toEqual(["Administrator", "Data", "Service"].map((part) => `Sandbox-${part}.template.json`));
 
+  for (const stack of ["Sandbox-Data", "Sandbox-Service"]) {
+    expect(await templateOf(stack)).toBe(readFileSync(join(synthesised, `${stack}.template.json`), "utf8"));
+  }
   // The administrator's stack is missing, and the others have no changes.
   const deploy = ["cdk", "deploy", "--all", "--require-approval", "never", "--output", join(scratch, "deployed")];
   expect(await run("npx", ...deploy)).toMatchObject({ code: 0 });
