@@ -49,7 +49,9 @@ const REFERENCE_WORK = `(() => {
     row.insertCell().textContent = name;
   }
   document.body.append(table);
-  return table.offsetHeight;
+  const heightPx = table.offsetHeight;
+  table.remove();
+  return heightPx;
 })()`;
 
 /** The CPU time of a fixed work in the page, in milliseconds: what a limit of CPU time is compared with on any machine. */
