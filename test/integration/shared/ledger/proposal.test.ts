@@ -4,6 +4,7 @@ import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import {
   approvingClient,
+  latestProposals,
   openProposals,
   type Proposal,
   ProposalDecidedError,
@@ -100,6 +101,7 @@ test("a proposal that is open is proposed once, and one that has expired is not 
   nowMs -= 2;
   const earliest = await propose();
   expect(await openProposals(ledger)).toEqual([latest, again, earliest]);
+  expect((await latestProposals(ledger)).slice(0, 3)).toEqual([latest, again, earliest]);
 });
 
 test("a person has 20 open proposals at most, and another person none of them", async () => {
