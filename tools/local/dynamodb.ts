@@ -48,19 +48,30 @@ export const startDynoxide = ({
 /** The emulator's pid and its log. */
 export type EmulatorFiles = { readonly pidFile: string; readonly logFile: string };
 
-/** Starts a program that serves DynamoDB's API at a free port of this machine. It ends with this process. */
-export const startEmulator = async ({
-  name,
-  program,
-  args,
-  files,
-}: {
+type EmulatorProgram = {
   readonly name: string;
   readonly program: string;
   readonly args: (port: number) => readonly string[];
   readonly files: EmulatorFiles;
-}): Promise<LocalDynamoDb> => {
-  const port = await freePort();
+};
+
+/** Between its choice and the start, another process may take a free port. */
+const PORTS_TRIED_MAX = 3;
+
+/** Starts a program that serves DynamoDB's API at a free port of this machine. It ends with this process. */
+export const startEmulator = async (emulator: EmulatorProgram): Promise<LocalDynamoDb> => {
+  for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {
+    const started = await startAt(await freePort(), emulator);
+    if (started !== undefined) return started;
+  }
+  throw new SettingsError(`The local DynamoDB (${emulator.name}) did not start: see ${emulator.files.logFile}`);
+};
+
+/** Undefined if the program ends, or does not answer in time. */
+const startAt = async (
+  port: number,
+  { name, program, args, files }: EmulatorProgram,
+): Promise<LocalDynamoDb | undefined> => {
   const child = spawnDependent(program, args(port), files.logFile);
   const exit = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
@@ -82,7 +93,7 @@ export const startEmulator = async ({
   const endpoint = `http://${HOST}:${port}`;
   if (!(await Promise.race([isReady(endpoint), exit.then(() => false)]))) {
     await stop();
-    throw new SettingsError(`The local DynamoDB (${name}) did not start: see ${files.logFile}`);
+    return undefined;
   }
   return { name, endpoint, ...(child.pid !== undefined && { pid: child.pid }), exited, stop };
 };
