@@ -64,14 +64,15 @@ export const startEmulator = async (emulator: EmulatorProgram): Promise<LocalDyn
     const started = await startAt(await freePort(), emulator);
     if (started !== undefined) return started;
   }
-  throw new SettingsError(`The local DynamoDB (${emulator.name}) did not start: see ${emulator.files.logFile}`);
+  throw notStarted(emulator);
 };
 
-/** Undefined if the program ends, or does not answer in time. */
-const startAt = async (
-  port: number,
-  { name, program, args, files }: EmulatorProgram,
-): Promise<LocalDynamoDb | undefined> => {
+const notStarted = ({ name, files }: EmulatorProgram): SettingsError =>
+  new SettingsError(`The local DynamoDB (${name}) did not start: see ${files.logFile}`);
+
+/** Undefined if the program ends at once. Throws if it does not answer in time, which another port would not change. */
+const startAt = async (port: number, emulator: EmulatorProgram): Promise<LocalDynamoDb | undefined> => {
+  const { name, program, args, files } = emulator;
   const child = spawnDependent(program, args(port), files.logFile);
   const exit = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
@@ -91,9 +92,11 @@ const startAt = async (
     rmSync(files.pidFile, { force: true });
   };
   const endpoint = `http://${HOST}:${port}`;
-  if (!(await Promise.race([isReady(endpoint), exit.then(() => false)]))) {
+  const outcome = await Promise.race([isReady(endpoint), exit.then(() => "ended" as const)]);
+  if (outcome !== true) {
     await stop();
-    return undefined;
+    if (outcome === "ended") return undefined;
+    throw notStarted(emulator);
   }
   return { name, endpoint, ...(child.pid !== undefined && { pid: child.pid }), exited, stop };
 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocument, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
-import { endOrphan, startDynoxide } from "../../../../tools/local/dynamodb.ts";
+import { dynoxideBinary, endOrphan, startDynoxide, startEmulator } from "../../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../../tools/local/tables.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
@@ -42,4 +42,25 @@ test("an orphaned emulator is killed only if its command line names the same tab
   await endOrphan({ store: files.databaseFile, pidFile: files.pidFile });
   await database.exited;
   expect(existsSync(`/proc/${database.pid}`)).toBe(false);
+});
+
+/** An emulator that ends at once the first times, as one does whose port another process took. */
+const startEndingTimes = async (times: number) => {
+  const folder = temporaryFolder();
+  const ports: number[] = [];
+  const database = await startEmulator({
+    name: "dynoxide",
+    program: dynoxideBinary(),
+    args: (port) => (ports.push(port) > times ? ["--host", "127.0.0.1", "--port", String(port)] : ["--no-such-option"]),
+    files: { pidFile: join(folder, "pid"), logFile: join(folder, "log") },
+  });
+  cleanups.push(database.stop);
+  return { database, ports };
+};
+
+test("another port is tried if the emulator ends at once, at most two more", async () => {
+  const { database, ports } = await startEndingTimes(2);
+  expect(new URL(database.endpoint).port).toBe(String(ports[2]));
+  await createTables(database.endpoint);
+  await expect(startEndingTimes(3)).rejects.toThrow("The local DynamoDB (dynoxide) did not start: see ");
 });
