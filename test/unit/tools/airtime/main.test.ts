@@ -1,0 +1,25 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { projectRoot } from "../../../../infra/bundle/project-root.ts";
+
+/** Goal: the command lists its commands, names a wrong one, and loads what an earlier command has compiled. */
+const airtime = (args: readonly string[], environment: NodeJS.ProcessEnv = {}) => {
+  const env = { ...process.env, ...environment };
+  return spawnSync(process.execPath, ["tools/airtime/main.ts", ...args], { cwd: projectRoot, env, encoding: "utf8" });
+};
+
+test.each([
+  [[], 0, "stdout", "deploys a stage"],
+  [["--help"], 0, "stdout", "airtime admin --help lists the operator's commands."],
+  [["publish"], 2, "stderr", 'There is no command "publish". The commands are init, start, admin, synth,'],
+] as const)("airtime %j ends with exit code %i and says on %s: %s", (args, exitCode, stream, text) => {
+  const { status, ...output } = airtime(args);
+  expect(output[stream]).toContain(text);
+  expect(status).toBe(exitCode);
+});
+
+test("the compiled modules are kept in the project's own folder, where only its owner writes", () => {
+  const { stderr } = airtime([], { NODE_COMPILE_CACHE: undefined, NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
+  expect(stderr).toContain(`-> ${join(projectRoot, ".local", "compile-cache")}`);
+});
