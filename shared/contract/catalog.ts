@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { components } from "./components.ts";
+import { wellFormed } from "./fields.ts";
 import { nairaField } from "./money.ts";
 
 /** A price in the catalog: NGN, rounded to whole kobo. */
@@ -8,7 +9,7 @@ const priceField = nairaField
   .register(z.globalRegistry, { description: "What a purchase debits from the wallet: NGN, at most 2 decimals." });
 
 const id = z.int().check(z.positive());
-const text = z.string().check(z.trim());
+const text = z.string().check(z.trim(), wellFormed);
 const name = text.check(z.minLength(1));
 
 export const networkSchema = z

@@ -1,6 +1,9 @@
 import * as z from "#zod";
 import { components } from "./components.ts";
 
+/** DynamoDB refuses half of a surrogate pair, which is left where a text was cut within a character: it becomes U+FFFD. */
+export const wellFormed = z.overwrite((text: string) => text.toWellFormed());
+
 const REFERENCE_RULE = "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, and not . or ..";
 
 /** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */

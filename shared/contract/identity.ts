@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { components } from "./components.ts";
-import { amountField, phoneNumberField, referenceField, timeField } from "./fields.ts";
+import { amountField, phoneNumberField, referenceField, timeField, wellFormed } from "./fields.ts";
 import { hasLongNumber, withoutOwnNumber } from "./own-number.ts";
 import { orderIdentity, serviceReferenceField, transactionStatus } from "./transaction.ts";
 
@@ -112,6 +112,7 @@ const common = {
     .optional(
       z.string("Must be a string").check(
         z.maxLength(100, "Must have at most 100 characters"),
+        wellFormed,
         z.refine(
           (text) => !hasLongNumber(text),
           "Must not contain a number of 10 or more digits: it is stored in clear text",

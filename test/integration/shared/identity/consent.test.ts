@@ -68,6 +68,14 @@ describe("the consent record", () => {
     },
   );
 
+  test("a purpose that was cut within a character is stored, though DynamoDB refuses half of a surrogate pair", async () => {
+    const { key } = await service.newCaller();
+    const body = aNinCheck({ purpose: "loan 😀".slice(0, -1) });
+    const answer = await service.call("POST", VERIFY_NIN, { key, body });
+    expect(answer.status).toBe(200);
+    expect(await consentOf(answer)).toMatchObject({ purpose: "loan \ufffd" });
+  });
+
   test("evidence is stored with the consent, its time in UTC, and is in no request to the upstream", async () => {
     const { key } = await service.newCaller();
     const sent = {

@@ -57,6 +57,13 @@ describe("plans that share an id", () => {
   });
 });
 
+test("a name that was cut within a character is served without the half of it, which DynamoDB refuses in an order", () => {
+  const networks = [{ id: 1, name: "MTN 😀".slice(0, -1), code: "mtn" }];
+  const { catalog, dropped } = usableCatalog({ ...aCatalog(1), networks });
+  expect(catalog.networks).toMatchObject([{ name: "MTN \ufffd" }]);
+  expect(dropped).toEqual([]);
+});
+
 test("an invalid network is dropped with its plans, and the others are served", () => {
   const sent = {
     networks: [
