@@ -17,7 +17,7 @@ import {
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
-import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { amountFacts, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import {
   contraryEvent,
@@ -195,13 +195,17 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
   if (indexed !== undefined) return settleByReference(deps, indexed, event, settlement, deadline);
+  const ageMs = deps.ledger.clock() - Date.parse(event.received_at);
   const transaction = await findByOwnReference(deps.ledger, reference);
   if (transaction !== undefined) {
+    if (event.status === "success" && isOpenCheck(transaction)) {
+      return { kind: "retry", reason: "check_open", afterS: retryDelayS(ageMs) ?? OPEN_CHECK_RETRY_S };
+    }
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.
     return settleByReference(deps, transaction, event, { ...settlement, upstream_reference: undefined }, deadline);
   }
-  const afterS = retryDelayS(deps.ledger.clock() - Date.parse(event.received_at));
+  const afterS = retryDelayS(ageMs);
   const retry = afterS === undefined ? undefined : ({ kind: "retry", reason: "reference_unknown", afterS } as const);
   if (retry !== undefined && event.status === "success") return retry;
   // A failure is noted at once: from then on no success under its reference is matched.
@@ -214,6 +218,13 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const isContested = known !== undefined && contraryEvent(known, event.status) !== undefined;
   return isContested ? escalateUnknown(deps, event, "conflicting_events") : matchOrEscalate(deps, event, deadline);
 };
+
+/**
+ * A check is charged for its result, which only its own request can return: a `success` waits until that has ended it, or
+ * `reconcile-ledger` has refunded it. An open one has no upstream reference, so it is found by ours alone.
+ */
+const isOpenCheck = (transaction: Transaction): boolean =>
+  isIdentityCheck(transaction) && transaction.mode === "live" && !isFinalStatus(transaction.status);
 
 /** The transaction to which the reference was matched. */
 const matchedTransaction = async (
@@ -325,6 +336,8 @@ export const DECISION_AGE_MS = 360_000;
  * yet in the index.
  */
 const RETRY_AGES_MS = [5_000, 30_000, 180_000, DECISION_AGE_MS];
+/** After them, should an abandoned check still be open: the runs that refund it are this far apart. */
+const OPEN_CHECK_RETRY_S = 60;
 
 /** Seconds until the next retry, or undefined after the last one. */
 const retryDelayS = (ageMs: number): number | undefined => {

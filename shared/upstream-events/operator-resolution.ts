@@ -57,17 +57,21 @@ export const resolveTransaction = async (
 /** Throws OperatorError if an operator cannot settle the transaction so now. */
 export const assertResolvable = (ledger: Ledger, transaction: Transaction, status: "success" | "failed"): void => {
   assertOpen(transaction, ledger.clock());
-  if (status === "success" && isIdentityCheck(transaction)) {
-    throw new OperatorError(
-      `${referenceOf(transaction)} is a check whose result was never returned: it can only be resolved as failed`,
-    );
-  }
+  assertHasResult(transaction, status);
   // In a copy of the table that it waits in, it may have been sent since.
   if (status === "success" && isQueuedOrder(transaction) && transaction.queued.table === ledger.table) {
     throw new OperatorError(
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );
   }
+};
+
+/** An open check has returned no result, and is never charged without one. */
+const assertHasResult = (transaction: Transaction, status: "success" | "failed"): void => {
+  if (status !== "success" || !isIdentityCheck(transaction)) return;
+  throw new OperatorError(
+    `${referenceOf(transaction)} is a check whose result was never returned: it can only be resolved as failed`,
+  );
 };
 
 /**
@@ -128,6 +132,7 @@ export const requireMatch = (
     });
   }
   assertOpen(transaction, ledger.clock());
+  assertHasResult(transaction, event.says);
   if (transaction.mode !== "live") {
     throw new OperatorError(`${referenceOf(transaction)} is a sandbox transaction: no event is about it`);
   }

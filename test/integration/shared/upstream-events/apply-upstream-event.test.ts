@@ -542,6 +542,31 @@ describe("events under our own reference", () => {
     expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
   });
 
+  test("a success does not charge a check without a result: it waits for the check's end, and then contradicts it", async () => {
+    const check = await anOwnOrder({ type: "nin_verification" });
+    const event = await anEvent({ reference: check.reference, type: "nin_verification" });
+    expect(await apply(event)).toEqual({ kind: "retry", reason: "check_open", afterS: 5 });
+    ledger.nowMs += DECISION_AGE_MS;
+    expect(await apply(event)).toEqual({ kind: "retry", reason: "check_open", afterS: 60 });
+    expect(await check.stored()).toEqual(check.transaction);
+    await settleTransaction(ledger, check.transaction, NOT_DELIVERED, deadlineIn(20_000));
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await check.balance()).toBe(2_000);
+  });
+
+  test("a success of a check that has returned its result is a duplicate, and a failed refunds an open one", async () => {
+    const returned = await anOwnOrder({ type: "bvn_retrieval" });
+    await settleTransaction(ledger, returned.transaction, { status: "success" }, deadlineIn(20_000));
+    expect(await apply(await anEvent({ reference: returned.reference }))).toEqual({
+      kind: "done",
+      outcome: "duplicate",
+    });
+    const open = await anOwnOrder({ type: "bvn_retrieval" });
+    const failed = await anEvent({ reference: open.reference, status: "failed" });
+    expect(await apply(failed)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await open.balance()).toBe(2_000);
+  });
+
   test("an event under the reference of a sandbox order is escalated", async () => {
     const order = await anOwnOrder({ pk: await aTransactionPk("test"), mode: "test", open: undefined });
     const event = await anEvent({ reference: order.reference });

@@ -232,6 +232,19 @@ describe("matchEvent", () => {
     ]);
   });
 
+  test("a check without a result can only be matched with a failed", async () => {
+    const check = await operator.anOrder({ type: "nin_verification" });
+    const match = async (status: "success" | "failed", reference?: string) => {
+      const event = await anEvent(status, reference, { type: "nin_verification" });
+      return matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, check.transaction, decision);
+    };
+    await expect(match("success")).rejects.toThrow(/can only be resolved as failed/);
+    await expect(match("success", referenceOf(check.transaction))).rejects.toThrow(/can only be resolved as failed/);
+    expect(await check.stored()).toMatchObject({ status: "processing" });
+    await match("failed");
+    expect(await check.balance()).toBe(1_000);
+  });
+
   test("a match with a failed refunds the order, and leaves the cost of its debit", async () => {
     const costs = upstreamCosts.parse({ amountIs: "charged", tolerancePercent: 5 });
     const order = await operator.anOrder({ cost_kobo: koboFromNaira(485) });
