@@ -10,6 +10,7 @@ import {
   isReadable,
   latestEvents,
   openEvents,
+  receivedAt,
   type StoredEvent,
   storedEventId,
 } from "../upstream-events/stored-event.ts";
@@ -35,7 +36,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
         return {
           ...{ reference, account_id: transaction.account_id, mode: transaction.mode, status, type, amount },
           ...{ network, phone_number, upstream_reference: transaction.upstream_reference ?? null, created_at },
-          sent_before_s: Math.round((Date.parse(event.created_at) - Date.parse(sentAt(transaction))) / 1_000),
+          sent_before_s: Math.round((Date.parse(receivedAt(event)) - Date.parse(sentAt(transaction))) / 1_000),
           differences: isReadable(event) ? [...differencesOf(context.costs, event, transaction)] : [],
         };
       }),
@@ -56,7 +57,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
 
 const view = (event: StoredEvent, about: ReadonlyMap<string, string>) => ({
   event: storedEventId(event),
-  at: event.created_at,
+  at: receivedAt(event),
   state: event.state,
   reason: event.reason,
   upstream_reference: event.reference ?? null,

@@ -5,7 +5,7 @@ import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { wasSentBy } from "./heuristic-match.ts";
 import { differencesOf } from "./operator-resolution.ts";
-import { isReadable, type StoredEvent } from "./stored-event.ts";
+import { isReadable, receivedAt, type StoredEvent } from "./stored-event.ts";
 
 /** As many as a person compares. */
 const CANDIDATES_MAX = 20;
@@ -24,9 +24,10 @@ export const findCandidates = async (
     return transaction === undefined ? [] : [transaction];
   }
   if (!isReadable(event)) return [];
-  const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: event.created_at });
+  const at = receivedAt(event);
+  const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: at });
   return open
-    .filter((transaction) => wasSentBy(transaction, event.created_at))
+    .filter((transaction) => wasSentBy(transaction, at))
     .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
     .map((transaction) => ({ transaction, differences: differencesOf(costs, event, transaction).length }))
     .sort(

@@ -22,7 +22,14 @@ import { amountFacts, expectedAmount, isExpectedAmount, type UpstreamCosts } fro
 import { closedError } from "../ledger/wallet.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
-import { eventSummary, isReadable, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
+import {
+  eventSummary,
+  isReadable,
+  type ReadableEvent,
+  receivedAt,
+  type StoredEvent,
+  storedEventId,
+} from "./stored-event.ts";
 
 /** The operator who decides, and the reason. */
 export type Decision = Actor & { readonly why: string };
@@ -152,7 +159,10 @@ export const requireMatch = (
 /** A field in which an event and a transaction differ, with both values formatted for an operator. */
 export type Difference = { readonly field: string; readonly event: string; readonly transaction: string };
 
-/** Compares the fields that both have. Phone numbers may be masked: only the digits that both show are compared. */
+/**
+ * Compares the fields that both have. Phone numbers may be masked: only the digits that both show are compared. An order
+ * that was sent after the event came is another one.
+ */
 export const differencesOf = (
   costs: UpstreamCosts,
   event: ReadableEvent,
@@ -171,6 +181,9 @@ export const differencesOf = (
     ...(phone_masked === undefined || mayBeSamePhone(phone_masked, phone_number)
       ? []
       : [{ field: "phone number", event: phone_masked, transaction: phone_number }]),
+    ...(sentAt(transaction) <= receivedAt(event)
+      ? []
+      : [{ field: "time", event: receivedAt(event), transaction: sentAt(transaction) }]),
   ];
 };
 

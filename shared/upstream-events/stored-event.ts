@@ -55,6 +55,11 @@ export const readableEventSchema = z.object({
   ...commonFields,
   reason: z.enum(eventReasons),
   reference: z.string(),
+  /**
+   * When it came: it is stored minutes later if its reference is unknown, and much later as a redriven dead letter. Absent
+   * of the answer to a lookup.
+   */
+  received_at: z.optional(z.iso.datetime()),
   says: z.enum(["success", "failed"]),
   type: z.optional(z.string()),
   amount_kobo: z.optional(koboSchema),
@@ -77,6 +82,10 @@ export type StoredEvent = z.infer<typeof storedEventSchema>;
 /** The reported status, or what could not be read. */
 export const eventSummary = (event: StoredEvent): string => (isReadable(event) ? event.says : event.problem);
 
+/** When an event came, as far as that is known. */
+export const receivedAt = (event: StoredEvent): string =>
+  isReadable(event) ? (event.received_at ?? event.created_at) : event.created_at;
+
 /** Whether it reports a status. */
 export const isReadable = (event: StoredEvent): event is ReadableEvent => "says" in event;
 
@@ -97,6 +106,7 @@ export const recordEvent = (
     reason,
     reference: event.reference,
     says: event.status,
+    ...("received_at" in event && { received_at: event.received_at }),
     ...(event.type !== undefined && { type: event.type }),
     ...(event.amount_kobo !== undefined && { amount_kobo: event.amount_kobo }),
     ...(event.phone && { phone_masked: event.phone.masked }),

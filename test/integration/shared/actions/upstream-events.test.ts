@@ -85,6 +85,18 @@ test("candidates are the open orders that were sent before the event, those with
   expect(most.slice(0, 2).map(({ reference }) => reference)).toEqual([same, older]);
 });
 
+test("an order that was sent after the event came, but before the event was stored, is no candidate", async () => {
+  const { operator, context, anEvent } = await openEvents();
+  const order = await operator.anOrder();
+  const sentAt = isoTime(NOON_MS - 30_000);
+  await operator.anOrder({ created_at: sentAt, updated_at: sentAt });
+  const event = await anEvent({ received_at: isoTime(NOON_MS - 45_000) });
+  expect(await upstreamEventsRuns["events candidates"](context, { event })).toMatchObject({
+    event: { at: isoTime(NOON_MS - 45_000) },
+    candidates: [{ reference: referenceOf(order.transaction), sent_before_s: 15 }],
+  });
+});
+
 test("the only candidate of an event whose transaction is known is that transaction", async () => {
   const { operator, anEvent, candidates } = await openEvents();
   await operator.anOrder();

@@ -331,6 +331,25 @@ describe("matchEvent", () => {
     ]);
   });
 
+  test("an event that came before the order was sent is about another one, until the operator accepts it", async () => {
+    const at = isoTime(NOON_MS + 1_000);
+    const order = await operator.anOrder({ created_at: at, updated_at: at });
+    // Stored 6 minutes after it came, when its reference was still unknown.
+    const ledger = operator.ledgerAt(NOON_MS + 360_000);
+    const reference = `U-${randomUUID()}`;
+    const event = { kind: "event", mode: "live", received_at: isoTime(NOON_MS), reference, status: "failed" } as const;
+    await recordEvent(ledger, event, "unknown_failure");
+    const stored = (await listEvents(ledger, "0000")).find((found) => found.reference === reference);
+    if (stored === undefined) throw new Error("The event was not stored");
+    const match = (options = {}) =>
+      matchEvent({ ledger, costs: FACE_VALUES }, stored, order.transaction, decision, options);
+    await expect(match()).rejects.toThrow(/differs from .* in time \(2.*, not 2.*\)/);
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+    expect(await match({ acceptsDifferences: true })).toEqual([
+      { field: "time", event: isoTime(NOON_MS), transaction: at },
+    ]);
+  });
+
   test.for([
     { fields: {}, isSame: true },
     { fields: { type: undefined }, isSame: true },

@@ -29,7 +29,7 @@ const storedUnder = async (reference: string) =>
   (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
 
 test("a stored event has all fields of the message, the reason and its transaction", async () => {
-  const event = await anUnauthenticatedEvent();
+  const event = await anUnauthenticatedEvent({ received_at: isoTime(NOON_MS - 360_000) });
   await recordEvent(ledger, event, REASON, "transaction#1");
   const [stored, ...others] = await storedUnder(event.reference);
   expect(others).toEqual([]);
@@ -41,6 +41,7 @@ test("a stored event has all fields of the message, the reason and its transacti
     open: "events",
     listed_at: isoTime(NOON_MS),
     reference: event.reference,
+    received_at: isoTime(NOON_MS - 360_000),
     says: "success",
     type: "data",
     amount_kobo: 50_000,
@@ -55,7 +56,18 @@ test("an event without an amount, a type, a phone number and a transaction is st
   await recordEvent(ledger, event, REASON);
   const [stored] = await storedUnder(event.reference);
   expect(new Set(Object.keys(stored ?? {}))).toEqual(
-    new Set(["pk", "list_key", "reason", "state", "open", "listed_at", "reference", "says", "created_at"]),
+    new Set([
+      "pk",
+      "list_key",
+      "reason",
+      "state",
+      "open",
+      "listed_at",
+      "reference",
+      "received_at",
+      "says",
+      "created_at",
+    ]),
   );
 });
 
