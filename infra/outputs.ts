@@ -40,4 +40,6 @@ export const operatorActPolicy = (stage: string): string => `${stage}-airtime-op
 /** In a role, with AWS credentials: the requests of the operator's command line, and nothing else. */
 export const rolePolicy = (stage: string, role: Exclude<Role, "operator">): string =>
   `${stage}-airtime-operator-as-${role}`;
+/** One of 6,144 characters would not hold both: a role needs the two of them. */
+export const operatorDirectReadPolicy = (stage: string): string => `${stage}-airtime-operator-direct-read`;
 export const operatorDirectPolicy = (stage: string): string => `${stage}-airtime-operator-direct`;

@@ -10,7 +10,14 @@ import { type Role as PersonRole, roles } from "../../shared/contract/roles.ts";
 import { auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { onlyKeys } from "../item-grants.ts";
-import { operatorActPolicy, operatorDirectPolicy, operatorReadPolicy, pascalCase, rolePolicy } from "../outputs.ts";
+import {
+  operatorActPolicy,
+  operatorDirectPolicy,
+  operatorDirectReadPolicy,
+  operatorReadPolicy,
+  pascalCase,
+  rolePolicy,
+} from "../outputs.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Data } from "./data.ts";
 import { DeadLetters } from "./queue-consumer.ts";
@@ -127,10 +134,12 @@ export class OperatorPolicies extends Construct {
       ...reading(false),
       ...acting(false),
     ]);
-    this.addPolicy("Direct", operatorDirectPolicy(stage), `Operate ${stage} where its service does not answer`, [
-      ...reading(true),
-      ...acting(true),
-    ]).attachToRole(this.addDirectRole(stage, alarms.topics.page));
+    const directRole = this.addDirectRole(stage, alarms.topics.page);
+    const direct = `Operate ${stage} where its service does not answer`;
+    this.addPolicy("DirectRead", operatorDirectReadPolicy(stage), `${direct}: read`, reading(true)).attachToRole(
+      directRole,
+    );
+    this.addPolicy("Direct", operatorDirectPolicy(stage), `${direct}: change`, acting(true)).attachToRole(directRole);
     for (const role of roles) {
       if (role === "operator") continue;
       // The path has the role, and the service what it may do.

@@ -463,9 +463,9 @@ test("the acting policy allows what all commands and the runbook's own need, and
   expect(sorted(allowed)).toEqual(sorted(asAllowed(all, allowed)));
 });
 
-test("the direct policy allows what all commands need with --direct, and the runbook's own, and nothing else", () => {
+test("the direct policies allow what all commands need with --direct, and the runbook's own, and nothing else", () => {
   const all = [...needed.direct.values(), ...runbookGrants().values()].flat();
-  const allowed = grantsOf("prod-airtime-operator-direct");
+  const allowed = ["prod-airtime-operator-direct-read", "prod-airtime-operator-direct"].flatMap(grantsOf);
   expect(sorted(allowed)).toEqual(sorted(asAllowed(all, allowed)));
 });
 

@@ -245,10 +245,10 @@ const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
     ...OPERATING,
     "change or call a function: execute-api:Invoke",
   ],
-  // For the stage whose service does not answer: a person who has it may do everything to its items but delete them.
+  // For the stage whose service does not answer: a person who has both may do everything to its items but delete them.
+  "prod-airtime-operator-direct-read": [...READING, "read an API key's item"],
   "prod-airtime-operator-direct": [
-    ...READING,
-    "read an API key's item",
+    "read an API key's item: dynamodb:BatchGetItem",
     ...OPERATING,
     "hide a wrong balance",
     "put an audit entry, over another one too",
@@ -279,6 +279,7 @@ test("only the direct policy has secrets, and none has the upstream's keys and t
   expect(readable).toEqual([
     ["prod-airtime-operator-read", []],
     ["prod-airtime-operator-act", []],
+    ["prod-airtime-operator-direct-read", []],
     [
       "prod-airtime-operator-direct",
       ["ChecksumKey", "ReferenceKey", "UpstreamHmac", "UpstreamTestKey", "WebhookKey", "WebhookToken"],
@@ -304,14 +305,17 @@ test.each(OTHER_ROLES)("the policy of the role %s allows requests in that role, 
   expect([...allowedOf(statements, requests)].toSorted()).toEqual([`GET ${role}`, `POST ${role}`]);
 });
 
-test("only a role of the stage has the direct policy, and taking it pages the operators", () => {
+test("only a role of the stage has the direct policies, and taking it pages the operators", () => {
   const { all, get, outputs } = templates.administrator;
   const owners = all("AWS::IAM::ManagedPolicy").map(({ Properties }) => [
     Properties.ManagedPolicyName,
     Properties.Roles,
   ]);
   const role = { Ref: idIn(outputs.OperatorDirectRole?.Value) };
-  expect(owners.filter(([, roles]) => roles !== undefined)).toEqual([["prod-airtime-operator-direct", [role]]]);
+  expect(owners.filter(([, roles]) => roles !== undefined)).toEqual([
+    ["prod-airtime-operator-direct-read", [role]],
+    ["prod-airtime-operator-direct", [role]],
+  ]);
   const taken = all("AWS::Events::Rule").filter(({ Properties }) => mentions(Properties, role.Ref));
   const event = { eventName: ["AssumeRole"], requestParameters: { roleArn: [outputs.OperatorDirectRole?.Value] } };
   const detail: unknown = expect.objectContaining(event);

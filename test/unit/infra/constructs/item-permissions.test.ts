@@ -14,7 +14,7 @@ import { cacheItemKinds, cacheKeyPattern } from "../../../../shared/platform/cac
 import { everyFunction } from "../../../builders/console.ts";
 import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate } from "../../../builders/iam/evaluate.ts";
-import { arnOf } from "../../../builders/iam/resolve.ts";
+import { arnOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
@@ -247,4 +247,19 @@ const ARN_CHARACTERS = 58;
 test.each(functionNames)("the policies of the role of %s stay far below IAM's limit", (name) => {
   const text = JSON.stringify(functions.get(name) ?? []).replaceAll("arn:", `arn:${"a".repeat(ARN_CHARACTERS)}`);
   expect(text.length).toBeLessThan(ROLE_POLICIES_CHARACTERS_MAX * 0.8);
+});
+
+/** Source: the same, a managed policy, without white space. */
+const MANAGED_POLICY_CHARACTERS_MAX = 6_144;
+
+test("each policy of operators fits into a managed policy, whatever the stage, its region and its settings", () => {
+  const front = { kind: "private", vpcEndpointIds: ["vpce-0a1b2c3d"] };
+  const templates = templatesOf("prod", { ...everyFunction, front });
+  const resolve = resolverOf(Object.values(templates).filter((stack) => stack !== undefined));
+  const lengths = templates.administrator.all("AWS::IAM::ManagedPolicy").map(({ Properties }) => {
+    const text = JSON.stringify(resolve(Properties.PolicyDocument));
+    return [Properties.ManagedPolicyName, text.replaceAll("arn:", `arn:${"a".repeat(ARN_CHARACTERS)}`).length] as const;
+  });
+  expect(lengths.length).toBeGreaterThan(5);
+  expect(lengths.filter(([, length]) => length > MANAGED_POLICY_CHARACTERS_MAX)).toEqual([]);
 });
