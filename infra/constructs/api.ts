@@ -1,6 +1,7 @@
 import { Aws, Duration, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
-import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
+import { AccessLogFormat, type RestApi } from "aws-cdk-lib/aws-apigateway";
 import {
+  CfnApiMapping,
   CfnStage,
   DomainName,
   HttpApi,
@@ -85,9 +86,9 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, { stage, settings }: ApiProps) {
     super(scope, id);
-    const { console, front, logRetentionDays, requestsPerSecondMax } = settings;
-    // A regional REST API has it then.
-    const domain = front.kind === "rest" ? undefined : settings.domain;
+    const { console, domain, front, logRetentionDays, requestsPerSecondMax } = settings;
+    // Of a regional REST API, if there is one.
+    const ownDomain = front.kind === "rest" ? undefined : domain;
     this.stage = stage;
     this.limits = routeLimits(requestsPerSecondMax);
     this.authorizers = {
@@ -97,7 +98,7 @@ export class Api extends Construct {
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
       createDefaultStage: false,
-      disableExecuteApiEndpoint: domain?.isOnlyAddress ?? false,
+      disableExecuteApiEndpoint: ownDomain?.isOnlyAddress ?? false,
     });
     this.accessLogs = new LogGroup(this, "AccessLogs", {
       logGroupName: accessLogName(stage),
@@ -123,8 +124,8 @@ export class Api extends Construct {
     });
     const { region, urlSuffix } = Stack.of(this);
     const host = `${this.api.apiId}.execute-api.${region}.${urlSuffix}`;
-    this.hosts = [host, ...(domain ? [domain.name] : [])];
-    this.url = domain ? `https://${domain.name}/v1` : `${this.api.apiEndpoint}/v1`;
+    this.hosts = [host, ...(ownDomain ? [ownDomain.name] : [])];
+    this.url = ownDomain ? `https://${ownDomain.name}/v1` : `${this.api.apiEndpoint}/v1`;
     this.domainTarget = domainName?.regionalDomainName;
     acknowledge(
       this,
@@ -164,6 +165,18 @@ export class Api extends Construct {
   /** All reads or all changes in a role, as IAM names them. */
   operationsArn(method: "GET" | "POST", role: Role): string {
     return this.api.arnForExecuteApi(method, `/operations/${role}/*`, this.deployment.stageName);
+  }
+
+  /**
+   * Leads the domain to a REST API. It stays the same resource, as its mapping does: a name exists once in a region, and
+   * CloudFormation makes new resources before it deletes those that they replace. HTTP and REST APIs take mappings of one
+   * domain. Source: AWS, "Use API mappings to connect API stages to a custom domain name for REST APIs".
+   */
+  mapDomainTo({ restApiId, deploymentStage }: RestApi): void {
+    const mapping = this.deployment.node.findAll().find((each) => each instanceof CfnApiMapping);
+    if (mapping === undefined) return;
+    mapping.apiId = restApiId;
+    mapping.stage = deploymentStage.stageName;
   }
 
   /** Adds a route of the console or of operators. */

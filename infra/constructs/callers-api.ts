@@ -8,9 +8,7 @@ import {
   type MethodDeploymentOptions,
   ResponseType,
   RestApi,
-  SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
-import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { InterfaceVpcEndpoint } from "aws-cdk-lib/aws-ec2";
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -45,10 +43,8 @@ export class CallersApi extends Construct {
   readonly url: string;
   /** Its host names. */
   readonly hosts: readonly string[];
-  /** Target of the custom domain's DNS record, if there is one. */
-  readonly domainTarget: string | undefined;
+  readonly api: RestApi;
   private readonly apiName: string;
-  private readonly api: RestApi;
   private readonly permitted = new Set<ServiceFunction>();
 
   constructor(scope: Construct, id: string, { stage, settings, front, accessLogs }: CallersApiProps) {
@@ -77,14 +73,6 @@ export class CallersApi extends Construct {
       disableExecuteApiEndpoint: ownDomain?.isOnlyAddress ?? false,
       // Bodies arrive as they were sent, as from an HTTP API.
       binaryMediaTypes: ["*/*"],
-      ...(ownDomain && {
-        domainName: {
-          domainName: ownDomain.name,
-          certificate: Certificate.fromCertificateArn(this, "Certificate", ownDomain.certificateArn),
-          endpointType: EndpointType.REGIONAL,
-          securityPolicy: SecurityPolicy.TLS_1_2,
-        },
-      }),
       deployOptions: {
         stageName: STAGE_NAME,
         throttlingRateLimit: requestsPerSecondMax,
@@ -100,7 +88,6 @@ export class CallersApi extends Construct {
     const host = `${this.api.restApiId}.execute-api.${region}.${urlSuffix}`;
     this.hosts = [host, ...(ownDomain ? [ownDomain.name] : [])];
     this.url = ownDomain ? `https://${ownDomain.name}/v1` : `https://${host}/${STAGE_NAME}/v1`;
-    this.domainTarget = this.api.domainName?.domainNameAliasDomainName;
     acknowledge(this, "APIG2", "The functions parse every request by its schema, and answer in the error envelope");
     acknowledge(this, "APIG3", "A private API is closed to the internet, and a regional one has its web ACL");
     acknowledge(

@@ -69,6 +69,7 @@ export class Service extends Stack {
       front.kind === "http"
         ? undefined
         : new CallersApi(this, "Callers", { stage, settings, front, accessLogs: api.accessLogs });
+    if (callers && front.kind === "rest") api.mapDomainTo(callers.api);
     const queues = makeQueues(this, { stage, settings, alarms });
     const ownHosts = [...api.hosts, ...(callers?.hosts ?? [])];
     // People subscribe themselves, in the console.
@@ -110,7 +111,7 @@ export class Service extends Stack {
     addServiceAlarms(alarms, { api, functions, settings, tables: data.tables });
     const dashboard = addDashboard(this, { stage, api, callers, functions, queues, alarms });
     this.apiUrl = (callers ?? api).url;
-    this.domainTarget = callers?.domainTarget ?? api.domainTarget;
+    this.domainTarget = api.domainTarget;
     const { apiUrl, domainTarget } = this;
     addOutputs(this, { values, api, callers, apiUrl, domainTarget, dashboard, alarms });
     this.alarms = alarms;

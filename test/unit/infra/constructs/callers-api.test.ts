@@ -180,6 +180,23 @@ test("the domain leads to a regional door, and to the others if the callers' doo
   expect(regional.outputs).toHaveProperty("DomainTarget");
   expect(propertiesOf(regional, "AWS::ApiGateway::RestApi")).toMatchObject([{ DisableExecuteApiEndpoint: true }]);
   expect(propertiesOf(regional, "AWS::ApiGatewayV2::Api")).toMatchObject([{ DisableExecuteApiEndpoint: false }]);
+  // The name exists once: CloudFormation cannot make it again before it deletes the one of another door.
+  const open = withDomain({ kind: "http" });
+  const idsOf = (service: Service) =>
+    ["DomainName", "ApiMapping"].map((type) => service.all(`AWS::ApiGatewayV2::${type}`).map(({ id }) => id));
+  expect(idsOf(regional)).toEqual(idsOf(open));
+  expect(idsOf(open)).toEqual([[expect.any(String)], [expect.any(String)]]);
+  expect(propertiesOf(regional, "AWS::ApiGatewayV2::DomainName")).toEqual(
+    propertiesOf(open, "AWS::ApiGatewayV2::DomainName"),
+  );
+  expect(propertiesOf(regional, "AWS::ApiGateway::DomainName")).toEqual([]);
+  const [restApi] = regional.all("AWS::ApiGateway::RestApi");
+  const [restStage] = regional.all("AWS::ApiGateway::Stage");
+  expect(propertiesOf(regional, "AWS::ApiGatewayV2::ApiMapping")).toMatchObject([
+    { ApiId: { Ref: restApi?.id }, Stage: { Ref: restStage?.id } },
+  ]);
+  const [httpApi] = open.all("AWS::ApiGatewayV2::Api");
+  expect(propertiesOf(open, "AWS::ApiGatewayV2::ApiMapping")).toMatchObject([{ ApiId: { Ref: httpApi?.id } }]);
   const other = withDomain({ kind: "private", vpcEndpointIds: endpoints });
   expect(other.outputs.WebhookUrl?.Value).toBe("https://api.example.com/v1/webhooks/upstream/TOKEN");
   expect(other.outputs.ApiUrl?.Value).not.toBe("https://api.example.com/v1");
