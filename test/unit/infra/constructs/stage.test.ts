@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
+import { SettingsError } from "../../../../infra/settings-error.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { aConsole } from "../../../builders/console.ts";
@@ -65,6 +66,37 @@ test("CloudFormation deploys the administrator's stack with the credentials of t
   expect(others.service.dependencies).not.toContain(administrator);
   const needed = new Set([others.service, ...others.service.dependencies, ...others.data.dependencies]);
   expect(needed).toEqual(new Set(Object.values(others)));
+});
+
+describe("the variables of functions", () => {
+  const session = "arn:aws:sts::000000000000:assumed-role/AWSReservedSSO_operate_0123456789abcdef";
+  const people = Object.fromEntries(
+    Array.from({ length: 15 }, (_, index) => [`00u1a2b3c4d5e6f7${index}`, [`${session}/person${index}@example.com`]]),
+  );
+  const fourEyes = { people };
+  const refusals = Array.from({ length: 15 }, (_, index) => ({
+    status: 500,
+    message: `The order number ${index} is refused`,
+  }));
+  const upstreamProfile = { reference: "all", refusals: { messages: refusals } };
+  const synthesis = (changes: object) => () =>
+    addStage(unbundledApp(), "prod", changedSettings("prod", { console: aConsole, ...changes }));
+
+  test("have room for the people of four eyes, or for a long profile", () => {
+    expect(synthesis({ fourEyes })).not.toThrow();
+    expect(synthesis({ upstreamProfile })).not.toThrow();
+  });
+
+  test("that Lambda would refuse in the middle of a deployment fail the synthesis, which names the settings", () => {
+    expect(synthesis({ fourEyes, upstreamProfile })).toThrow(SettingsError);
+    expect(synthesis({ fourEyes, upstreamProfile })).toThrow(
+      /the variables of console-api take about \d+ bytes, and AWS Lambda allows 4096\. Shorten fourEyes \(\d+\), upstreamProfile \(\d+\)/,
+    );
+    const webhookAllowedCidrs = Array.from({ length: 256 }, (_, index) => `10.60.${index}.0/24`);
+    expect(synthesis({ webhookAllowedCidrs })).toThrow(
+      /the variables of deliver-webhook .* Shorten webhookAllowedCidrs/,
+    );
+  });
 });
 
 test("the copies of a stage are in a protected stack of their region, which is deployed before their plan", () => {
