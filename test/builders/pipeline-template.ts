@@ -86,10 +86,12 @@ export const covers = (allowed: string, action: string): boolean =>
 
 /**
  * Roles that AWS makes for the first resource of a type, with its permissions. Sources:
- * AWS, "Using roles to back up and copy", "Using service-linked roles for API Gateway", and of NAT gateways.
+ * AWS, "Using roles to back up and copy", "Using service-linked roles for API Gateway", and of NAT gateways; AWS KMS,
+ * "Create multi-Region primary keys", which the schema of its resource type leaves out.
  */
 export const serviceLinkedRoles: Readonly<Record<string, string>> = {
   "AWS::Backup::BackupSelection": "backup.amazonaws.com",
   "AWS::EC2::NatGateway": "natgateway.amazonaws.com",
   "AWS::ApiGatewayV2::DomainName": "ops.apigateway.amazonaws.com",
+  "AWS::KMS::Key": "mrk.kms.amazonaws.com",
 };
