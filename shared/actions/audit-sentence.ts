@@ -2,7 +2,7 @@ import type { Action } from "../contract/actions/action.ts";
 import { type ActionName, actions } from "../contract/actions/actions.ts";
 import type { AuditKind } from "../contract/actions/audit.ts";
 import { moneyText } from "../contract/money.ts";
-import { type AuditEntry, detailsText } from "../ledger/audit.ts";
+import { type AuditEntry, actorName, detailsText } from "../ledger/audit.ts";
 
 /** The entry's details by name as text, and what the account of the entry is called. */
 type Facts = { readonly account: string; readonly of: (detail: string) => string };
@@ -140,14 +140,11 @@ const isRecorded = (action: string): action is Recorded => Object.hasOwn(sentenc
 const sentenceOf = (action: string): Sentence | undefined =>
   isRecorded(action) ? sentences[action] : commandSentences[action];
 
-/** A name that nobody verified could be the address of another person: `--by` is free text. */
-const actorText = ({ by, person }: AuditEntry): string => (person === undefined ? `Command line (says: ${by})` : by);
-
 /** An entry in words, for people: `ada@example.com revoked the key "Checkout" (key_01) of shop`. */
 export const auditSentence = (entry: AuditEntry, account: string): string => {
   const { action, details } = entry;
   const of = (detail: string): string => String(details[detail] ?? "");
-  const actor = actorText(entry);
+  const actor = actorName(entry);
   const sentence = sentenceOf(action);
   // An action of another release.
   if (sentence === undefined) return `${actor}: ${action}${inBrackets(detailsText(details))}`;

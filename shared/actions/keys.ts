@@ -4,6 +4,7 @@ import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
 import { orderLimitsText } from "../contract/order-limits.ts";
 import type { Permission } from "../contract/permission.ts";
+import { actorName } from "../ledger/audit.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { keyUsagePk } from "../ledger/schema.ts";
 import { hasPeriodLimit, readKeyUsages } from "../ledger/usage.ts";
@@ -90,7 +91,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
       const details = { ...namesOf(created), mode, permissions: created?.permissions.join() ?? "" };
       return { action: "keys create", why, details };
     });
-    const { by } = context.actor();
+    const by = actorName(context.actor());
     const created = await createKey(store, account, { mode, ...(named && { permissions: named }), name, by });
     return {
       account_id: account,
@@ -111,7 +112,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
       why,
       details: { ...namesOf(keys.at(-1)), instead_of: keyId },
     }));
-    const rotated = await rotateKey(store, account_id, keyId, overlap_ms, context.actor().by);
+    const rotated = await rotateKey(store, account_id, keyId, overlap_ms, actorName(context.actor()));
     return {
       account_id,
       key_id: rotated.keyId,

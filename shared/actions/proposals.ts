@@ -1,7 +1,7 @@
 import { type ActionName, actionNames, mayDo } from "../contract/actions/actions.ts";
 import type { ProposalView, proposalsActions } from "../contract/actions/proposals.ts";
 import { nairaFromKobo } from "../contract/money.ts";
-import { SERVICE } from "../ledger/audit.ts";
+import { actorName, SERVICE } from "../ledger/audit.ts";
 import {
   approvingClient,
   isExpired,
@@ -45,7 +45,7 @@ export const propose = async (
   const proposal = await putProposal(
     ledger,
     {
-      ...{ action, input: text, consequence, proposer, proposed_by: request.by },
+      ...{ action, input: text, consequence, proposer, proposed_by: actorName(request.actor) },
       ...(account !== undefined && { account_id: account }),
       ...(amountKobo !== undefined && { amount_kobo: amountKobo }),
       ...(why !== undefined && { why }),
@@ -65,7 +65,7 @@ export const proposalsRuns: ActionRuns<typeof proposalsActions> = {
   "proposals approve": (context, { proposal: id }) => carryOut(context, id, {}),
   "proposals break-glass": (context, { proposal: id, why }) => carryOut(context, id, { why, brokeGlass: true }),
   "proposals reject": async (context, { proposal: id, why }) => {
-    const { by } = requestOf(context);
+    const by = actorName(requestOf(context).actor);
     const proposal = await requireProposal(context, id);
     const asker = await askerOf(context);
     if (!mayDecide(asker, proposal) && asker.identified?.subject !== proposal.proposer) {
@@ -91,7 +91,7 @@ type Carried = { readonly why?: string; readonly brokeGlass?: true };
 
 /** Carries out what was proposed, in one write with the approval. */
 const carryOut = async (context: ActionContext, id: string, { why, brokeGlass }: Carried) => {
-  const { by } = requestOf(context);
+  const by = actorName(requestOf(context).actor);
   const proposal = await requireProposal(context, id);
   const approvedAlready = async (stored: Proposal) => {
     if (stored.state !== "approved") throw decidedError(stored);

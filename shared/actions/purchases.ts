@@ -1,7 +1,7 @@
 import { requireAccount } from "../access/account-store.ts";
 import { catalogOf } from "../catalog/snapshot.ts";
 import type { purchasesActions } from "../contract/actions/purchases.ts";
-import { SERVICE } from "../ledger/audit.ts";
+import { actorName, SERVICE } from "../ledger/audit.ts";
 import {
   type OnOrOff,
   orderKinds,
@@ -64,8 +64,8 @@ const switchPart = async (context: ActionContext, part: string, purchases: OnOrO
   if ((stored !== undefined) === (purchases === "off")) {
     return { ...switchView({ purchases, ...stored }), part, changed: false };
   }
-  const { by, caller_arn } = context.actor();
-  const next = { since: isoTime(context.ledger.clock()), by, caller_arn, why };
+  const { caller_arn, ...actor } = context.actor();
+  const next = { since: isoTime(context.ledger.clock()), by: actorName(actor), caller_arn, why };
   const audit = { action: `purchases ${purchases}`, why, details: { part } };
   const audited = await switchAudited(context, purchases, audit, () =>
     writePart(context.purchases, part, next, purchases),
@@ -86,8 +86,8 @@ const switchPurchases = async (context: ActionContext, purchases: OnOrOff, why: 
   // Also sets a switch that was never used, because its default changes when the stage adopts a ledger.
   if (before.purchases === purchases && before.since !== undefined)
     return { ...switchView(before), part: null, changed: false };
-  const { by, caller_arn } = context.actor();
-  const next = { purchases, since: isoTime(context.ledger.clock()), by, caller_arn, why };
+  const { caller_arn, ...actor } = context.actor();
+  const next = { purchases, since: isoTime(context.ledger.clock()), by: actorName(actor), caller_arn, why };
   const audited = await switchAudited(context, purchases, { action: `purchases ${purchases}`, why }, () =>
     writePurchasesSwitch(context.purchases, next),
   );

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
 import type { caseDecisions, reconciliationActions } from "../contract/actions/reconciliation.ts";
-import { SERVICE } from "../ledger/audit.ts";
+import { actorName, SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
@@ -104,7 +104,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         if (read.compared?.revision !== read.revision)
           throw refusal(day, "was not compared to the end: import one of its files again");
         if (read.open_cases > 0) throw refusal(day, `has open cases: ${read.open_cases}. Decide each of them first`);
-        const signed_off = { by: context.actor().by, at: isoTime(ledger.clock()), why };
+        const signed_off = { by: actorName(context.actor()), at: isoTime(ledger.clock()), why };
         const details = { day, revision: read.revision };
         return {
           statement: { ...read, state: "signed_off", signed_off },
@@ -165,7 +165,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           rows: 0,
           chunks: 0,
           state: "incomplete",
-          by: context.actor().by,
+          by: actorName(context.actor()),
           at,
         };
         const hasReplaced = others.some(({ state }, index) => state !== read.files[index]?.state);
@@ -317,7 +317,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         const each = await requireCase(ledger, day, id);
         if (each.state === "withdrawn") throw new OperatorError("The last comparison did not find this case any more");
         await requireDecidable(context, each, decision);
-        const decisions = [...each.decisions, { decision, why, by: context.actor().by, at }];
+        const decisions = [...each.decisions, { decision, why, by: actorName(context.actor()), at }];
         const details = { day, case: id, decision };
         return {
           statement: { ...read, open_cases: read.open_cases - (each.state === "open" ? 1 : 0) },

@@ -2,7 +2,14 @@ import type { Account } from "../access/account-store.ts";
 import { koboText } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
-import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
+import {
+  type AuditEntry,
+  actorName,
+  detailsText,
+  readAuditAbout,
+  readTransactionAudit,
+  SERVICE,
+} from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { deliveryPk } from "../ledger/schema.ts";
 import { isFinalStatus, isIdentityCheck, isQueuedOrder, type Transaction } from "../ledger/transaction.ts";
@@ -207,13 +214,13 @@ const auditSteps: Readonly<Partial<Record<string, string>>> = {
 };
 
 const auditStep = (
-  { created_at, by, caller_arn, action, why, details: { reference: _own, ...details } }: AuditEntry,
+  { created_at, by, person, caller_arn, action, why, details: { reference: _own, ...details } }: AuditEntry,
   isOwners: boolean,
 ): Step => ({
   at: created_at,
   what: auditSteps[action] ?? action,
   details: [
-    `by ${by}${caller_arn === undefined || isOwners ? "" : ` (${caller_arn})`}`,
+    `by ${actorName({ by, person })}${caller_arn === undefined || isOwners ? "" : ` (${caller_arn})`}`,
     detailsText(details),
     ...(why === undefined ? [] : [`"${why}"`]),
   ]

@@ -2,7 +2,7 @@ import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
 import { refundName } from "../contract/corrections.ts";
 import { nairaFromKobo } from "../contract/money.ts";
-import { readTransactionAudit } from "../ledger/audit.ts";
+import { actorName, readTransactionAudit } from "../ledger/audit.ts";
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
@@ -87,7 +87,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
     const { ledger } = context;
     const transaction = await requireTransaction(context, reference);
     const writes = [
-      takeUpdate(ledger, transaction, context.actor().by),
+      takeUpdate(ledger, transaction, actorName(context.actor())),
       auditItem(context, transaction.account_id, auditAbout(transaction, "transactions take", why)),
     ];
     const isTaken = await transactUnlessRefused(ledger, writes);
@@ -248,8 +248,8 @@ const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): P
       RESOLUTIONS.includes(action),
     );
     if (entry !== undefined) {
-      const { by, why = "" } = entry;
-      const sentence = `${reference} was settled as ${status} at ${updated_at}; that is final: ${by} resolved it ("${why}")`;
+      const { why = "" } = entry;
+      const sentence = `${reference} was settled as ${status} at ${updated_at}; that is final: ${actorName(entry)} resolved it ("${why}")`;
       return new OperatorError(sentence, { command: correctionOf(transaction) });
     }
     if (tries > 1) await sleep(AUDIT_TRY_MS);

@@ -59,6 +59,10 @@ export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person" | "source_ip
   readonly proposal?: string;
 };
 
+/** What the person is called where others read it: `--by` is free text, and could be the address of another person. */
+export const actorName = ({ by, person }: Pick<Actor, "by" | "person">): string =>
+  person === undefined ? `Command line (says: ${by})` : by;
+
 /** An operation, as the person who does it states it. */
 export type AuditedAction = Actor &
   Pick<AuditEntry, "about" | "action"> & {

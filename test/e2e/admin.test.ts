@@ -403,13 +403,16 @@ test("consents export prints a chain that consents verify accepts with the servi
   for (const [index, reference] of references.entries()) expect(lines[index + 1]).toContain(reference);
 
   const verify = (text: string) => service.admin(["consents", "verify"], text);
-  expect(await verify(file)).toMatchObject({ code: 0, stdout: expect.stringContaining("the file that ada exported") });
+  expect(await verify(file)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("the file that Command line (says: ada) exported"),
+  });
   expect(await service.adminJson(["consents", "verify"], file)).toMatchObject({
     ok: true,
     account,
     count: 3,
     compared: true,
-    recorded: { exported_by: "ada" },
+    recorded: { exported_by: "Command line (says: ada)" },
   });
   const changed = await verify(file.replace("card", "loan"));
   expect(changed).toMatchObject({ code: 1, stdout: "Line 3 is wrong: it was changed.\n" });

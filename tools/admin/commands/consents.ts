@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
-import { readAudit } from "../../../shared/ledger/audit.ts";
+import { actorName, readAudit } from "../../../shared/ledger/audit.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -76,7 +76,9 @@ const comparison = async ({ ledger }: AdminContext, { header, end }: WholeExport
     const entry = (await readAudit(ledger, header.account)).find(
       ({ action, details }) => action === CONSENTS_EXPORT && details.hash === end.hash && details.count === end.count,
     );
-    return entry === undefined ? { exportedBy: undefined } : { exportedBy: entry.by, exportedAt: entry.created_at };
+    return entry === undefined
+      ? { exportedBy: undefined }
+      : { exportedBy: actorName(entry), exportedAt: entry.created_at };
   } catch (error) {
     return { notCompared: error instanceof Error ? error.message : String(error) };
   }

@@ -73,7 +73,8 @@ test("an owner creates, rotates and revokes a key, and the audit log has their n
 
 test("a key is listed with its name, its last four characters and who made it, and nothing more of it is stored", async () => {
   const { accountId: account } = await access.anAccount();
-  const ada = anActionContext(access.tables, { clock, ...anOwnersRequest(), by: { by: "ada@example.com" } });
+  const person = { issuer: "https://login.example.com/", sub: "ada" };
+  const ada = anActionContext(access.tables, { clock, ...anOwnersRequest(), by: { by: "ada@example.com", person } });
   const made = await keysRuns["keys create"](ada, { account, mode: "live", permissions: ["vtu"], name: "Checkout" });
   const rotated = await keysRuns["keys rotate"](operator(), { account, key: made.key_id, overlap_ms: 0 });
   const unnamed = await keysRuns["keys create"](ada, { account, mode: "test", permissions: ["vtu"] });
@@ -82,7 +83,7 @@ test("a key is listed with its name, its last four characters and who made it, a
   expect(first?.name).toBe("Live key");
   expect(listed.map(({ name, last_four, created_by }) => [name, last_four, created_by])).toEqual([
     ["Checkout", made.key.slice(-4), "ada@example.com"],
-    ["Checkout", rotated.key.slice(-4), operator().actor().by],
+    ["Checkout", rotated.key.slice(-4), "Command line (says: ada)"],
     ["Test key", unnamed.key.slice(-4), "ada@example.com"],
   ]);
   const stored = JSON.stringify([await access.account(account), await readAudit(ada.ledger, account)]);

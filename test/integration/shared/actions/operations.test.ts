@@ -74,7 +74,7 @@ test("catalog accept refuses a catalog that is not the one that was reviewed, an
 test("purchases off says by whom and why, and changes nothing if they are off already", async () => {
   const { context } = await aService();
   const off = await purchasesRuns["purchases off"](context, { why: "ticket 97" });
-  expect(off).toMatchObject({ purchases: "off", by: "ada", why: "ticket 97", changed: true });
+  expect(off).toMatchObject({ purchases: "off", by: "Command line (says: ada)", why: "ticket 97", changed: true });
   const again = await purchasesRuns["purchases off"](context, { why: "ticket 98" });
   expect(again).toMatchObject({ why: "ticket 97", changed: false });
   expect(await readAudit(context.ledger, SERVICE)).toHaveLength(1);
@@ -84,7 +84,13 @@ test("purchases off of a network or a kind leaves the whole on, refuses a name t
   const { ledger, context } = await aService();
   await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS));
   const off = await purchasesRuns["purchases off"](context, { part: "mtn", why: "ticket 97" });
-  expect(off).toMatchObject({ purchases: "off", part: "mtn", by: "ada", why: "ticket 97", changed: true });
+  expect(off).toMatchObject({
+    purchases: "off",
+    part: "mtn",
+    by: "Command line (says: ada)",
+    why: "ticket 97",
+    changed: true,
+  });
   await expect(purchasesRuns["purchases off"](context, { part: "mtm", why: "ticket 97" })).rejects.toThrow(
     "mtm is none of data, airtime, identity, mtn",
   );
@@ -92,7 +98,7 @@ test("purchases off of a network or a kind leaves the whole on, refuses a name t
   expect(again).toEqual({ ...off, changed: false });
   const shown = await purchasesRuns["purchases show"](context, {});
   const part = { part: "mtn", since: isoTime(NOON_MS), why: "ticket 97" };
-  expect(shown).toMatchObject({ purchases: "on", parts: [{ ...part, by: "ada" }] });
+  expect(shown).toMatchObject({ purchases: "on", parts: [{ ...part, by: "Command line (says: ada)" }] });
   expect(purchasesText(shown)).toBe(`purchases on; mtn off since ${isoTime(NOON_MS)} by ada (ticket 97)`);
   const account = await ledger.anAccount(0);
   expect(await purchasesRuns["purchases state"](context, { account })).toMatchObject({

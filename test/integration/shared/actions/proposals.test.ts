@@ -243,6 +243,17 @@ describe("nobody approves their own proposal", () => {
   });
 });
 
+test("nobody proposes or decides under another person's name: one that is given at the command line is marked", async () => {
+  const { id } = await aProposal({ arn: adaAtAws, by: "fay@example.com" });
+  const marked = "Command line (says: fay@example.com)";
+  const { data } = await send(bola, "proposals list", {});
+  const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
+  expect(listed.find(({ proposal }) => proposal === id)).toMatchObject({ proposed_by: marked });
+  expect(await send({ arn: bolaAtAws, by: "fay@example.com" }, "proposals approve", { proposal: id })).toMatchObject({
+    data: { state: "approved", decided_by: marked },
+  });
+});
+
 test("two people who approve at once, and each again, have one effect", async () => {
   const { id, balance, accountId } = await aProposal();
   const approvers = [bola, fay, { arn: bolaAtAws }, bola, fay];

@@ -96,7 +96,10 @@ test("a case is open until it is decided, again if its facts change, and withdra
   expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 1 });
   expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 1 });
   await decide();
-  expect(await theCase()).toMatchObject({ state: "decided", decisions: [{ decision: "explained", by: "ada" }] });
+  expect(await theCase()).toMatchObject({
+    state: "decided",
+    decisions: [{ decision: "explained", by: "Command line (says: ada)" }],
+  });
   expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 0 });
   expect(await put({ put: [clock(2)] })).toEqual({ open_cases: 1 });
   expect(await theCase()).toMatchObject({ state: "open", ahead_ms: 2, decisions: [{ decision: "explained" }] });
@@ -124,7 +127,7 @@ test("a comparison of other rows than the stored ones is refused, and so is sign
   await expect(sign()).rejects.toThrow("was not compared to the end");
   await expect(put({ revision: 0, totals: [] })).rejects.toThrow("has another file now");
   await put({ totals: [] });
-  expect(await sign()).toMatchObject({ state: "signed_off", signed_off: { by: "ada", why } });
+  expect(await sign()).toMatchObject({ state: "signed_off", signed_off: { by: "Command line (says: ada)", why } });
   await expect(begin("c".repeat(64), "c".repeat(64))).rejects.toThrow("is signed off");
   await expect(put()).rejects.toThrow("is signed off");
   const actions = (await readAudit(context.ledger, SERVICE)).map(({ action }) => action).toSorted();

@@ -27,7 +27,11 @@ beforeAll(async () => {
   operator = await openOperatorLedger();
 });
 
-const context = (by = "ada", nowMs = NOON_MS) => anActionContext(operator.tables, { clock: () => nowMs, by: { by } });
+const context = (by = "ada", nowMs = NOON_MS) =>
+  anActionContext(operator.tables, {
+    clock: () => nowMs,
+    by: { by, person: { issuer: "https://login.example.com/", sub: by } },
+  });
 const owner = () => anActionContext(operator.tables, { clock: () => NOON_MS, ...anOwnersRequest() });
 
 /** An open order of 500 NGN, with a reference as the service makes it. */
@@ -194,11 +198,11 @@ describe("transactions show", () => {
       return history.map(({ what, details }) => `${what} ${details}`).join("\n");
     };
     // The entry is in its index within moments.
-    await expect.poll(() => historyFor(anOwnersRequest())).toContain("by ada");
+    await expect.poll(() => historyFor(anOwnersRequest())).toContain("by Command line (says: ada)");
     expect(await historyFor(anOwnersRequest({ roles: ["finance"] }))).not.toMatch(/482|arn:/);
     const reader = await historyFor({ ...anOwnersRequest({ roles: ["reader"] }), capacity: "reader" });
     expect(reader).toContain("upstream amount 482.50 NGN");
-    expect(reader).toContain(`by ada (${arn})`);
+    expect(reader).toContain(`by Command line (says: ada) (${arn})`);
   });
 
   test("does not find another account's transaction, by any reference; without an account an operator finds it", async () => {
