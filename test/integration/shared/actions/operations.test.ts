@@ -99,7 +99,9 @@ test("purchases off of a network or a kind leaves the whole on, refuses a name t
   const shown = await purchasesRuns["purchases show"](context, {});
   const part = { part: "mtn", since: isoTime(NOON_MS), why: "ticket 97" };
   expect(shown).toMatchObject({ purchases: "on", parts: [{ ...part, by: "Command line (says: ada)" }] });
-  expect(purchasesText(shown)).toBe(`purchases on; mtn off since ${isoTime(NOON_MS)} by ada (ticket 97)`);
+  expect(purchasesText(shown)).toBe(
+    `purchases on; mtn off since ${isoTime(NOON_MS)} by Command line (says: ada) (ticket 97)`,
+  );
   const account = await ledger.anAccount(0);
   expect(await purchasesRuns["purchases state"](context, { account })).toMatchObject({
     purchases: "on",
