@@ -7,7 +7,6 @@ import type {
 } from "@aws-sdk/lib-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 
-type Members = Readonly<Record<string, unknown>>;
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** What is read of the outputs of DynamoDB's operations. */
@@ -23,7 +22,7 @@ const mapValues = <Value, Mapped>(
 ): Record<string, Mapped> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 
-const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 const marshalled = (value: unknown): unknown =>
   isObject(value) ? marshall(value, { removeUndefinedValues: true }) : value;
@@ -84,7 +83,7 @@ export const textOf = (input: unknown): string => {
   return hasBytes(text) ? JSON.stringify(input, withBase64) : text;
 };
 
-function withBase64(this: Members, name: string, value: unknown): unknown {
+function withBase64(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   // A Buffer has been converted by its toJSON in `value`.
   const own = this[name];
   return own instanceof Uint8Array ? base64Of(own) : value;
@@ -93,12 +92,19 @@ function withBase64(this: Members, name: string, value: unknown): unknown {
 export const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
 /** An attribute whose own name is `B` or `BS` has an object as its value. */
-const withBinary = (name: string, value: unknown): unknown => {
-  if (name === "BS" && Array.isArray(value)) return value.map((one) => withBinary("B", one));
-  return name === "B" && typeof value === "string" ? bytesOf(value) : value;
+const decodeBinary = (json: Record<string, unknown>): void => {
+  for (const [name, value] of Object.entries(json)) {
+    if (name === "B" && typeof value === "string") json[name] = bytesOf(value);
+    else if (name === "BS" && Array.isArray(value)) json[name] = value.map(bytesOf);
+    else if (isObject(value)) decodeBinary(value);
+  }
 };
 
-/** An answer of JSON. */
-export const parsedAnswer = (text: string) => JSON.parse(text, hasBytes(text) ? withBinary : undefined);
+/** An answer of JSON. Its binary attributes are decoded afterwards: a reviver of `JSON.parse` takes four times as long. */
+export const parsedAnswer = (text: string) => {
+  const answer = JSON.parse(text);
+  if (hasBytes(text)) decodeBinary(answer);
+  return answer;
+};
 
 export const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
