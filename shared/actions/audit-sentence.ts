@@ -69,7 +69,10 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "periods lines": ({ account, of }) => `looked at the lines of ${of("month")} of ${account}`,
   "prices set": ({ account, of }) => `set a price of ${account}: ${of("rule")}`,
   "prices remove": ({ account, of }) => `removed the price rule ${of("rule")} of ${account}`,
-  "float fund": ({ of }) => `booked a payment of ${money(of("amount"))} to the upstream (bank reference ${of("id")})`,
+  "float fund": ({ of }) =>
+    isTaken(of("amount"))
+      ? `took ${money(of("amount"))} from the payments to the upstream (${of("id")})`
+      : `booked a payment of ${money(of("amount"))} to the upstream (bank reference ${of("id")})`,
   "transactions list": ({ account }) => `looked at the orders of ${account}`,
   "transactions show": ({ of }) => `looked at the order ${of("reference")}`,
   "transactions open": () => "looked at the open orders",

@@ -1,5 +1,5 @@
 import type { floatActions } from "../contract/actions/float.ts";
-import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
+import { koboText, nairaFromKobo } from "../contract/money.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
@@ -37,8 +37,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
     };
   },
 
-  "float fund": async (context, { amount_kobo, id, why }) => {
-    const amountKobo = koboSchema.parse(amount_kobo);
+  "float fund": async (context, { amount_kobo: amountKobo, id, why }) => {
     const details = { id, amount: nairaFromKobo(amountKobo) };
     const audit = auditItem(context, SERVICE, { action: "float fund", why, details });
     const result = await recordPayment(context.ledger, { paymentId: id, amountKobo }, audit);

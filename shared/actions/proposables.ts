@@ -144,7 +144,10 @@ export const proposables: Readonly<Record<ProposableName, Proposable>> = {
     actions["float fund"].input,
     floatRuns["float fund"],
     async (_, { amount_kobo, id }) => ({
-      consequence: `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
+      consequence:
+        amount_kobo < 0
+          ? `Takes ${koboText(-amount_kobo)} NGN from the payments to the upstream (${id})`
+          : `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
       amountKobo: amount_kobo,
       needsApproval: true,
     }),

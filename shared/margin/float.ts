@@ -1,6 +1,5 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { type Kobo, koboSchema } from "../contract/money.ts";
 import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
@@ -20,18 +19,20 @@ export const floatSchema = z.object({
   pk: z.string(),
   /** Absent until a payment is booked. */
   payments_kobo: z.optional(z.int()),
+  /** How many were booked: of two ledgers the one with more has the later sum, which a correction may have lowered. */
+  payments: z.optional(z.int()),
   measured_at: z._default(z.iso.datetime(), EPOCH),
   hours_left: z.optional(z.number()),
   /** Of the purchases of the last 24 hours that have ended, those that ended within 30 s; absent of few. */
   at_once_percent: z.optional(z.number()),
 });
 
-/** A payment to the upstream: it is booked once by the bank's reference. */
+/** A payment to the upstream, or a correction of one, which may be negative: it is booked once by its reference. */
 export const floatPaymentSchema = z.object({
   pk: z.string(),
   list_key: z.literal(FLOAT_PAYMENTS_LIST),
   payment_id: z.string(),
-  amount_kobo: koboSchema,
+  amount_kobo: z.int(),
   created_at: z.iso.datetime(),
 });
 export type FloatPayment = z.infer<typeof floatPaymentSchema>;
@@ -44,7 +45,7 @@ export type PaymentResult =
 /** Books a payment to the upstream, once per id, together with the operator's audit entry. */
 export const recordPayment = async (
   ledger: Ledger,
-  { paymentId, amountKobo }: { readonly paymentId: string; readonly amountKobo: Kobo },
+  { paymentId, amountKobo }: { readonly paymentId: string; readonly amountKobo: number },
   audit: AuditPut,
 ): Promise<PaymentResult> => {
   const Item: FloatPayment = {
@@ -61,8 +62,8 @@ export const recordPayment = async (
         Update: {
           TableName: ledger.table,
           Key: { pk: FLOAT_PK },
-          UpdateExpression: "ADD payments_kobo :amount",
-          ExpressionAttributeValues: { ":amount": amountKobo },
+          UpdateExpression: "ADD payments_kobo :amount, payments :one",
+          ExpressionAttributeValues: { ":amount": amountKobo, ":one": 1 },
         },
       },
       audit,

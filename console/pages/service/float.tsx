@@ -74,14 +74,18 @@ const BookPayment = () => (
     title="Book a payment to the upstream"
     nameToType="payment"
     fields={{
-      amount_kobo: { kind: "number", label: "Amount in NGN" },
+      amount_kobo: {
+        kind: "number",
+        label: "Amount in NGN",
+        description: "Negative to correct a payment that was booked too high, such as -500.",
+      },
       id: {
         kind: "text",
         label: "The bank's reference of the payment",
-        description: "A payment is booked once.",
+        description: "A payment is booked once. A correction has a name of its own.",
       },
     }}
-    preview={({ amount_kobo }) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, undefined) : undefined)}
+    preview={({ amount_kobo }) => entryPreview(amount_kobo, undefined)}
     inputOf={({ amount_kobo, id }, why = "") => ({ amount_kobo: koboOf(amount_kobo), id, why })}
     success={({ id, amount, repeated }) =>
       repeated ? `${id} was booked before: nothing was changed.` : `${moneyText(amount)} were booked.`

@@ -54,9 +54,15 @@ export const floatActions = {
     input: z.object({
       amount_kobo: z
         .int(TYPED_NAIRA_RULE)
-        .check(z.minimum(1, "Must be above 0"), z.maximum(AMOUNT_KOBO_MAX, "Is too large"))
-        .register(z.globalRegistry, { description: "NGN" }),
-      id: entryIdSchema.check(z.meta({ description: "the bank's reference of the payment" })),
+        .check(
+          z.minimum(-AMOUNT_KOBO_MAX, "Is too large"),
+          z.maximum(AMOUNT_KOBO_MAX, "Is too large"),
+          z.refine((kobo) => kobo !== 0, "Must not be 0"),
+        )
+        .register(z.globalRegistry, { description: "NGN; negative to correct a payment that was booked too high" }),
+      id: entryIdSchema.check(
+        z.meta({ description: "the bank's reference of the payment, or a unique name of the correction" }),
+      ),
       why: whySchema,
     }),
     output: z.object({

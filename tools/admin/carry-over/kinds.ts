@@ -319,16 +319,17 @@ const comparePriceList = compareWith(priceListItemSchema, ({ old, restored }, ol
 });
 
 /**
- * Payments only grow, and each is carried over by itself: the larger sum has them all, unless both ledgers took some
- * since the moment, which a person must decide.
+ * Each payment is carried over by itself: the sum of more of them has them all, unless both ledgers took some since the
+ * moment, which a person must decide. Before they were counted, none was negative: the larger sum has more of them.
  */
 const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
-  const [before, now] = [old.payments_kobo ?? 0, restored.payments_kobo ?? 0];
-  if (before <= now) return { kind: "present" };
+  const { payments_kobo: before = 0, payments = 0 } = old;
+  const { payments_kobo: now = 0, payments: counted = 0 } = restored;
+  if (payments === counted ? before <= now : payments < counted) return { kind: "present" };
   const read = restored.payments_kobo;
   return {
     kind: "update",
-    item: { ...restored, payments_kobo: before },
+    item: { ...restored, payments_kobo: before, ...(payments > 0 && { payments }) },
     when:
       read === undefined
         ? { expression: "attribute_not_exists(payments_kobo)", values: {} }

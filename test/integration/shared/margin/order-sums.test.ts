@@ -364,6 +364,12 @@ test("the float is payments less what was delivered and is open, and lasts by th
   expect(await fund(1_000_00, "gtb-1")).toMatchObject({ repeated: true });
   await expect(fund(2_000_00, "GTB-1")).rejects.toThrow(/booked already, with 1,000.00 NGN/);
   expect((await readAudit(ledger, SERVICE)).map(({ action }) => action)).toEqual(["float fund"]);
+  // A zero too many is corrected by an entry of its own, once.
+  await fund(20_000_00, "GTB-2");
+  expect(await fund(-18_000_00, "GTB-2-less")).toEqual({ id: "GTB-2-less", amount: -18_000, repeated: false });
+  expect(await fund(-18_000_00, "GTB-2-less")).toMatchObject({ repeated: true });
+  await fund(-2_000_00, "GTB-2-back");
+  expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({ payments: 1_000 });
 
   const old = await place(ledger, accountId, { atMs: NOON_MS - 30 * HOUR_MS, priceKobo: 110_00, costKobo: 100_00 });
   const known = await place(ledger, accountId, { atMs: NOON_MS - 5 * HOUR_MS, priceKobo: 55_00, costKobo: 50_00 });

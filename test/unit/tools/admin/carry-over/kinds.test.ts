@@ -340,6 +340,28 @@ test("a proposal that was decided since is not open again, and an undecided one 
   expect(compare(proposal("approved"), proposal("rejected"))).toEqual({ kind: "differs", fields: ["state"] });
 });
 
+test("the sum of more payments to the upstream is the later one, also if a correction has lowered it", () => {
+  const float = (payments_kobo?: number, payments?: number): Item => ({
+    pk: "float#",
+    measured_at: THEN,
+    ...(payments_kobo !== undefined && { payments_kobo }),
+    ...(payments !== undefined && { payments }),
+  });
+  const whenRead = (payments_kobo: number) => ({
+    expression: "payments_kobo = :read",
+    values: { ":read": payments_kobo },
+  });
+  const [wrong, corrected] = [float(20_000_00, 1), float(2_000_00, 2)];
+  expect(compare(corrected, wrong)).toEqual({ kind: "update", item: corrected, when: whenRead(20_000_00) });
+  expect(compare(wrong, corrected)).toEqual({ kind: "present" });
+  expect(compare(corrected, corrected)).toEqual({ kind: "present" });
+  // Those that were booked before they were counted.
+  expect(compare(float(3_000_00), float(2_000_00))).toMatchObject({ item: float(3_000_00), when: whenRead(2_000_00) });
+  expect(compare(float(2_000_00), float(3_000_00))).toEqual({ kind: "present" });
+  expect(compare(corrected, float(20_000_00))).toMatchObject({ item: corrected, when: whenRead(20_000_00) });
+  expect(compare(corrected, float())).toMatchObject({ item: corrected });
+});
+
 test("a person is known as of the later sign-in, so that nobody is notified by a role that was lost since", () => {
   const person = (last_seen_at: string, roles: readonly string[]): Item => ({
     ...{ pk: "person#hash", by: "Ada", roles, owner_keys: [], email: null, list_key: "people" },
