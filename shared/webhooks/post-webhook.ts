@@ -134,12 +134,10 @@ const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Pr
   });
   await connectionOpened(socket, "connect");
   if (socket.remoteAddress === undefined || !mayReach(url, socket.remoteAddress, rules.allowed)) {
-    socket.destroy();
     throw new AddressRefusedError();
   }
   if (!isTls) return socket;
   const secured = connectTls({ socket, ...(ipaddr.isValid(hostname) ? { host: hostname } : { servername: hostname }) });
-  signal.addEventListener("abort", () => secured.destroy());
   await connectionOpened(secured, "secureConnect");
   return secured;
 };

@@ -40,7 +40,9 @@ describe("openTransaction", () => {
     const accountId = await ledger.aWallet(700);
     const transaction = ledger.aTransaction(accountId);
     const record = { pk: `consent#${randomUUID()}`, by: "ada", created_at: transaction.created_at };
+    ledger.proxy.calls.length = 0;
     expect(await openTransaction(ledger, transaction, [record], enough())).toEqual({ kind: "opened" });
+    expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["TransactWriteItems"]);
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await itemAt(record.pk)).toEqual(record);
     expect(await readWallet(ledger, accountId)).toMatchObject({
@@ -65,6 +67,13 @@ describe("openTransaction", () => {
     expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(500)), [], enough())).toEqual({
       kind: "opened",
     });
+  });
+
+  test("a debit from a wallet that does not exist is refused by one write", async () => {
+    const seen = ledger.firstWrites(0, "conflict");
+    const transaction = ledger.aTransaction("acc_without_wallet");
+    expect(await openTransaction(ledger, transaction, [], enough())).toEqual({ kind: "insufficient_balance" });
+    expect(seen.writes).toBe(1);
   });
 
   test("an existing transaction is returned and nothing is debited, even if the wallet is empty", async () => {
@@ -131,11 +140,11 @@ describe("openTransaction", () => {
       expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
     });
 
-    test("20 orders at once take exactly what the quota allows", async () => {
+    test.each([7, 20])("20 orders at once take exactly what a quota of %i allows", async (perDay) => {
       const accountId = await ledger.aWallet(20_000);
-      const kinds = await Promise.all(Array.from({ length: 20 }, () => place(accountId, { ...quota, perDay: 7 })));
-      expect(kinds.filter((kind) => kind === "opened")).toHaveLength(7);
-      expect(await ledger.balanceOf(accountId)).toBe(20_000 - 7 * 500);
+      const kinds = await Promise.all(Array.from({ length: 20 }, () => place(accountId, { ...quota, perDay })));
+      expect(kinds.filter((kind) => kind === "opened")).toHaveLength(perDay);
+      expect(await ledger.balanceOf(accountId)).toBe(20_000 - perDay * 500);
     });
 
     test("only the first order of a day needs a second write", async () => {

@@ -5,8 +5,12 @@ import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import {
+  addEndpoint,
+  adoptWebhookSecret,
   disableEndpoint,
   type EndpointStore,
+  endEndpointFailures,
+  removeEndpoint,
   requireEndpoint,
   rotateWebhookSecret,
   setEndpoint,
@@ -97,6 +101,31 @@ test("at most four secrets sign beside the new one, so that the signatures stay 
     rotated.unshift((await rotateWebhookSecret(endpoints, firstEndpoint(account_id))).webhookSecret);
   }
   expect((await endpoint()).secrets).toEqual(rotated.slice(0, 5));
+});
+
+test("a secret that was made elsewhere is the one of the first endpoint, and of no other", async () => {
+  const { accounts, endpoints } = await anEndpoint();
+  const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
+  await adoptWebhookSecret(endpoints, account_id, "whsec_elsewhere");
+  const add = (port: number) => addEndpoint(endpoints, rules, account_id, `http://127.0.0.1:${port}/`);
+  expect(await add(1)).toMatchObject({ webhookSecret: "whsec_elsewhere", isNewSecret: false });
+  expect(await add(2)).toMatchObject({ isNewSecret: true });
+});
+
+test("an endpoint's failures end with a new generation, unless it was changed, switched off or removed since", async () => {
+  const { account_id, endpoints, endpoint } = await anEndpoint();
+  const key = firstEndpoint(account_id);
+  const { generation } = await endpoint();
+  const end = (of: number) => endEndpointFailures(endpoints, { ...key, generation: of });
+  await end(generation);
+  await end(generation);
+  expect(await endpoint()).toMatchObject({ status: "on", generation: generation + 1 });
+  await disableEndpoint(endpoints, key);
+  await end(generation + 1);
+  expect(await endpoint()).toMatchObject({ status: "off", generation: generation + 1 });
+  await removeEndpoint(endpoints, key);
+  await end(generation + 1);
+  await expect(endpoint()).rejects.toThrow("has no webhook endpoint");
 });
 
 test("of 10 concurrent rotations of one account all take effect", async () => {

@@ -199,14 +199,41 @@ test("a connection that ends before or within its response fails with what happe
   expect(await post(receiver.url)).toMatchObject({ kind: "failed", reason: "answer_cut_off", status: 200 });
 });
 
-test.each<[string, Partial<AddressRules>]>([
-  ["resolves to a public and a private address", { allowed: [], resolve: async () => ["93.184.215.14", "10.0.0.1"] }],
-  ["resolves to no address", { resolve: async () => [] }],
-  ["resolves to text that is not an address", { resolve: async () => ["localhost"] }],
-  ["is a host of the upstream", { refusedHosts: ["app.example.com"] }],
-])("a host that %s gets no connection", async (_what, changes) => {
+const REFUSED = "address_refused";
+test.each<[string, string, Partial<AddressRules>]>([
+  [
+    "resolves to a public and a private address",
+    REFUSED,
+    { allowed: [], resolve: async () => ["93.184.215.14", "10.0.0.1"] },
+  ],
+  ["resolves to no address", REFUSED, { resolve: async () => [] }],
+  ["resolves to text that is not an address", REFUSED, { resolve: async () => ["localhost"] }],
+  ["is one of the upstream's", REFUSED, { refusedHosts: ["app.example.com"] }],
+  ["cannot be resolved", "connection_failed", { resolve: () => Promise.reject(new Error("No resolver")) }],
+  [
+    "cannot be resolved, for a long code",
+    "E".repeat(60),
+    { resolve: () => Promise.reject(Object.assign(new Error(), { code: "E".repeat(61) })) },
+  ],
+])("a host that %s gets no connection", async (_what, reason, changes) => {
   const result = await post("https://app.example.com/hook", rulesWith(changes));
-  expect(result).toEqual({ kind: "failed", reason: "address_refused" });
+  expect(result).toEqual({ kind: "failed", reason });
+});
+
+test("a host whose address is found after the time is over gets no connection", async () => {
+  let connections = 0;
+  const { port } = await aSilentServer((socket) => {
+    connections += 1;
+    socket.end();
+  });
+  const found = Promise.withResolvers<readonly string[]>();
+  const url = `http://app.example.com:${port}/`;
+  const slow = rulesWith({ resolve: () => found.promise });
+  expect(await post(url, slow, 20)).toEqual({ kind: "failed", reason: "timeout" });
+  found.resolve(["127.0.0.1"]);
+  // A connection of the first would arrive before that of the second.
+  expect(await post(url)).toMatchObject({ kind: "failed" });
+  expect(connections).toBe(1);
 });
 
 test.each(["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0x7f.1", "2130706433"])(
@@ -235,8 +262,10 @@ test("over https a receiver gets the webhook only if its certificate is trusted 
   for (const url of [receiver.url, receiver.url.replace("localhost", "localhost.")]) {
     expect(await post(url)).toMatchObject({ kind: "answered", status: 200 });
   }
-  const otherName = receiver.url.replace("localhost", "app.example.com");
-  expect(await post(otherName)).toEqual({ kind: "failed", reason: "ERR_TLS_CERT_ALTNAME_INVALID" });
+  for (const other of ["app.example.com", "127.0.0.1"]) {
+    const result = await post(receiver.url.replace("localhost", other));
+    expect(result, other).toEqual({ kind: "failed", reason: "ERR_TLS_CERT_ALTNAME_INVALID" });
+  }
   expect(receiver.received).toHaveLength(2);
   // A server of several names chooses its certificate by the name that it is asked for.
   expect(new Set(asked)).toEqual(new Set(["localhost", "app.example.com"]));
