@@ -1,4 +1,5 @@
 import { asciiDigits } from "../contract/ascii-digits.ts";
+import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { REFERENCE_ID } from "../contract/transaction.ts";
 
 /** Between the digits of a phone number: spaces, dashes, dots, slashes, brackets and characters that nobody sees. */
@@ -29,11 +30,16 @@ const NAME = new RegExp(`^(?:${NAMES})$`);
 /** Ten or more digits in a row are a NIN, a BVN or a phone number, whatever is between the digits and around them. */
 const NAME_OR_DIGITS = new RegExp(`${NAMES}|\\d(?:${GAP}\\d){9,}`, "gu");
 
-/** The same, and of each other run of ten or more digits: it may be a NIN or a BVN. */
+/**
+ * The same, and of each other run of ten or more digits: it may be a NIN or a BVN. A text that is searched for as a phone
+ * number is one, whatever is between its digits.
+ */
 export const maskedDigits = (text: string): string =>
-  maskedText(
-    asciiDigits(text).replace(NAME_OR_DIGITS, (found) => (NAME.test(found) ? found : withoutDigits(found, 2))),
-  );
+  phoneNumberOf(text) === undefined
+    ? maskedText(
+        asciiDigits(text).replace(NAME_OR_DIGITS, (found) => (NAME.test(found) ? found : withoutDigits(found, 2))),
+      )
+    : withoutDigits(asciiDigits(text), 2);
 
 /** Keeps the last digits. */
 const withoutDigits = (phone: string, shown: number): string =>

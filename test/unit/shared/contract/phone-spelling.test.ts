@@ -14,6 +14,13 @@ test.each([
   "8031234567",
   "٠٨٠٣١٢٣٤٥٦٧",
   "0803\u200b1234567",
+  // As people paste it out of a message, a link or a file: our own CSV has an apostrophe before a plus.
+  "'+2348031234567",
+  "08031234567,",
+  "“0803 123 4567”;",
+  "0803,123,4567",
+  "*08031234567*",
+  "tel:+234-803-123-4567",
 ])("%s is 08031234567", (text) => {
   expect(phoneNumberOf(text)).toBe("08031234567");
 });

@@ -55,6 +55,8 @@ test.each([
   ["1234 567 8901 of Ada", "**** *** **01 of Ada"],
   ["call 08031234567 now", "call *********67 now"],
   ["12345678901 23456789012", "*********** *********12"],
+  ["0803,123,4567", "****,***,**67"],
+  ["tel:0803*123*4567", "tel:***********67"],
 ])("the audit entry of a search for %s has %s", (text, masked) => {
   expect(maskedDigits(text)).toBe(masked);
 });
