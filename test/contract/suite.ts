@@ -239,9 +239,10 @@ const createExpectResponse =
     expect(received.headers.get(headers.errorCode)).toBe(code);
     // The message names the address of the request, or the earlier order.
     if (code === "ip_not_whitelisted") expect(message(body)).toMatch(/^The IP address \S+ is not whitelisted$/);
-    else if (code === "possible_duplicate")
-      expect(message(body)).toMatch(/^The order is like \S+ \(your reference \S+\), /);
-    else if (code === "limit_reached")
+    else if (code === "possible_duplicate") {
+      const [, earlier] = /^The order is like (\S+) \(your reference \S+\), /.exec(message(body)) ?? [];
+      expect(received.headers.get(headers.duplicateOf)).toBe(earlier);
+    } else if (code === "limit_reached")
       expect(message(body)).toBe(
         "The order would pass the limit of this account: 1 NGN an order. Nothing was charged. Order less, or have the limit raised",
       );
