@@ -1,5 +1,5 @@
 import { CfnOutput, Stack } from "aws-cdk-lib";
-import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { CfnRule, EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
 import { AccountRootPrincipal, ManagedPolicy, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
 import type { Topic } from "aws-cdk-lib/aws-sns";
@@ -151,9 +151,9 @@ export class OperatorPolicies extends Construct {
   }
 
   /**
-   * STS records a call in the region that it is sent to, so the role can be taken in the stage's region only. EventBridge
-   * gets calls of STS without a rule for read-only events, but none without a trail in the account. Source: AWS,
-   * "Receiving read-only management events from AWS services".
+   * STS records a call in the region that it is sent to, so the role can be taken in the stage's region only. CloudTrail
+   * records it as read-only, so the rule asks for such events too, as AWS's example for this call does; EventBridge gets none
+   * without a trail in the account. Source: AWS, "Receiving read-only management events from AWS services".
    */
   private addDirectRole(stage: string, notified: Topic): Role {
     const role = new Role(this, "DirectRole", {
@@ -163,7 +163,7 @@ export class OperatorPolicies extends Construct {
       }),
     });
     const person = EventField.fromPath("$.detail.userIdentity.arn");
-    new Rule(this, "DirectRoleTaken", {
+    const taken = new Rule(this, "DirectRoleTaken", {
       description: "Notifies when the role for direct access is taken",
       eventPattern: {
         source: ["aws.sts"],
@@ -182,6 +182,9 @@ export class OperatorPolicies extends Construct {
         }),
       ],
     });
+    const { defaultChild } = taken.node;
+    if (!(defaultChild instanceof CfnRule)) throw new Error("The CDK makes a rule from another construct");
+    defaultChild.state = "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS";
     new CfnOutput(this, "DirectRoleArn", {
       value: role.roleArn,
       description: "Role for commands with --direct",
