@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { wellFormed } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
@@ -15,10 +16,19 @@ const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join(
 /** Our references are in capitals, and an upstream may write them in small letters. */
 export const inOurLetters = (reference: string): string => (OURS.test(reference) ? reference.toUpperCase() : reference);
 
+/** DynamoDB refuses half of a surrogate pair, and another text in its place would be another order's reference. */
+const wholeText = z.refine<string>((text) => text.isWellFormed());
+
 /** The upstream's reference of an order, or ours: text, or a number, which is read as text. */
 export const upstreamReferenceSchema = z.union([
-  z.pipe(z.string().check(z.minLength(1), z.maxLength(100)), z.transform(inOurLetters)),
+  z.pipe(z.string().check(z.minLength(1), z.maxLength(100), wholeText), z.transform(inOurLetters)),
   z.pipe(z.int().check(z.positive()), z.transform(String)),
 ]);
+
+/** What else the upstream reports of an order: what cannot be read counts as absent. */
+export const reportedFields = lazyObject(() => ({
+  type: z.catch(z.optional(z.string().check(z.maxLength(40), wellFormed, z.trim(), z.toLowerCase())), undefined),
+  phone: z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(20))), undefined),
+}));
 
 export const upstreamEventReceipt = lazyObject(() => ({ outcome: z.enum(["accepted", "ignored"]) }));

@@ -4,9 +4,9 @@ import type { Transaction } from "./transaction.ts";
 export const maskedNumber = (phoneNumber: string): string =>
   `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
 
-/** `0803****567`: enough for an operator to compare, too little to call. */
+/** `0803****567`: enough for an operator to compare, too little to call. The upstream may send any text as a number. */
 export const comparablePhone = (phoneNumber: string): string =>
-  `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;
+  `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`.toWellFormed();
 
 /** The number's mask, wherever a text has the number. */
 export const maskedText = (text: string, phoneNumber: string): string =>

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import { type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
-import { finalStatusOf, type UpstreamProfile } from "../upstream/profile.ts";
+import { reportedFields, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { finalStatusOf, translated, type UpstreamProfile } from "../upstream/profile.ts";
 
 /** An event of the upstream, as far as it could be read. */
 export type ParsedEvent =
@@ -22,10 +22,7 @@ export type ParsedEvent =
 /** What the upstream's events look like, and what its words mean. */
 type EventProfile = Pick<UpstreamProfile, "events" | "statuses">;
 
-/** Only reference and status are required: any other field that cannot be read counts as absent. */
 const eventData = z.record(z.string(), z.unknown());
-const typeWord = z.catch(z.optional(z.string().check(z.maxLength(40), z.trim(), z.toLowerCase())), undefined);
-const phoneText = z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(20))), undefined);
 
 /**
  * Reads an event only where its meaning is certain. An event about a transaction that cannot be read is `unreadable`,
@@ -43,8 +40,8 @@ export const parseEvent = (
   if (fields === undefined) return unreadable([...eventProblem, `data ${shapeOf(data)}`]);
 
   const amount = fields[events.amount];
-  const type = typeWord.parse(fields[events.type]);
-  const phoneNumber = phoneText.parse(fields[events.phone_number]);
+  const type = reportedFields.shape.type.parse(fields[events.type]);
+  const phoneNumber = reportedFields.shape.phone.parse(fields[events.phone_number]);
   const statusWord = wordOf(fields[events.status]) ?? "";
   if (isKnown && statuses.open.includes(statusWord)) return { kind: "ignored" };
   const upstreamReference = upstreamReferenceSchema.safeParse(fields[events.reference]).data;
@@ -64,7 +61,7 @@ export const parseEvent = (
     upstreamReference,
     status,
     ...(amount !== undefined && amount !== null && { amountKobo: koboFromSentNaira(amount) ?? "unreadable" }),
-    ...(type !== undefined && { type: events.types[type] ?? type }),
+    ...(type !== undefined && { type: translated(events.types, type) }),
     ...(phoneNumber !== undefined && { phoneNumber }),
   };
 };

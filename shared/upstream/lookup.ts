@@ -1,10 +1,9 @@
 import * as z from "#zod";
-import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { reportedFields, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
 import { type ExchangeResult, jsonOf } from "./exchange.ts";
-import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, type UpstreamProfile } from "./profile.ts";
+import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, translated, type UpstreamProfile } from "./profile.ts";
 import type { UpstreamRequest } from "./requests.ts";
 
 /** Lookups are counted with other reads, so that they never take what orders need of a key's limit. */
@@ -51,11 +50,7 @@ export type LookupAnswer =
   /** Nothing was sent. */
   | { readonly kind: "not_asked"; readonly reason: string };
 
-const orderFields = lazyObject(() => ({
-  reference: z.catch(z.optional(upstreamReferenceSchema), undefined),
-  type: z.catch(z.optional(z.string().check(z.maxLength(40), z.trim(), z.toLowerCase())), undefined),
-  phone: z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(20))), undefined),
-}));
+const sentReference = z.catch(z.optional(upstreamReferenceSchema), undefined);
 
 export const readLookup = (profile: UpstreamProfile, names: LookupProfile, result: ExchangeResult): LookupAnswer => {
   if (result.kind === "never_sent") return { kind: "not_asked", reason: result.reason };
@@ -82,18 +77,17 @@ const orderOf = (
 ): FoundOrder => {
   const { [names.status]: word } = sent;
   const status = finalStatusOf(statuses, typeof word === "string" ? word.trim().toLowerCase() : "");
-  const reference = orderFields.shape.reference.parse(sent[names.reference]);
-  const ourReference =
-    names.our_reference === undefined ? undefined : orderFields.shape.reference.parse(sent[names.our_reference]);
+  const reference = sentReference.parse(sent[names.reference]);
+  const ourReference = names.our_reference === undefined ? undefined : sentReference.parse(sent[names.our_reference]);
   const amountKobo = koboFromSentNaira(sent[names.amount]);
-  const type = orderFields.shape.type.parse(sent[names.type]);
-  const phoneNumber = orderFields.shape.phone.parse(sent[names.phone_number]);
+  const type = reportedFields.shape.type.parse(sent[names.type]);
+  const phoneNumber = reportedFields.shape.phone.parse(sent[names.phone_number]);
   return {
     ...(reference !== undefined && { reference }),
     ...(ourReference !== undefined && { ourReference }),
     ...(status !== undefined && { status }),
     ...(amountKobo !== undefined && { amountKobo }),
-    ...(type !== undefined && { type: events.types[type] ?? type }),
+    ...(type !== undefined && { type: translated(events.types, type) }),
     ...(phoneNumber !== undefined && { phoneNumber }),
   };
 };

@@ -314,3 +314,7 @@ export const finalStatusOf = (
   if (success.includes(word)) return "success";
   return failed.includes(word) ? "failed" : undefined;
 };
+
+/** A word in the other side's language, where the profile has it. A sent word may be the name of a property of all objects. */
+export const translated = (words: Readonly<Record<string, string>>, word: string): string =>
+  (Object.hasOwn(words, word) ? words[word] : undefined) ?? word;

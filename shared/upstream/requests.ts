@@ -1,7 +1,7 @@
 import type { RateGroup } from "../contract/limits.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import type { HttpRequest } from "./exchange.ts";
-import { carriesReference, type OrderKind, type UpstreamProfile } from "./profile.ts";
+import { carriesReference, type OrderKind, translated, type UpstreamProfile } from "./profile.ts";
 import { type Beginning, type IdentityCheck, type OrderField, orderFields, type UpstreamOrder } from "./upstream.ts";
 
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
@@ -74,7 +74,7 @@ export const orderRequest = (profile: UpstreamProfile, order: UpstreamOrder, ref
   const request = { group: groupOf(order), bytesMax: ORDER_RESPONSE_BYTES_MAX };
   const phone_number = order.phoneNumber;
   if (order.kind === "airtime") {
-    const network = profile.networks[order.network] ?? order.network;
+    const network = translated(profile.networks, order.network);
     const values = { network, amount: nairaFromKobo(order.amountKobo), phone_number };
     return { ...request, ...requestOf(profile, "airtime", values, reference) };
   }

@@ -126,6 +126,25 @@ describe("an event of the upstream", () => {
     expect(queued[0]?.message).not.toHaveProperty("type");
   });
 
+  test.each(["constructor", "__proto__"])(
+    "an event whose type is the name %s of a property of all objects is queued with it",
+    async (type) => {
+      const { queued } = await update({ type });
+      expect(outcomeMessage.parse(queued[0]?.message)).toMatchObject({ kind: "event", type });
+    },
+  );
+
+  test("an event whose reference has half of a surrogate pair, which no table takes, is kept as unreadable", async () => {
+    const { queued } = await update({ reference: "U-\ud83d" });
+    expect(queued[0]?.message).toMatchObject({ kind: "unreadable_event" });
+    expect(queued[0]?.message).not.toHaveProperty("reference");
+  });
+
+  test("the type and phone number of an event are queued without halves of surrogate pairs", async () => {
+    const { queued } = await update({ type: "data\ud83d", phone_number: "080\u{1f4f1}1234567" });
+    expect(queued[0]?.message).toMatchObject({ type: "data\ufffd", phone: { masked: "080\ufffd****567" } });
+  });
+
   test.each([
     ["success", "success"],
     [" Success\n", "success"],

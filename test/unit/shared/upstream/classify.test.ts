@@ -432,6 +432,11 @@ describe("the upstream's reference and amount", () => {
   });
 
   test.for([
+    [
+      "a reference with half of a surrogate pair, which no table takes",
+      { reference: "U-\ud83d" },
+      { upstreamAmountKobo: 480_00 },
+    ],
     ["a reference of 101 characters", { reference: "x".repeat(101) }, { upstreamAmountKobo: 480_00 }],
     ["an empty reference", { reference: "" }, { upstreamAmountKobo: 480_00 }],
     ["a reference that is a fraction", { reference: 7.5 }, { upstreamAmountKobo: 480_00 }],
