@@ -122,7 +122,7 @@ const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Pr
   signal.throwIfAborted();
   const isTls = url.protocol === "https:";
   const candidates = addresses.map((address) => ({ address, family: ipaddr.parse(address).kind() === "ipv4" ? 4 : 6 }));
-  const hostname = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const hostname = url.hostname.replace(/[[\]]/g, "").replace(/\.$/, "");
   const socket = connect({
     host: hostname,
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),

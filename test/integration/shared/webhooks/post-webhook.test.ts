@@ -86,7 +86,7 @@ test("a response gives the headers that help to find a fault, 200 characters of 
 test("a receiver that does not respond times out after 5 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const { promise: arrived, resolve: onArrival } = Promise.withResolvers<void>();
-  const receiver = await aReceiver(() => onArrival());
+  const receiver = await aReceiver((response, count) => (count === 1 ? onArrival() : void response.end()));
   let result: unknown;
   const posted = post(receiver.url).then((value) => {
     result = value;
@@ -98,6 +98,9 @@ test("a receiver that does not respond times out after 5 s", async () => {
   vi.advanceTimersByTime(1);
   await posted;
   expect(result).toEqual({ kind: "failed", reason: "timeout" });
+  expect(await post(receiver.url)).toMatchObject({ kind: "answered" });
+  // A timer that runs on would keep a process alive.
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 /** A server of TCP that sends nothing; `closed` resolves once its first connection has ended, with what that received. */
