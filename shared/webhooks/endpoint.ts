@@ -37,16 +37,24 @@ export type Endpoint = Pick<StoredEndpoint, "id" | "url" | "status" | "generatio
 
 /** Undefined if the account has no endpoint with this id. */
 export const openEndpoint = async (
-  { webhookSealingKey, clock }: EndpointStore,
+  store: EndpointStore,
   { account_id, endpoints }: Account,
   endpointId: string,
   health?: EndpointHealth,
 ): Promise<Endpoint | undefined> => {
   const endpoint = endpoints.find(({ id }) => id === endpointId);
-  if (endpoint === undefined) return undefined;
+  return endpoint && unsealEndpoint(store, account_id, endpoint, health);
+};
+
+const unsealEndpoint = async (
+  { webhookSealingKey, clock }: EndpointStore,
+  accountId: string,
+  endpoint: StoredEndpoint,
+  health?: EndpointHealth,
+): Promise<Endpoint> => {
   const { id, url, generation, status, failing } = endpointState(endpoint, health);
   const key = await sealingKey(webhookSealingKey);
-  const unsealed = (secret: string): string => unseal(key, account_id, Buffer.from(secret, "base64")).toString("utf8");
+  const unsealed = (secret: string): string => unseal(key, accountId, Buffer.from(secret, "base64")).toString("utf8");
   return {
     ...{ id, url, generation, status },
     failingSince: failing?.since,
@@ -82,12 +90,9 @@ export const requireEndpoint = async (
   endpointId?: string,
 ): Promise<Endpoint> => {
   const { db, ledgerTable } = store.accounts;
-  const account = await requireAccount(store.accounts, accountId);
-  const { id } = chosenEndpoint(account, endpointId);
-  const health = await readEndpointHealth({ db, table: ledgerTable }, { accountId, endpoint: id });
-  const endpoint = await openEndpoint(store, account, id, health);
-  if (endpoint === undefined) throw new Error("An endpoint is not on the account that was read");
-  return endpoint;
+  const endpoint = chosenEndpoint(await requireAccount(store.accounts, accountId), endpointId);
+  const health = await readEndpointHealth({ db, table: ledgerTable }, { accountId, endpoint: endpoint.id });
+  return unsealEndpoint(store, accountId, endpoint, health);
 };
 
 /** What people choose of an endpoint; what is absent stays as it is, or has its default. */
@@ -162,7 +167,7 @@ const putEndpoint = async (
       : withChanged(found, id, (before) => ({ ...switchedOn(before), ...change }));
   });
   const endpoint = chosenEndpoint(account, changedId);
-  const [webhookSecret = ""] = (await openEndpoint(store, account, changedId))?.secrets ?? [];
+  const [webhookSecret] = (await unsealEndpoint(store, accountId, endpoint)).secrets;
   return { endpoint, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
 

@@ -4,6 +4,7 @@ import { revokeKey, rotateKey, setAccountStatus, setWhitelist } from "../../../.
 import { findKeys } from "../../../../shared/access/key-store.ts";
 import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 
 let access: AccessFixture;
 beforeAll(async () => {
@@ -84,11 +85,13 @@ test("a restriction reaches all 120 keys of an account, most of which are revoke
     );
     return items.filter(({ account_status }) => account_status === "restricted").length;
   };
-  // After the transaction of 82 keys, the write of one does not arrive.
-  access.proxy.fault = ({ operation, body }) =>
-    operation === "TransactWriteItems" && body.includes('"hash-100"') && !body.includes('"Put"')
-      ? "never_arrives"
-      : undefined;
+  // After the transaction of 82 keys, the write of one meets a conflict first, and that of another does not arrive.
+  const first90: WireFault[] = ["conflict"];
+  access.proxy.fault = ({ operation, body }) => {
+    if (operation !== "TransactWriteItems" || body.includes('"Put"')) return undefined;
+    if (body.includes('"hash-90"')) return first90.shift();
+    return body.includes('"hash-100"') ? "never_arrives" : undefined;
+  };
   await expect(setAccountStatus(store, accountId, "restricted")).rejects.toThrow();
   expect(await restricted()).toBe(100);
   access.reset();

@@ -1,5 +1,10 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
+import {
+  type AccountStore,
+  accountSchema,
+  findAccount,
+  requireAccount,
+} from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -10,11 +15,13 @@ import {
   disableEndpoint,
   type EndpointStore,
   endEndpointFailures,
+  openEndpoint,
   removeEndpoint,
   requireEndpoint,
   rotateWebhookSecret,
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
+import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -113,19 +120,37 @@ test("a secret that was made elsewhere is the one of the first endpoint, and of 
 });
 
 test("an endpoint's failures end with a new generation, unless it was changed, switched off or removed since", async () => {
-  const { account_id, endpoints, endpoint } = await anEndpoint();
-  const key = firstEndpoint(account_id);
-  const { generation } = await endpoint();
-  const end = (of: number) => endEndpointFailures(endpoints, { ...key, generation: of });
-  await end(generation);
-  await end(generation);
-  expect(await endpoint()).toMatchObject({ status: "on", generation: generation + 1 });
-  await disableEndpoint(endpoints, key);
-  await end(generation + 1);
-  expect(await endpoint()).toMatchObject({ status: "off", generation: generation + 1 });
-  await removeEndpoint(endpoints, key);
-  await end(generation + 1);
-  await expect(endpoint()).rejects.toThrow("has no webhook endpoint");
+  const { account_id, accounts, endpoints } = await anEndpoint();
+  await addEndpoint(endpoints, rules, account_id, "http://127.0.0.1:2/");
+  const endpoint = (id: string) => requireEndpoint(endpoints, account_id, id);
+  const end = (id: string, generation: number) =>
+    endEndpointFailures(endpoints, { accountId: account_id, endpoint: id, generation });
+  const second = { accountId: account_id, endpoint: "2" };
+  const failure = { kind: "failing", since: isoTime(NOON), event: "evt_1" } as const;
+  const { generation } = await endpoint("2");
+  const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
+  await recordEndpointHealth(ledger, { ...second, generation }, failure);
+  expect(await endpoint("1")).toMatchObject({ failingSince: undefined, failingEvents: [] });
+  expect(await endpoint("2")).toMatchObject({ failingSince: isoTime(NOON), failingEvents: ["evt_1"] });
+
+  await end("1", generation);
+  await end("2", generation);
+  await end("2", generation);
+  const ended = { status: "on", generation: generation + 1, failingSince: undefined, failingEvents: [] };
+  expect([await endpoint("1"), await endpoint("2")]).toMatchObject([ended, ended]);
+  await disableEndpoint(endpoints, second);
+  await end("2", generation + 1);
+  expect(await endpoint("2")).toMatchObject({ status: "off", generation: generation + 1 });
+  await removeEndpoint(endpoints, second);
+  await end("2", generation + 1);
+  expect(await openEndpoint(endpoints, await requireAccount(accounts, account_id), "2")).toBeUndefined();
+});
+
+test("the URL of an endpoint that the account does not have is not set, also if the account has none", async () => {
+  const { accounts, endpoints } = await anEndpoint();
+  const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
+  const set = setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:1/", { endpoint: "1" });
+  await expect(set).rejects.toThrow("has no webhook endpoint 1");
 });
 
 test("of 10 concurrent rotations of one account all take effect", async () => {
