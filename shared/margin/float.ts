@@ -19,7 +19,7 @@ export const floatSchema = z.object({
   pk: z.string(),
   /** Absent until a payment is booked. */
   payments_kobo: z.optional(z.int()),
-  /** How many were booked: of two ledgers the one with more has the later sum, which a correction may have lowered. */
+  /** How many make the sum: of two ledgers the one with more has the later sum, which a correction may have lowered. */
   payments: z.optional(z.int()),
   measured_at: z._default(z.iso.datetime(), EPOCH),
   hours_left: z.optional(z.number()),

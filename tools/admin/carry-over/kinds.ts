@@ -320,20 +320,19 @@ const comparePriceList = compareWith(priceListItemSchema, ({ old, restored }, ol
 
 /**
  * Each payment is carried over by itself: the sum of more of them has them all, unless both ledgers took some since the
- * moment, which a person must decide. Before they were counted, none was negative: the larger sum has more of them.
+ * moment, which a person must decide.
  */
 const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
-  const { payments_kobo: before = 0, payments = 0 } = old;
-  const { payments_kobo: now = 0, payments: counted = 0 } = restored;
-  if (payments === counted ? before <= now : payments < counted) return { kind: "present" };
-  const read = restored.payments_kobo;
+  const { payments_kobo, payments = 0 } = old;
+  const { payments: read } = restored;
+  if (payments <= (read ?? 0)) return { kind: "present" };
   return {
     kind: "update",
-    item: { ...restored, payments_kobo: before, ...(payments > 0 && { payments }) },
+    item: { ...restored, payments_kobo, payments },
     when:
       read === undefined
-        ? { expression: "attribute_not_exists(payments_kobo)", values: {} }
-        : { expression: "payments_kobo = :read", values: { ":read": read } },
+        ? { expression: "attribute_not_exists(payments)", values: {} }
+        : { expression: "payments = :read", values: { ":read": read } },
   };
 });
 
