@@ -239,7 +239,6 @@ const NO_DAY = { day: "2026-11-22" };
 const DAY_RANGE = { from: "2026-11-20T23:00:00.000Z", to: "2026-11-21T23:00:00.000Z" };
 const A_FILE = { file: "a".repeat(64) };
 const A_ROW = { line: 2, amount_kobo: 500_00, status: "success" as const, at: "2026-11-21T12:00:00.000Z" };
-const NO_ACCOUNT = `acc_${"0".repeat(18)}`;
 const NO_PROPOSAL = `prop_${"0".repeat(18)}`;
 const NO_EVENT = `event_${"0".repeat(24)}`;
 
@@ -361,10 +360,6 @@ const people: Readonly<Record<string, string>> = {
   "expired token": "expired operator",
 };
 
-const accountActions = actionNames.filter((name) => actions[name].scope === "account");
-const needsAccount = (name: ActionName): boolean =>
-  actions[name].input.safeParse({}).error?.issues.some(({ path }) => path[0] === "account") ?? false;
-
 /**
  * The first action of each row of the table in docs/operations.md. What allows an action gets its scope and roles alone
  * (`authorise`), so one action shows what every column of its row gets.
@@ -426,28 +421,6 @@ describe("who may do each action of the console", () => {
     expect(masked.filter((column) => answers[column]?.text.includes(phone_number))).toEqual([]);
   });
 
-  test.each(accountActions.filter((name) => !needsAccount(name)))(
-    "only an operator may leave out the account of %s, where another field names what it is about",
-    async (name) => {
-      const { account: _account, ...input } = { account: "", ...(await rows[name].input(own)) };
-      expect(await sendRaw(tokens.get("operator"), name, input)).toMatchObject({
-        status: rows[name].refusedWith ?? 200,
-      });
-      for (const who of ["owner", "visitor"]) {
-        expect(await sendRaw(tokens.get(who), name, input)).toMatchObject({ status: 403 });
-      }
-    },
-  );
-
-  test.each(accountActions.filter((name) => firstOfRow.has(name)))(
-    "an owner gets the same answer to %s of another owner's account as of one that does not exist",
-    async (name) => {
-      const ofOther = await sendIn("other owner", name);
-      const ofNone = await sendAs("owner", name, await rows[name].input({ ...other, account: NO_ACCOUNT }));
-      expect(ofOther).toEqual({ status: 404, text: ofNone.text.replaceAll(NO_ACCOUNT, other.account) });
-    },
-  );
-
   test.each(actionNames.filter((name) => rows[name].foreign !== undefined))(
     "%s with an own account and something of another one is 404",
     async (name) => {
@@ -455,21 +428,6 @@ describe("who may do each action of the console", () => {
       expect(answer, answer?.text).toMatchObject({ status: 404 });
     },
   );
-
-  test("a key with identity:retrieve is created by an operator, and not by the account's owner", async () => {
-    const input: SentInput<"keys create"> = { account: own.account, mode: "test", permissions: ["identity:retrieve"] };
-    expect(await sendAs("owner", "keys create", input)).toMatchObject({ status: 403 });
-    expect(await sendAs("operator", "keys create", input)).toMatchObject({ status: 200 });
-  });
-
-  test("a removed owner is refused from the next request on", async () => {
-    const input = { account: own.account };
-    expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 200 });
-    await operate("accounts owners", { ...input, owners: [{ kind: "group", value: "nobodys team" }], why });
-    expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 404 });
-    await operate("accounts owners", { ...input, owners: [{ kind: "group", value: "checkout-team" }], why });
-    expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 200 });
-  });
 });
 
 test("each change that the service made, each export and each read of personal data is in the audit log, in words", async () => {
