@@ -28,6 +28,7 @@ import {
 import {
   changeStatement,
   findStatement,
+  latestClosing,
   newStatement,
   readStatements,
   requireStatement,
@@ -69,7 +70,7 @@ const entryOf = (context: ReconciliationContext, fields: AuditFields): Writes =>
 
 const statementView = ({ pk: _pk, list_key: _list, version: _version, files, ...view }: Statement) => ({
   ...view,
-  files: files.map(({ chunks: _chunks, ...file }) => file),
+  files: files.map(({ chunks: _chunks, closing: _closing, ...file }) => file),
 });
 
 const caseView = ({ case_id, day, facts, state, decisions, created_at, updated_at }: StatementCase) => ({
@@ -150,15 +151,17 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       ledger,
       async () => (await findStatement(ledger, day)) ?? newStatement(day, { from, to }, at),
       async (read) => {
-        if (read.from !== from || read.to !== to) {
+        // The same file with other columns takes the place of the former reading of it.
+        const others = read.files.map((each) =>
+          each.sha256 === sha256 && each.file !== file ? { ...each, state: "replaced" as const } : each,
+        );
+        const hasReplaced = others.some(({ state }, index) => state !== read.files[index]?.state);
+        // Such a reading may correct the zone, and so the day's bounds.
+        if (!hasReplaced && (read.from !== from || read.to !== to)) {
           throw refusal(day, `was imported as ${read.from} to ${read.to}: use the same time zone`);
         }
         if (read.files.some((each) => each.file === file && each.state !== "replaced")) return undefined;
         if (read.files.length === FILES_MAX) throw refusal(day, `has ${FILES_MAX} files: join them`);
-        // The same file with other columns takes the place of the former reading of it.
-        const others = read.files.map((each) =>
-          each.sha256 === sha256 ? { ...each, state: "replaced" as const } : each,
-        );
         const added: StatementFile = {
           file,
           sha256,
@@ -168,12 +171,14 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           by: actorName(context.actor()),
           at,
         };
-        const hasReplaced = others.some(({ state }, index) => state !== read.files[index]?.state);
+        const whole = others.filter(({ state }) => state === "whole");
         return {
           statement: {
             ...read,
+            ...{ from, to },
             files: [...others.filter((each) => each.file !== file), added],
             revision: read.revision + (hasReplaced ? 1 : 0),
+            closing: hasReplaced ? latestClosing(whole.map((each) => each.closing)) : read.closing,
           },
           writes: entryOf(context, { action: "reconciliation files begin", why, details: { day, sha256 } }),
         };
@@ -205,14 +210,14 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           rows: offset + rows.length,
           chunks: appended.chunks + 1,
           state: is_last ? "whole" : "incomplete",
+          ...(closing !== undefined && { closing }),
         };
-        const isLatest = closing !== undefined && (read.closing === null || read.closing.at <= closing.at);
         return {
           statement: {
             ...read,
             files: read.files.map((each) => (each === appended ? grown : each)),
             revision: read.revision + (is_last ? 1 : 0),
-            closing: isLatest ? closing : read.closing,
+            closing: latestClosing([read.closing, closing]),
           },
           writes: [
             await statementRowsPut(ledger, { day, file, chunk: appended.chunks }, stored),

@@ -7,6 +7,9 @@ import { transactWithRetry } from "../ledger/transact.ts";
 import { isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 
+const closingSchema = z.object({ balance_kobo: z.int(), at: z.iso.datetime() });
+type StatedBalance = z.infer<typeof closingSchema>;
+
 const fileSchema = z.object({
   /** SHA-256 of the file and of how its columns are read. */
   file: z.string(),
@@ -15,6 +18,8 @@ const fileSchema = z.object({
   /** Items that have its rows. */
   chunks: z.int(),
   state: z.enum(["incomplete", "whole", "replaced"]),
+  /** The balance that it states last. */
+  closing: z.optional(closingSchema),
   by: z.string(),
   at: z.iso.datetime(),
 });
@@ -44,7 +49,8 @@ export const statementSchema = z.object({
   /** The comparison whose cases are stored, or are being stored; empty before the first. */
   comparison: z._default(z.string(), ""),
   open_cases: z.int().check(z.minimum(0)),
-  closing: z.nullable(z.object({ balance_kobo: z.int(), at: z.iso.datetime() })),
+  /** The balance that its files state last. */
+  closing: z.nullable(closingSchema),
   signed_off: z.nullable(z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() })),
   /** Rises with every write: a write replaces the statement that was read. */
   version: z.int(),
@@ -58,6 +64,13 @@ export const newStatement = (day: string, { from, to }: Pick<Statement, "from" |
   ...{ day, from, to, state: "open", files: [], revision: 0, compared: null, comparison: "", open_cases: 0 },
   ...{ closing: null, signed_off: null, version: 0, created_at: at },
 });
+
+/** The balance that is stated last. */
+export const latestClosing = (stated: readonly (StatedBalance | null | undefined)[]): StatedBalance | null =>
+  stated.reduce<StatedBalance | null>(
+    (last, each) => (each && (last === null || last.at <= each.at) ? each : last),
+    null,
+  );
 
 export const findStatement = (ledger: Ledger, day: string): Promise<Statement | undefined> =>
   getItem(ledger, statementPk(day), statementSchema);

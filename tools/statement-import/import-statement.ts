@@ -46,13 +46,15 @@ export const importStatement = async (
   { path, day, map }: { readonly path: string; readonly day: string; readonly map: ColumnMap },
 ): Promise<Imported> => {
   const progress = progressEvery(PROGRESS_MS, importer);
-  const summary = await summarise(path, map, (rows) => progress(() => `${rows} rows read`));
+  const bounds = dayBounds(day, map.time.zone);
+  const onRow = (rows: number): void => progress(() => `${rows} rows read`);
+  const summary = await summarise(path, map, { dayEnd: bounds.to, onRow });
   const file = createHash("sha256")
     .update(`${summary.sha256} ${mapText(map)}`)
     .digest("hex");
   const begun = await importer.act("reconciliation files begin", {
     ...{ day, file, sha256: summary.sha256 },
-    ...dayBounds(day, map.time.zone),
+    ...bounds,
   });
   if (!begun.is_whole) await storeRows(importer, { path, day, map, file, summary, offset: begun.rows });
   const compared = await compareDay(importer, day, map.within_minutes * 60_000);
@@ -87,6 +89,7 @@ const storeRows = async (
   let seen = 0;
   let rows: ActionInput<"reconciliation files append">["rows"] = [];
   for await (const { row } of readStatement(path, map)) {
+    if (row === undefined) continue;
     seen += 1;
     if (seen <= offset) continue;
     rows.push(row);

@@ -12,7 +12,9 @@ import type { ColumnMap } from "./columns.ts";
 import { timeReader } from "./zoned-time.ts";
 
 type SentRow = ActionInput<"reconciliation files append">["rows"][number];
-export type ReadRow = { readonly row: SentRow; readonly balance_kobo?: number };
+type Stated = { readonly balance_kobo: number; readonly at: string };
+/** `row` is absent of one that the columns say to leave out: its balance counts nevertheless. */
+export type ReadRow = { readonly row?: SentRow; readonly stated?: Stated };
 
 const csvRecord = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 
@@ -51,7 +53,7 @@ export async function* readStatement(
   }
 }
 
-/** Reads a row; undefined for one that the columns say to leave out. */
+/** Reads a row; undefined for one that is left out and states no balance. */
 const rowReader = (headings: readonly string[], map: ColumnMap) => {
   const { columns, amount, time, statuses, types } = map;
   const places = new Map(
@@ -71,17 +73,18 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
     const status = statuses.get(cell("status")?.toLowerCase() ?? "");
     const typeText = cell("type")?.toLowerCase();
     const type = typeText === undefined ? undefined : types.get(typeText);
-    if (status === "ignored" || type === "ignored") return undefined;
+    const at = readTime(cell("time") ?? "");
+    const balanceText = cell("balance");
+    const balance_kobo = balanceText === undefined ? undefined : koboOf(balanceText, amount.unit);
+    const stated = at === undefined || balance_kobo === undefined ? undefined : { balance_kobo, at };
+    if (status === "ignored" || type === "ignored") return stated && { stated };
     if (status === undefined) throw wrong("status", "is no known status: add it to statuses");
     if (typeText !== undefined && type === undefined) throw wrong("type", "is no known type: add it to types");
     const amountKobo = koboOf(cell("amount") ?? "", amount.unit);
     if (amountKobo === undefined) throw wrong("amount", `is no amount in ${amount.unit}`);
     const amount_kobo = amount.sign === "plus" ? amountKobo : -amountKobo;
     if (amount_kobo < 0) throw wrong("amount", "has the sign of a credit: ignore such rows by their type or status");
-    const at = readTime(cell("time") ?? "");
     if (at === undefined) throw wrong("time", `is no time of the format ${time.format}`);
-    const balanceText = cell("balance");
-    const balance_kobo = balanceText === undefined ? undefined : koboOf(balanceText, amount.unit);
     if (balanceText !== undefined && balance_kobo === undefined)
       throw wrong("balance", `is no amount in ${amount.unit}`);
     const [upstream_reference, reference, phone] = [
@@ -100,7 +103,7 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
         status,
         at,
       },
-      ...(balance_kobo !== undefined && { balance_kobo }),
+      ...(stated && { stated }),
     };
   };
 };
@@ -128,26 +131,40 @@ export type StatementSummary = {
   readonly rows: number;
   /** SHA-256 of the file. */
   readonly sha256: string;
-  /** The balance that the last row by time states. */
-  readonly closing: { readonly balance_kobo: number; readonly at: string } | undefined;
+  /** The balance that the last row before the end of the day states. */
+  readonly closing: Stated | undefined;
 };
 
 /** Reads a file as a whole, so that a wrong row is found before anything is stored. */
 export const summarise = async (
   path: string,
   map: ColumnMap,
-  onRow: (rows: number) => void,
+  { dayEnd, onRow }: { readonly dayEnd: string; readonly onRow: (rows: number) => void },
 ): Promise<StatementSummary> => {
   const hash = createHash("sha256");
   let rows = 0;
-  let closing: StatementSummary["closing"];
-  for await (const { row, balance_kobo } of readStatement(path, map, (bytes) => void hash.update(bytes))) {
+  const closing = closingBalance();
+  for await (const { row, stated } of readStatement(path, map, (bytes) => void hash.update(bytes))) {
+    if (stated !== undefined && stated.at < dayEnd) closing.add(stated);
+    if (row === undefined) continue;
     rows += 1;
     onRow(rows);
-    if (balance_kobo !== undefined && (closing === undefined || closing.at <= row.at)) {
-      closing = { balance_kobo, at: row.at };
-    }
   }
   if (rows === 0) throw new OperatorError(`${path} has no row of an order`);
-  return { rows, sha256: hash.digest("hex"), closing };
+  return { rows, sha256: hash.digest("hex"), closing: closing.last() };
+};
+
+/** Of rows with the last time, the one that was booked last is the first one of a file that begins with its newest row. */
+const closingBalance = () => {
+  let [begins, ends] = ["", ""];
+  let latest: { readonly first: Stated; readonly last: Stated } | undefined;
+  return {
+    add: (stated: Stated): void => {
+      begins ||= stated.at;
+      ends = stated.at;
+      if (latest === undefined || latest.last.at < stated.at) latest = { first: stated, last: stated };
+      else if (latest.last.at === stated.at) latest = { ...latest, last: stated };
+    },
+    last: (): Stated | undefined => (begins > ends ? latest?.first : latest?.last),
+  };
 };

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
+import { dayBounds } from "../../../../shared/contract/time-zone.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { documentedColumns } from "../../../../tools/statement-import/columns.ts";
+import { type ColumnMap, documentedColumns } from "../../../../tools/statement-import/columns.ts";
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
 import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
@@ -31,15 +32,19 @@ const delivered = async (at: string): Promise<string> => {
   return referenceOf(order);
 };
 
+const writtenFile = (...lines: readonly string[]): string => {
+  const path = join(temporaryFolder(), "statement.csv");
+  writeFileSync(path, lines.join("\n"));
+  return path;
+};
+
 type Row = { readonly upstream: string; readonly reference?: string; readonly at: string };
 const fileOf = (...rows: readonly Row[]): string => {
-  const path = join(temporaryFolder(), "statement.csv");
   const lines = rows.map(({ upstream, reference = "", at }) =>
     [upstream, reference, "data", "08031234567", "500.00", "success", at].join(","),
   );
   const heading = "reference,caller_reference,type,phone_number,amount,status,created_at";
-  writeFileSync(path, [heading, ...lines].join("\n"));
-  return path;
+  return writtenFile(heading, ...lines);
 };
 
 const imported = (day: string, path: string, importer: Importer = directImporter(context)) =>
@@ -78,6 +83,78 @@ test("a day has 23 or 25 hours where the clocks of the statement's zone change",
     await importStatement(directImporter(context), { path, day, map });
     expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({ from, to });
   }
+});
+
+test("a file that was read in the wrong zone is read again in the right one, and nothing of the first reading stays", async () => {
+  const day = "2026-11-21";
+  const path = writtenFile("ref,amount,status,time,balance", "UP-1,500,success,2026-11-21 23:30:00,1000");
+  const mapIn = (zone: string): ColumnMap => ({
+    ...documentedColumns,
+    columns: { upstream_reference: "ref", amount: "amount", status: "status", time: "time", balance: "balance" },
+    time: { format: "YYYY-MM-DD HH:mm:ss", zone },
+  });
+  const importIn = (zone: string) => importStatement(directImporter(context), { path, day, map: mapIn(zone) });
+  await importIn("UTC");
+  await importIn("Africa/Lagos");
+  expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({
+    ...dayBounds(day, "Africa/Lagos"),
+    files: [{ state: "replaced" }, { state: "whole" }],
+    closing: { balance_kobo: 1_000_00, at: "2026-11-21T22:30:00.000Z" },
+  });
+});
+
+test("a day without a column for the balance has none, although its first reading had one", async () => {
+  const day = "2026-11-21";
+  const path = writtenFile("ref,amount,status,time,balance", "UP-1,500,success,2026-11-21T10:00:00Z,1000");
+  const columns = { upstream_reference: "ref", amount: "amount", status: "status", time: "time" };
+  const importer = directImporter(context);
+  await importStatement(importer, {
+    path,
+    day,
+    map: { ...documentedColumns, columns: { ...columns, balance: "amount" } },
+  });
+  await importStatement(importer, { path, day, map: { ...documentedColumns, columns } });
+  expect((await reconciliationRuns["reconciliation statements show"](context, { day })).closing).toBeNull();
+});
+
+test.each([
+  {
+    of: "whose newest row is the first one, with several rows in its last minute",
+    rows: [
+      "UP-3,500,success,21/11/2026 23:59,1000",
+      "UP-2,500,success,21/11/2026 23:59,1500",
+      "UP-1,500,success,21/11/2026 09:00,2000",
+    ],
+  },
+  {
+    of: "whose newest row is the last one, with several rows in its last minute",
+    rows: [
+      "UP-1,500,success,21/11/2026 09:00,2000",
+      "UP-2,500,success,21/11/2026 23:59,1500",
+      "UP-3,500,success,21/11/2026 23:59,1000",
+    ],
+  },
+  {
+    of: "with a payment to the upstream after its last order",
+    rows: ["UP-1,500,success,21/11/2026 09:00,500", "FUND-1,-500,funded,21/11/2026 23:59,1000", "total,,funded,,9"],
+  },
+  {
+    of: "with a row of the next day",
+    rows: ["UP-1,500,success,21/11/2026 23:59,1000", "UP-2,500,success,22/11/2026 00:00,500"],
+  },
+])("the closing balance of a file $of is the one at the end of its day", async ({ rows }) => {
+  const day = "2026-11-21";
+  const map: ColumnMap = {
+    ...documentedColumns,
+    columns: { upstream_reference: "ref", amount: "amount", status: "status", time: "time", balance: "balance" },
+    time: { format: "DD/MM/YYYY HH:mm", zone: "Africa/Lagos" },
+    statuses: new Map([...documentedColumns.statuses, ["funded", "ignored"]]),
+  };
+  const path = writtenFile("ref,amount,status,time,balance", ...rows);
+  await importStatement(directImporter(context), { path, day, map });
+  expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({
+    closing: { balance_kobo: 1_000_00, at: "2026-11-21T22:59:00.000Z" },
+  });
 });
 
 test("a decided case stays decided when another file has the same row again", async () => {
