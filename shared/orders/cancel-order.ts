@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Call } from "../call/call.ts";
+import { invalid } from "../call/invalid.ts";
 import { OutcomeUnknown } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { koboFromNaira } from "../contract/money.ts";
 import type { CancelRequest } from "../contract/transaction.ts";
+import { findByOwnReference, readTransaction } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { transactionList, transactionPk } from "../ledger/schema.ts";
 import { referenceOf, type Transaction, transactionToView } from "../ledger/transaction.ts";
 import { voidDebit } from "../ledger/void-debit.ts";
@@ -43,6 +46,7 @@ export const cancelOrder =
       created_at: now,
       updated_at: now,
     };
+    if (await isServiceReference(ledger, cancelled, reference)) throw invalid({ reference: [SERVICE_REFERENCE] });
     const result = await voidDebit(ledger, cancelled, deadline);
     if (result.kind === "indeterminate") throw new OutcomeUnknown("The write of a cancelled order is indeterminate");
     const { transaction } = result;
@@ -57,3 +61,18 @@ export const cancelOrder =
       },
     };
   };
+
+const SERVICE_REFERENCE = "Is the service's own reference of an order: send the reference that was sent with the order";
+
+/**
+ * Lookups take the service's reference too. Here it would be recorded as another order, and `failed` would be taken for
+ * the end of the one that has it.
+ */
+const isServiceReference = async (
+  ledger: Ledger,
+  { pk, list_key }: Transaction,
+  reference: string,
+): Promise<boolean> => {
+  const named = await findByOwnReference(ledger, reference);
+  return named?.list_key === list_key && (await readTransaction(ledger, pk)) === undefined;
+};

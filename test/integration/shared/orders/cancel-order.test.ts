@@ -114,6 +114,23 @@ describe("the route", () => {
     }
   });
 
+  test("the service's own reference of a placed order is refused, because its order would not be cancelled", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const body = { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "order-1" };
+    const placed = await service.call("POST", "/vtu/data/purchase", { key: caller.key, body });
+    const own = placed.headers.get("x-transaction-reference") ?? "";
+    const refused = await cancel(caller.key, own);
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
+    expect(refused.body.errors).toEqual({ reference: [expect.stringContaining("the service's own")] });
+    expect(refused.headers.get("x-transaction-reference")).toBeNull();
+
+    // It says nothing to an account that has it as a reference of its own: a caller can sell this service again.
+    const other = await service.newCaller({ naira: 1_000 });
+    expect((await cancel(other.key, own)).status).toBe(200);
+    await service.call("POST", "/vtu/data/purchase", { key: caller.key, body: { ...body, reference: own } });
+    expect(viewOf(await cancel(caller.key, own))).toMatchObject({ status: "success", caller_reference: own });
+  });
+
   test("the reference of another account, or of the other mode, is not cancelled", async () => {
     const [one, other] = [await service.newCaller(), await service.newCaller()];
     await cancel(other.key, "order-1");
