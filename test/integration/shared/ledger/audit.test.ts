@@ -7,9 +7,14 @@ import {
   readAudit,
   readAuditAbout,
   readAuditPage,
+  readTransactionAudit,
   recordAudit,
+  SERVICE,
   verifyAudit,
 } from "../../../../shared/ledger/audit.ts";
+import { readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
+import { entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
+import { allOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
@@ -34,18 +39,41 @@ test("a change of an account has an audit entry; one without effect, or refused,
   ]);
 });
 
-test("an action outside the ledger has an audit entry of its own, without a reason if none was given", async () => {
+test("an action outside the ledger has an audit entry of its own, which has what is known of the person", async () => {
   const subject = `catalog-${randomUUID()}`;
-  await recordAudit(operator.ledgerAt(), {
-    audit_log: subject,
-    by: "ada",
-    action: "catalog accept",
-    details: { plans: 30 },
-  });
-  const [entry, ...others] = await readAudit(operator.ledgerAt(), subject);
-  expect(entry).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
-  expect(entry).not.toHaveProperty("why");
+  const action = { audit_log: subject, by: "ada", action: "catalog accept", details: { plans: 30 } };
+  const known = {
+    ...{ caller_arn: "arn:aws:iam::1:user/ada", person: { issuer: "https://login.example.com", sub: "1" } },
+    ...{ source_ip: "203.0.113.7", user_agent: "Firefox", about: "transaction#1", why: "ticket 88" },
+  };
+  await recordAudit(operator.ledgerAt(), action);
+  await recordAudit(operator.ledgerAt(), { ...action, ...known, proposal: "prop_1" });
+  const [bare, full, ...others] = await readAudit(operator.ledgerAt(), subject);
+  expect(bare).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
+  for (const name of Object.keys(known)) expect(bare).not.toHaveProperty(name);
+  expect(bare?.details).not.toHaveProperty("proposal");
+  expect(full).toMatchObject({ ...known, details: { plans: 30, proposal: "prop_1" } });
   expect(others).toEqual([]);
+});
+
+test("the entries about a transaction are those of its account and of the service, oldest first", async () => {
+  const transaction = {
+    pk: `transaction#${randomUUID()}`,
+    account_id: `acc_${randomUUID()}`,
+    created_at: isoTime(NOON_MS),
+  };
+  const record = (seconds: number, audit_log: string, action: string, about = transaction.pk) =>
+    recordAudit(operator.ledgerAt(NOON_MS + seconds * 1_000), { audit_log, about, by: "ada", action });
+  await record(0, SERVICE, "events discard");
+  await record(1, transaction.account_id, "transactions resolve");
+  await record(2, SERVICE, "events discard");
+  await record(3, SERVICE, "events discard", "transaction#other");
+  const entries = await readTransactionAudit(operator.ledgerAt(), transaction);
+  expect(entries.map(({ pk, created_at }) => [pk, created_at])).toEqual([
+    [entriesPk(SERVICE), isoTime(NOON_MS)],
+    [entriesPk(transaction.account_id), isoTime(NOON_MS + 1_000)],
+    [entriesPk(SERVICE), isoTime(NOON_MS + 2_000)],
+  ]);
 });
 
 test("entries that are written at once form one chain, which nothing removes or changes unseen", async () => {
@@ -82,6 +110,11 @@ test("entries are read by pages, newest first, and those about an item until its
     if (found === "no_cursor") throw new Error("The cursor was refused");
     return { next: found.next, seconds: found.entries.map(({ details }) => details.second) };
   };
+  const table = { db: ledger.db, table: ledger.auditTable };
+  const places = (await allOf(readNewestFirst(table, entriesPk(log), { pageItems: 20 }))).map(
+    ({ sequence }) => sequence,
+  );
+  expect(places).toEqual(Array.from({ length: 52 }, (_, index) => sequenceKey(52 - index)));
   const first = await page();
   expect([first.seconds.length, first.seconds[0], first.seconds.at(-1)]).toEqual([50, 51, 2]);
   expect(await page(first.next)).toEqual({ next: undefined, seconds: [1, 0] });
