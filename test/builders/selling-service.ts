@@ -32,8 +32,8 @@ export type InstanceOptions = {
   readonly clock?: Clock;
   /** Called before each request of the instance to the upstream. */
   readonly beforeSending?: (reference: string) => Promise<void>;
-  /** The keys at the upstream. */
-  readonly upstreamKeys?: string;
+  /** Reads the keys at the upstream. */
+  readonly upstreamKeys?: () => string;
 };
 
 /** The function that takes orders and the sender of queued orders, over one ledger and an upstream. */
@@ -54,9 +54,9 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     ledger: inLedger = ledger,
     clock = ledger.clock,
     beforeSending,
-    upstreamKeys = LIVE_KEY,
+    upstreamKeys = () => LIVE_KEY,
   }: InstanceOptions = {}) => {
-    const liveKey = { value: async () => upstreamKeys, refetch: async () => upstreamKeys };
+    const liveKey = { value: async () => upstreamKeys(), refetch: async () => upstreamKeys() };
     const client = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey, clock });
     const upstream: HttpUpstream = {
       ...client,

@@ -30,6 +30,11 @@ beforeEach(async () => {
   ledger = await openLedgerAtNoon();
 });
 
+/** Keys at the upstream. */
+const unreadable = (): string => {
+  throw new Error("No answer");
+};
+
 const aService = (options?: { readonly queueMinutes: number }) => aSellingService(ledger, options);
 
 describe("an order that the upstream's rate limit refuses", () => {
@@ -128,7 +133,8 @@ describe("an order that the upstream's rate limit refuses", () => {
     service.refuse(1);
     await service.buy(accountId, "one");
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
-    expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+    ledger.nowMs += 20 * MINUTE_MS;
+    expect(await service.instance({ upstreamKeys: unreadable }).send()).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
     await writePurchasesSwitch(service.store, { purchases: "on", since: isoTime(ledger.nowMs), by: "ada" });
     expect(await service.sendAfter(0)).toEqual({ queued: 1, sent: 0, refunded: 1 });
@@ -238,6 +244,18 @@ test("an account whose queued orders cannot be read does not hold back the other
   expect(alarm.mock.calls).toEqual([["queued_orders.unreadable", expect.objectContaining({ account: broken })]]);
 });
 
+test("a run waits for the end of a limit that its instance knows, and then sends", async () => {
+  const service = await aService();
+  let startedMs: number | undefined;
+  const clock = () => ledger.nowMs + (startedMs === undefined ? 0 : performance.now() - startedMs);
+  const sender = service.instance({ clock });
+  service.refuse(1);
+  await service.buy(await ledger.anAccount(1_000), "one", sender);
+  ledger.nowMs += MINUTE_MS - 500;
+  startedMs = performance.now();
+  expect(await sender.send()).toEqual({ queued: 1, sent: 1, refunded: 0 });
+});
+
 test("an upstream that refuses all orders with Retry-After 0 is asked for one queued order a second", async () => {
   const service = await aService();
   const accountIds = [await ledger.anAccount(1_000), await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
@@ -296,12 +314,22 @@ describe("a run that can send nothing", () => {
     const accountId = await ledger.anAccount(1_000);
     service.refuse(1);
     await service.buy(accountId, "one");
-    const { send } = service.instance({ upstreamKeys: "" });
+    const { send } = service.instance({ upstreamKeys: () => "" });
     ledger.nowMs += MINUTE_MS;
     expect(await send()).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ queued: { number: 1 } });
     ledger.nowMs += 15 * MINUTE_MS;
     expect(await send()).toEqual({ queued: 1, sent: 0, refunded: 1 });
+  });
+
+  test("because the keys at the upstream cannot be read fails, and the order waits on", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    ledger.nowMs += MINUTE_MS;
+    await expect(service.instance({ upstreamKeys: unreadable }).send()).rejects.toThrow("No answer");
+    expect(await service.sendAfter(0)).toEqual({ queued: 1, sent: 1, refunded: 0 });
   });
 
   test("because an order has no phone number sends those of other accounts", async () => {
@@ -314,8 +342,9 @@ describe("a run that can send nothing", () => {
       Key: { pk: (await service.transaction(broken, "one")).pk },
       UpdateExpression: "REMOVE phone_number",
     });
-    captureLog();
+    const logged = captureLog();
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+    expect(logged.lines()).toContainEqual(expect.objectContaining({ event: "order.sender_failed" }));
     await service.buy(other, "one");
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 1, refunded: 0 });
   });
@@ -510,6 +539,20 @@ describe("an order that another run claims in the meantime", () => {
       expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
     },
   );
+
+  test("keeps its account listed until the turn of that run is over", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    ledger.nowMs += MINUTE_MS;
+    await claim(service, accountId);
+    const { turn_until: end = "" } = await walletAndCount(ledger, accountId);
+    await service.sendAfter(Date.parse(end) - 1 - ledger.nowMs);
+    expect(await walletAndCount(ledger, accountId)).toHaveProperty("open");
+    await service.sendAfter(1);
+    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
+  });
 
   test("is sent by one of two simultaneous runs", async () => {
     const service = await aService();

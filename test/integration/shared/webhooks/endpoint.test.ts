@@ -143,7 +143,9 @@ test("an endpoint's failures end with a new generation, unless it was changed, s
   expect(await endpoint("2")).toMatchObject({ status: "off", generation: generation + 1 });
   await removeEndpoint(endpoints, second);
   await end("2", generation + 1);
-  expect(await openEndpoint(endpoints, await requireAccount(accounts, account_id), "2")).toBeUndefined();
+  const account = await requireAccount(accounts, account_id);
+  expect(await openEndpoint(endpoints, account, "1")).toMatchObject({ id: "1", generation: generation + 1 });
+  expect(await openEndpoint(endpoints, account, "2")).toBeUndefined();
 });
 
 test("the URL of an endpoint that the account does not have is not set, also if the account has none", async () => {
