@@ -40,17 +40,31 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
   const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
   const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
   let masked = 0;
-  let isComplete = true;
   try {
-    const pass = await readProgress(ledger, ALL_LISTS);
+    const { under_way, ...pass } = await readProgress(ledger, ALL_LISTS);
     if (pass.finished_before >= today) return 0;
-    for (const part of await partsOf(ledger, before, midnightBefore(days.consents))) {
+    const { day = today, part: firstName } = under_way ?? {};
+    const parts = await partsOf(ledger, before, midnightBefore(days.consents));
+    const first = Math.max(
+      0,
+      parts.findIndex(({ name }) => name === firstName),
+    );
+    let isComplete = under_way?.has_left !== true;
+    for (const [index, part] of parts.slice(first).entries()) {
       const result = await maskPart(ledger, part, hasTime);
       masked += result.masked;
+      if (!hasTime()) {
+        const next = result.isComplete ? parts[first + index + 1] : part;
+        if (next !== undefined) {
+          const left = isComplete ? {} : { has_left: true as const };
+          await writeProgress(ledger, { ...pass, under_way: { day, part: next.name, ...left } });
+          return masked;
+        }
+      }
       isComplete &&= result.isComplete;
-      if (!hasTime()) break;
     }
-    if (isComplete && hasTime()) await writeProgress(ledger, { ...pass, finished_before: today });
+    if (isComplete) await writeProgress(ledger, { ...pass, finished_before: day });
+    else if (under_way !== undefined) await writeProgress(ledger, pass);
   } catch (error) {
     log.alarm("phone_numbers.not_masked", errorFields(error));
   }
@@ -66,6 +80,12 @@ export const progressSchema = z.object({
   oldest_waiting: z.optional(z.iso.datetime()),
   /** The last complete pass masked everything created before this moment. Of all lists: the day on which it began. */
   finished_before: z.iso.datetime(),
+  /**
+   * Of all lists, if the time was up: the day on which the pass began, the part with which the next run goes on, and
+   * whether one before it is not complete. A run that began with the first part again would never reach the last one of
+   * many.
+   */
+  under_way: z.optional(z.object({ day: z.iso.datetime(), part: z.string(), has_left: z.optional(z.literal(true)) })),
 });
 type MaskingProgress = z.infer<typeof progressSchema>;
 

@@ -424,6 +424,28 @@ test("a consent past its own retention loses the person, purpose and evidence, a
   expect(await getItem({ db, table }, young.kept.pk, consentSchema)).toEqual(young.kept);
 });
 
+test("a pass over more lists than one run can read goes on where the run before ended, also past an unreadable item", async () => {
+  const accountIds = [await anAccount(), await anAccount(), await anAccount(), await anAccount()];
+  const [bad, ...good] = accountIds.map((accountId) => oldTransaction(accountId));
+  if (bad === undefined) throw new Error("There is no account");
+  await keep([bad, ...good]);
+  const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: ledger.table };
+  await ledger.tables.db.update(change);
+  proxy.fault = () => {
+    ledger.nowMs += 3_000;
+    return undefined;
+  };
+  const runs = async (count: number): Promise<void> => {
+    for (let run = 0; run < count; run += 1) await mask();
+  };
+  await runs(10);
+  expect(await phonesOf(good)).toEqual([MASKED, MASKED, MASKED]);
+  await ledger.tables.db.put({ TableName: ledger.table, Item: bad });
+  await runs(10);
+  expect(await phonesOf([bad])).toEqual([MASKED]);
+  expect(await callsOf(mask)).toEqual(["GetItem"]);
+});
+
 test("a first pass that is not complete goes on without an alarm where a longer retention was set in between", async () => {
   const log = captureLog();
   const accountId = await anAccount();
