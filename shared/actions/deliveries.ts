@@ -10,13 +10,7 @@ import { accountEventDeliveryPk, deliveriesList, endpointOfDelivery } from "../l
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import {
-  type Delivery,
-  type DeliveryAttempt,
-  type DeliveryState,
-  deliverySchema,
-  messageOf,
-} from "../webhooks/delivery.ts";
+import { type Delivery, type DeliveryState, deliverySchema, messageOf, withoutAnswer } from "../webhooks/delivery.ts";
 import { deliveryQueue, sendAll } from "../webhooks/delivery-queue.ts";
 import { chosenEndpoint } from "../webhooks/endpoint.ts";
 import { readEndpointStates } from "../webhooks/endpoint-health.ts";
@@ -42,7 +36,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
       deliveries: deliveries.map((delivery) => ({
         reference: transactionsOf(delivery).map((pk) => references.get(pk))[0] ?? null,
         ...view(delivery, context.ledger.clock()),
-        attempts: delivery.attempts.map(withoutHeaders),
+        attempts: delivery.attempts.map(withoutAnswer),
       })),
     };
   },
@@ -56,7 +50,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
         ...view(delivery, context.ledger.clock()),
         body,
         attempts: delivery.attempts.map((attempt) => ({
-          ...withoutHeaders(attempt),
+          ...withoutAnswer(attempt),
           request_headers: unsignedHeaders({ id: delivery.webhook_id, atMs: Date.parse(attempt.at) }),
           response_headers: attempt.response_headers ?? null,
           response_body: attempt.response_body ?? null,
@@ -170,8 +164,6 @@ const view = (delivery: Delivery, nowMs: number) => ({
 /** A time that has passed says nothing: the attempt is due, or waits for the endpoint. */
 const nextAttemptAt = ({ state, next_attempt_at: at }: Delivery, nowMs: number): string | undefined =>
   state === "pending" && at !== undefined && at > isoTime(nowMs) ? at : undefined;
-
-const withoutHeaders = ({ response_headers: _headers, response_body: _body, ...attempt }: DeliveryAttempt) => attempt;
 
 /** The enabled endpoints of an account that get this event, or the given one. Throws if there is none. */
 const enabledEndpoints = async (

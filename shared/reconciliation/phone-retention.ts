@@ -14,7 +14,7 @@ import { errorFields, log } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
-import { deliverySchema } from "../webhooks/delivery.ts";
+import { deliverySchema, withoutAnswer } from "../webhooks/delivery.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
@@ -172,13 +172,12 @@ export const maskableEvent = z.pipe(
   }),
 );
 
-/** What an endpoint answered is a text of its app, which may name a person. */
 export const maskableDelivery = z.pipe(
   deliverySchema,
   z.transform(({ pk, created_at, attempts }): Maskable => {
-    const hasBody = attempts.some(({ response_body }) => response_body !== undefined);
-    const to = attempts.map(({ response_body: _body, ...attempt }) => attempt);
-    return { pk, created_at, waits: false, change: hasBody ? { attempts: { from: attempts, to } } : {} };
+    const hasAnswer = attempts.some((each) => (each.response_headers ?? each.response_body) !== undefined);
+    const to = attempts.map(withoutAnswer);
+    return { pk, created_at, waits: false, change: hasAnswer ? { attempts: { from: attempts, to } } : {} };
   }),
 );
 

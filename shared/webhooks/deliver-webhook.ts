@@ -15,6 +15,7 @@ import {
   readDelivery,
   recordPk,
   recordProgress,
+  withoutAnswer,
 } from "./delivery.ts";
 import { type DeliveryMessage, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
 import { type Endpoint, type EndpointStore, openEndpoint } from "./endpoint.ts";
@@ -134,12 +135,11 @@ const attemptDelivery = async (
       parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
     }),
   });
-  const { response_headers: _headers, response_body: _body, ...logged } = attempt;
   log.info("webhook.attempted", {
     account: account_id,
     endpoint: endpoint.id,
     webhook_id: id,
-    ...logged,
+    ...withoutAnswer(attempt),
     next_step: nextStep.kind,
   });
   await updateEndpointHealth(ledger, delivery, endpoint, after, nextStep);

@@ -37,6 +37,10 @@ const attemptSchema = z.object({
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
+/** An attempt without what the endpoint answered, which is a text of its app and may name a person. */
+export const withoutAnswer = ({ response_headers: _headers, response_body: _body, ...attempt }: DeliveryAttempt) =>
+  attempt;
+
 const progress = {
   pk: z.string(),
   list_key: z.string(),

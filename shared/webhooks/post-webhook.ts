@@ -13,7 +13,7 @@ const RESPONSE_BYTES_MAX = 20 * 1_024;
 /** An endpoint must not make records of its deliveries large. */
 const HEADER_LENGTH_MAX = 200;
 const BODY_LENGTH_MAX = 300;
-/** What is searched for numbers: more than is kept, so that a number at the cut is recognised. */
+/** What of each is searched for numbers: more than is kept, so that a number at the cut is recognised. */
 const SEARCHED_LENGTH_MAX = 1_000;
 
 type WebhookRequest = {
@@ -92,23 +92,21 @@ const send = async (
   request.end(body);
 };
 
+const keptBody = (body: Buffer): string =>
+  keptText(body.toString("utf8").replaceAll(/[\p{C}\s]+/gu, " "), BODY_LENGTH_MAX);
+
 /**
  * An endpoint may repeat what it was sent. It is cut after it is masked: part of a number would not be recognised.
  * DynamoDB refuses a text that ends with half of a surrogate pair.
  */
-const keptBody = (body: Buffer): string => {
-  const searched = body
-    .toString("utf8")
-    .replaceAll(/[\p{C}\s]+/gu, " ")
-    .slice(0, SEARCHED_LENGTH_MAX);
-  return maskedDigits(searched).slice(0, BODY_LENGTH_MAX).toWellFormed();
-};
+const keptText = (text: string, lengthMax: number): string =>
+  maskedDigits(text.slice(0, SEARCHED_LENGTH_MAX)).slice(0, lengthMax).toWellFormed();
 
 const keptHeaders = (headers: IncomingHttpHeaders): ResponseHeaders =>
   Object.fromEntries(
     KEPT_RESPONSE_HEADERS.flatMap((name) => {
       const value = headers[name];
-      return typeof value === "string" ? [[name, value.slice(0, HEADER_LENGTH_MAX)]] : [];
+      return typeof value === "string" ? [[name, keptText(value, HEADER_LENGTH_MAX)]] : [];
     }),
   );
 

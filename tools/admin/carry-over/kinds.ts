@@ -405,17 +405,18 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
 
 const deliveryFields = z.object({
   state: z.string(),
-  attempts: z.array(z.looseObject({ response_body: z.optional(z.string()) })),
+  attempts: z.array(z.record(z.string(), z.unknown())),
   open: z.optional(z.string()),
 });
 type DeliveryFields = z.infer<typeof deliveryFields>;
 
 /** What an endpoint answered may name a person: it is removed from an attempt as in the old ledger. */
+const ANSWER_FIELDS = ["response_headers", "response_body"];
 const removeAnswers = (old: DeliveryFields, restored: DeliveryFields, restoredItem: Item): Step => {
-  const attempts = restored.attempts.map(({ response_body, ...attempt }, index) => {
-    const before = old.attempts[index];
-    const isRemoved = response_body === undefined || (before !== undefined && before.response_body === undefined);
-    return isRemoved ? attempt : { ...attempt, response_body };
+  const attempts = restored.attempts.map((attempt, index) => {
+    const before = old.attempts[index] ?? attempt;
+    const fields = Object.entries(attempt).filter(([name]) => !ANSWER_FIELDS.includes(name) || name in before);
+    return Object.fromEntries(fields);
   });
   if (isDeepStrictEqual(attempts, restored.attempts)) return { kind: "present" };
   return { kind: "update", item: { ...restoredItem, attempts }, when: unchanged(deliveryFields, restoredItem) };

@@ -167,22 +167,22 @@ describe("maskOldPhones", () => {
 
   test("what an endpoint answered is removed from an old delivery, and nothing else of it", async () => {
     const accountId = await anAccount();
-    const [old, young] = ["old", "young"].map((webhookId) => ({
-      ...newDelivery(
-        { event: "wallet.low", account_id: accountId, occurrence: webhookId, body: "{}", endpoint: "1" },
-        { accountId, webhookId },
-        webhookId === "old" ? OLD_MS : NOON_MS,
-      ),
-      attempts: [{ number: 1, at: isoTime(OLD_MS), outcome: "status", http_status: 500, duration_ms: 10 }],
-    }));
-    const withBody = (delivery: typeof old) => ({
-      ...delivery,
-      attempts: delivery?.attempts.map((attempt) => ({ ...attempt, response_body: "Ada Obi is unknown" })),
+    const headers = { response_headers: { location: "/orders/ada-obi" } };
+    const whole = { ...headers, response_body: "Ada Obi is unknown" };
+    const deliveries = [
+      { webhookId: "old", createdAtMs: OLD_MS, answer: whole, left: {} },
+      { webhookId: "old-cut-off", createdAtMs: OLD_MS, answer: headers, left: {} },
+      { webhookId: "young", createdAtMs: NOON_MS, answer: whole, left: whole },
+    ].map(({ webhookId, createdAtMs, answer, left }) => {
+      const message = { event: "wallet.low", account_id: accountId, occurrence: webhookId, body: "{}" } as const;
+      const delivery = newDelivery({ ...message, endpoint: "1" }, { accountId, webhookId }, createdAtMs);
+      const attempt = { number: 1, at: isoTime(OLD_MS), outcome: "status", http_status: 500, duration_ms: 10 };
+      const withAttempt = (kept: object) => ({ ...delivery, attempts: [{ ...attempt, ...kept }] });
+      return { stored: withAttempt(answer), left: withAttempt(left) };
     });
-    for (const each of [old, young]) await ledger.tables.db.put({ TableName: ledger.table, Item: withBody(each) });
-    expect(await mask()).toBe(1);
-    expect(await readDelivery(ledger, old?.pk ?? "")).toEqual(old);
-    expect(await readDelivery(ledger, young?.pk ?? "")).toEqual(withBody(young));
+    for (const { stored: Item } of deliveries) await ledger.tables.db.put({ TableName: ledger.table, Item });
+    expect(await mask()).toBe(2);
+    for (const { left } of deliveries) expect(await readDelivery(ledger, left.pk)).toEqual(left);
   });
 
   test("the number of a stored event keeps its last two digits", async () => {

@@ -83,6 +83,13 @@ test("a response gives the headers that help to find a fault, 200 characters of 
   expect(JSON.stringify(await post(receiver.url))).not.toContain("secret");
 });
 
+test("a header that is kept has no number of a person, also none that its end would cut", async () => {
+  const location = `/orders/08031234567?nin=12345678901&${"x".repeat(155)}&to=08031234567`;
+  const receiver = await aReceiver((response) => void response.writeHead(302, { location, server: "a/1.2.3" }).end());
+  const masked = `/orders/*********67?nin=*********01&${"x".repeat(155)}&to=*********67`;
+  expect(await post(receiver.url)).toMatchObject({ headers: { location: masked.slice(0, 200), server: "a/1.2.3" } });
+});
+
 test("a receiver that does not respond times out after 5 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const { promise: arrived, resolve: onArrival } = Promise.withResolvers<void>();

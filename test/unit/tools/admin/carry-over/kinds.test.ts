@@ -315,7 +315,7 @@ test("an attempt has no answer of its endpoint that was removed in the old ledge
     ...{ pk: "delivery#1#success", state: "exhausted" },
     attempts: bodies.map((response_body, index) => ({
       number: index + 1,
-      ...(response_body !== undefined && { response_body }),
+      ...(response_body !== undefined && { response_body, response_headers: { location: "/ada" } }),
     })),
   });
   expect(compare(delivery(undefined), delivery("Dear Ada"))).toMatchObject({ item: delivery(undefined) });
