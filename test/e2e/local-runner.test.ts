@@ -308,16 +308,3 @@ describe("a start is refused with a sentence", () => {
     );
   });
 });
-
-test("the service can be started twice in one process, each time with its own tables", async () => {
-  for (const _round of [1, 2]) {
-    const service = await startService();
-    const [account] = service.details.accounts;
-    const headers = { "X-API-KEY": account?.live_key ?? "" };
-    const response = await fetch(`${service.details.base_url}/wallet`, { headers });
-    expect(await response.json()).toMatchObject({ data: { wallet: { balance: 100_000 } } });
-    await service.stop();
-    await service.stop();
-    expect(process.env.LEDGER_TABLE).toBeUndefined();
-  }
-});
