@@ -132,12 +132,17 @@ public final class AirtimeClient {
 
   /** Looks a transaction up, by the service's reference or yours. */
   public Transaction transaction(String reference) throws ServiceException, NoAnswerException, InterruptedException {
+    return transaction(reference, deadline());
+  }
+
+  private Transaction transaction(String reference, long deadline)
+      throws ServiceException, NoAnswerException, InterruptedException {
     String path = "/transactions/" + URLEncoder.encode(reference, StandardCharsets.UTF_8);
     return send(
         new Request<>("GET", path, null, null, Transaction.class, found ->
             (reference.equals(found.reference()) || reference.equals(found.callerReference()))
                 && isOurs(found.reference(), found.status())),
-        deadline());
+        deadline);
   }
 
   /** Looks a transaction up until its status is final. Throws the last error at the end of `atMost`, or null of none. */
@@ -146,7 +151,8 @@ public final class AirtimeClient {
     for (long pollMs = 1_000; ; pollMs = Math.min(pollMs * 3 / 2, POLL_MS_MAX)) {
       Exception last = null;
       try {
-        Transaction found = transaction(reference);
+        long lastDeadline = Math.max(end, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RETRY_MS_MIN));
+        Transaction found = transaction(reference, Math.min(lastDeadline, deadline()));
         if (!"processing".equals(found.status())) return found;
       } catch (ServiceException | NoAnswerException error) {
         last = error;

@@ -21,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -169,6 +170,19 @@ class AirtimeClientTest {
     try (Service service = new Service(held, held)) {
       assertEquals("unknown", result(service.client(Duration.ofSeconds(12), Duration.ofSeconds(1))));
       assertTrue(service.requests.size() > 1);
+      end.countDown();
+    }
+  }
+
+  @Test
+  void theWaitForATransactionEndsInTimeAlsoIfALookupHasNoAnswer() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    Handler held = exchange -> end.await();
+    try (Service service = new Service(held, held)) {
+      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      long startedAt = System.nanoTime();
+      assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(1)));
+      assertTrue(System.nanoTime() - startedAt < Duration.ofSeconds(5).toNanos(), "it waited for longer");
       end.countDown();
     }
   }
