@@ -9,10 +9,19 @@ import { FLOAT_PAYMENTS_LIST, FLOAT_PK, floatPaymentPk } from "../ledger/schema.
 import { transactWithRetry } from "../ledger/transact.ts";
 import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
-import { advanceSums, consumedKobo, type LedgerInZone, readSums, readSumsSince, sumsAndOrders } from "./order-sums.ts";
+import { ADD_SUMS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import {
+  advanceSums,
+  consumedKobo,
+  type LedgerInZone,
+  readSums,
+  readSumsSince,
+  SETTLED_AGE_MS,
+  sumsAndOrders,
+} from "./order-sums.ts";
 
 /** What we have paid to the upstream, and when the float was measured last. */
 export const floatSchema = z.object({
@@ -190,18 +199,16 @@ const readAtOncePercent = async (ledger: Ledger): Promise<number | undefined> =>
 };
 
 /**
- * Each hour: adds what has ended to the sums of all accounts, and measures how long the float lasts and how many purchases
- * ended at once. A run that is out of
- * time is continued by the next one. Resolves with whether it measured.
+ * Adds what has ended to the sums of all accounts, but for those that an earlier run has advanced since the measurement
+ * became due: of many accounts the last ones would never be reached. False if the time is up.
  */
-export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Promise<boolean> => {
-  const stored = await getItem(ledger, FLOAT_PK, floatSchema);
-  const nowMs = ledger.clock();
-  if (nowMs - Date.parse(stored?.measured_at ?? EPOCH) < MEASURED_EVERY_MS) {
-    putMeasured(stored ?? {}, nowMs);
-    return false;
-  }
-  for (const accountId of await accountIdsOf(ledger)) {
+const advanceAllSums = async (ledger: LedgerInZone, measuredAt: string, deadline: Deadline): Promise<boolean> => {
+  const accountIds = await accountIdsOf(ledger);
+  const sums = await readSums(ledger, accountIds);
+  const [dueAt, hourAgo] = [Date.parse(measuredAt) + MEASURED_EVERY_MS, ledger.clock() - MEASURED_EVERY_MS];
+  const advancedTo = isoTime(Math.max(dueAt, hourAgo) - SETTLED_AGE_MS);
+  for (const accountId of accountIds) {
+    if ((sums.get(accountId)?.up_to ?? "") >= advancedTo) continue;
     if (deadline.remainingMs() <= 0) return false;
     try {
       if (!(await advanceSums(ledger, accountId, deadline))) return false;
@@ -209,6 +216,25 @@ export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Pr
       // Another run may have been first: the next one tries again, and this one goes on with the other accounts.
       log.error("order_sums.not_advanced", { account: accountId, ...errorFields(error) });
     }
+  }
+  return true;
+};
+
+/**
+ * Each hour: adds what has ended to the sums of all accounts, and measures how long the float lasts and how many purchases
+ * ended at once. A run that is out of time is continued by the next one. Resolves with whether it measured.
+ */
+export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Promise<boolean> => {
+  const stored = await getItem(ledger, FLOAT_PK, floatSchema);
+  const nowMs = ledger.clock();
+  const measuredAt = stored?.measured_at ?? EPOCH;
+  const runDeadline = earlierDeadline(deadlineIn(ADD_SUMS_MS_MAX, ledger.clock), {
+    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
+  });
+  const isDue = nowMs - Date.parse(measuredAt) >= MEASURED_EVERY_MS;
+  if (!isDue || !(await advanceAllSums(ledger, measuredAt, runDeadline))) {
+    putMeasured(stored ?? {}, nowMs);
+    return false;
   }
   const { paymentsKobo, hoursLeft } = await readFloat(ledger);
   const measured: Measured = {

@@ -54,7 +54,7 @@ const firstSums = (accountId: string): OrderSums => ({
 });
 
 /** The index has every order of this age, and most have ended. */
-const SETTLED_AGE_MS = 3_600_000;
+export const SETTLED_AGE_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 const HOURS_KEPT_MS = 25 * HOUR_MS;
 /** Orders of one write, and its days: a transaction has 100 items. */
