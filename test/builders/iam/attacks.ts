@@ -149,7 +149,7 @@ export const attacks = {
     ...onArn("kms:CreateGrant", "kms", "key/IdentityKey"),
     ...onArn("kms:DisableKey", "kms", "key/IdentityKey"),
     ...onArn("kms:ScheduleKeyDeletion", "kms", "key/IdentityKey"),
-  ],
+  ].map((request) => ({ ...request, context: { "kms:KeySpec": "HMAC_256" } })),
   "empty, redirect or delete a queue": [
     ...onArn("sqs:PurgeQueue", "sqs", "OutcomesQueue"),
     ...onArn("sqs:PurgeQueue", "sqs", "OutcomesDeadLetters"),

@@ -372,6 +372,12 @@ describe("with the pipeline", () => {
     expect(isWithinBoundary({ action, resource, context: {} })).toBe(false);
   });
 
+  test.each(["kms:PutKeyPolicy", "kms:ScheduleKeyDeletion"])("nor %s of a key that encrypts a vault", (action) => {
+    const resource = `arn:aws:kms:${REGION}:${ACCOUNT_ID}:key/VaultKey`;
+    const of = (spec: string) => ({ action, resource, context: { "kms:KeySpec": spec } });
+    expect(["SYMMETRIC_DEFAULT", "HMAC_256"].filter((spec) => isWithinBoundary(of(spec)))).toEqual(["HMAC_256"]);
+  });
+
   test("the role of pull requests can do nothing", () => {
     expect(possible(statementsOf(diff.statements))).toEqual(new Set());
   });
