@@ -44,8 +44,8 @@ export type ServiceErrorDetails<Code extends string = ErrorCode> = Known & {
 
 /**
  * The service refused the request or reports a failed order: the answer had `X-Error-Code`. An order that throws it has
- * failed for good: it was refunded, or cancelled before it was placed. Every other refusal of an order is the `cause`
- * of an `OutcomeUnknownError`.
+ * failed for good: it was refunded, or cancelled before it was placed. Only a check's `ReferenceReusedError` was
+ * charged. Every other refusal of an order is the `cause` of an `OutcomeUnknownError`.
  */
 export class ServiceError extends AirtimeError {
   override readonly name: string = "ServiceError";

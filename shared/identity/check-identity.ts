@@ -258,6 +258,8 @@ const resultFor = async <Result extends z.ZodMiniObject>(
   const result = replayed ? schema.safeParse(await findReplay(replays, transaction)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {
+    message: "The check was charged, and its result is no longer kept. Another one needs a new reference",
+    replayed,
     fields: { reference: ["Was used before, and its result is no longer kept: choose another"] },
     transactionReference: referenceOf(transaction),
   });

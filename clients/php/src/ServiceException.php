@@ -6,7 +6,8 @@ namespace AirtimeService;
 
 /**
  * The service refused the request. An order that throws it has failed for good: it was refunded, or cancelled before it was
- * placed. Every other refusal of an order is the previous exception of an OutcomeUnknownException.
+ * placed. Only a check with the code `reference_reused` was charged: its result is no longer kept. Every other refusal of an
+ * order is the previous exception of an OutcomeUnknownException.
  */
 final class ServiceException extends AirtimeException
 {

@@ -20,7 +20,8 @@ class AirtimeError(Exception):
 
 class ServiceError(AirtimeError):
     """The service refused the request. An order that raises it has failed for good: it was refunded, or cancelled before
-    it was placed. Every other refusal of an order is the `__cause__` of an OutcomeUnknownError."""
+    it was placed. Only a check with the code `reference_reused` was charged: its result is no longer kept. Every other
+    refusal of an order is the `__cause__` of an OutcomeUnknownError."""
 
     code: str = ""
     """`X-Error-Code`. A later release of the service can add codes."""

@@ -123,7 +123,9 @@ describe("replays", () => {
     const replay = await send();
     expect(replay.status).toBe(422);
     expect(Object.keys(replay.body.errors ?? {})).toEqual(["reference"]);
+    expect(replay.body.message).toContain("was charged");
     expect(replay.headers.get("x-transaction-reference")).toBe(checkOf(answer).transaction.reference);
+    expect(replay.headers.get("idempotent-replayed")).toBe("true");
     expect(service.requestCount()).toBe(before);
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
