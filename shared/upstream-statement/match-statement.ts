@@ -111,17 +111,33 @@ const msBetween = (order: BookedOrder, row: ChargedRow): number => msOf(row) - m
  * each copy gets an id of its own.
  */
 const distinctRows = (rows: readonly ChargedRow[]): readonly ChargedRow[] => {
-  const copiesSeen = new Map<string, number>();
-  const distinct = new Map<string, ChargedRow>();
-  for (const row of rows) {
-    const inFile = `${row.file} ${row.id}`;
-    const copy = (copiesSeen.get(inFile) ?? 0) + 1;
-    copiesSeen.set(inFile, copy);
-    const id = copy === 1 ? row.id : `${row.id}.${copy}`;
+  const copies = new Map<string, number>();
+  return [...Map.groupBy(rows, (row) => chargeOf(row) ?? row.id).values()].flatMap(latestRows).map((row) => {
+    const copy = (copies.get(row.id) ?? 0) + 1;
+    copies.set(row.id, copy);
+    return copy === 1 ? row : { ...row, id: `${row.id}.${copy}` };
+  });
+};
+
+/** What a later file does not change of a charge that it corrects; undefined without a reference that names it. */
+const chargeOf = ({ upstream_reference, reference, type, phone_hash, at }: ChargedRow): string | undefined =>
+  upstream_reference && JSON.stringify([upstream_reference, reference, type, phone_hash, at]);
+
+/** The rows of one charge, in the order of their files: those of a later file that equal no earlier one replace them. */
+const latestRows = (rows: readonly ChargedRow[]): readonly ChargedRow[] => {
+  let latest: readonly ChargedRow[] = [];
+  for (const ofFile of Map.groupBy(rows, ({ file }) => file).values()) {
+    const replaced = [...latest];
     // A copy in a later file must not change what a case shows of the row.
-    if (!distinct.has(id)) distinct.set(id, { ...row, id });
+    const changed = ofFile.filter(({ id }) => {
+      const place = replaced.findIndex((row) => row.id === id);
+      if (place >= 0) replaced.splice(place, 1);
+      return place < 0;
+    });
+    const gone = new Set(replaced.slice(0, changed.length));
+    latest = [...latest.filter((row) => !gone.has(row)), ...changed];
   }
-  return [...distinct.values()];
+  return latest;
 };
 
 /** How alike an order and its row may be, the best first. */

@@ -335,6 +335,38 @@ describe("rows of several files", () => {
   });
 });
 
+test.each<[string, readonly ChargedRow[], readonly string[]]>([
+  [
+    "the status of a transaction that was pending",
+    [
+      aRow("before", { file: 1, upstream_reference: "U", status: "processing" }),
+      aRow("after", { file: 2, upstream_reference: "U" }),
+    ],
+    ["matched A after"],
+  ],
+  [
+    "the amount of the second of three rows, in another order",
+    [
+      aRow("same", { file: 1, upstream_reference: "U" }),
+      aRow("wrong", { file: 1, upstream_reference: "U", amount_kobo: 5 }),
+      aRow("gone", { file: 1, upstream_reference: "U", amount_kobo: 6 }),
+      aRow("right", { file: 2, upstream_reference: "U", amount_kobo: 7 }),
+      aRow("same", { file: 2, upstream_reference: "U" }),
+    ],
+    ["charged_twice A gone", "charged_twice A right", "matched A same"],
+  ],
+  [
+    "nothing of a row with another time, which is another charge",
+    [
+      aRow("one", { file: 1, upstream_reference: "U" }),
+      aRow("other", { file: 2, upstream_reference: "U", at: at(2), amount_kobo: 5 }),
+    ],
+    ["charged_twice A other", "matched A one"],
+  ],
+])("a later file corrects %s", (_what, rows, findings) => {
+  expect(compared([anOrder("A", { upstream_reference: "U" })], rows)).toEqual(findings);
+});
+
 test("the parts of a comparison divide keys about evenly", () => {
   const sizes = Array<number>(16).fill(0);
   for (let index = 0; index < 16_000; index += 1) {
