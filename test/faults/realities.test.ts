@@ -49,6 +49,17 @@ const steady = {
 } as const;
 const run = (changes: Partial<Traffic> & Pick<Traffic, "disturb">) => runTraffic({ ...steady, ...changes });
 
+/** The whole system in simulated time, and an app's endpoint, until the test ends. */
+const openSystem = async () => {
+  const system = await startSystem({ seed: SEED });
+  const endpoint = await openAppEndpoint();
+  onTestFinished(async () => {
+    await endpoint.stop();
+    await system.stop();
+  });
+  return { system, endpoint };
+};
+
 const webhookBody = z.object({ data: z.object({ reference: z.string() }) });
 const describeOrder = ({ transaction, placedMs, carriedOutMs }: OrderLine): string => {
   const waited =
@@ -181,12 +192,7 @@ describe("an event whose order the indexes hide for minutes", () => {
     ["whose answer was recorded", "08031234567"],
     ["that got no answer", "08000000007"],
   ])("settles no other order that looks the same as the one %s", async (_name, phone_number) => {
-    const system = await startSystem({ seed: SEED });
-    const endpoint = await openAppEndpoint();
-    onTestFinished(async () => {
-      await endpoint.stop();
-      await system.stop();
-    });
+    const { system, endpoint } = await openSystem();
     await system.runSchedule("refresh-catalog");
     const account = await openTestAccount(system, endpoint);
     system.setStrict({ ...strictSettings.lag, queues: { duplicates: 0, late: 0, reordered: false } }, SEED);
@@ -211,12 +217,7 @@ describe("an event whose order the indexes hide for minutes", () => {
 });
 
 test("another version of the reference key sells nothing, finds nothing and says so, until the ledger's own is current again", async () => {
-  const system = await startSystem({ seed: SEED });
-  const endpoint = await openAppEndpoint();
-  onTestFinished(async () => {
-    await endpoint.stop();
-    await system.stop();
-  });
+  const { system, endpoint } = await openSystem();
   const readReferenceKey = secret(openSecretsManager(), "reference-key").refetch;
   const setReferenceKey = (SecretString: string) =>
     openSecretsManager().send(new PutSecretValueCommand({ SecretId: "reference-key", SecretString }));
@@ -249,12 +250,7 @@ test("another version of the reference key sells nothing, finds nothing and says
 });
 
 test("webhooks whose changes the stream trimmed are lost, those of later orders are sent, and announce sends the lost ones once", async () => {
-  const system = await startSystem({ seed: SEED });
-  const endpoint = await openAppEndpoint();
-  onTestFinished(async () => {
-    await endpoint.stop();
-    await system.stop();
-  });
+  const { system, endpoint } = await openSystem();
   await system.runSchedule("refresh-catalog");
   const account = await openTestAccount(system, endpoint);
   const buy = (reference: string) => account.send(routes.buyData, { ...anOrder({}), reference });

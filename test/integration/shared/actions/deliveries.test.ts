@@ -86,6 +86,10 @@ const messages = async () => {
   return Messages.map(({ Body = "" }) => JSON.parse(Body));
 };
 
+/** Of the webhook about a transaction. */
+const messageAbout = (transaction_pk: string) =>
+  ({ event: "transaction.updated", transaction_pk, status: "success", endpoint: ENDPOINT }) as const;
+
 test("attempts show what was posted without the signature, and headers and body of each answer that was no delivery", async () => {
   const account = await anAccount();
   const receiver = await aReceiver(
@@ -96,12 +100,7 @@ test("attempts show what was posted without the signature, and headers and body 
   );
   await webhookRuns["webhook set"](context(), { account, url: receiver.url });
   const transaction = await aSettledOrder(account);
-  const message = {
-    event: "transaction.updated",
-    transaction_pk: transaction.pk,
-    status: "success",
-    endpoint: ENDPOINT,
-  } as const;
+  const message = messageAbout(transaction.pk);
   nowMs = NOON_MS;
   await attempt(message);
   nowMs += 10_000;
@@ -146,12 +145,7 @@ test("the list has the newest 50 deliveries, newest first", async () => {
   const account = await anAccount();
   for (let index = 0; index < 55; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
-    const message = {
-      event: "transaction.updated",
-      transaction_pk: transaction,
-      status: "success",
-      endpoint: ENDPOINT,
-    } as const;
+    const message = messageAbout(transaction);
     const fresh = newDelivery(message, { accountId: account, webhookId: `evt_${index}` }, NOON_MS + index * 1_000);
     await recordProgress(context().ledger, fresh, { state: "removed" });
   }
@@ -168,24 +162,14 @@ test("a transaction's deliveries and their resends are shown without reading the
   const { ledger } = context();
   for (let index = 0; index < 60; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
-    const other = {
-      event: "transaction.updated",
-      transaction_pk: transaction,
-      status: "success",
-      endpoint: ENDPOINT,
-    } as const;
+    const other = messageAbout(transaction);
     await recordProgress(ledger, newDelivery(other, { accountId: account, webhookId: `evt_${index}` }, NOON_MS), {
       state: "removed",
     });
   }
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
-  const message = {
-    event: "transaction.updated",
-    transaction_pk: transaction.pk,
-    status: "success",
-    endpoint: ENDPOINT,
-  } as const;
+  const message = messageAbout(transaction.pk);
   nowMs = NOON_MS;
   await attempt(message);
   nowMs += 60_000;
