@@ -186,6 +186,8 @@ const namesOrder = (code: ErrorCode): boolean => mayFollowTransaction(code) || N
 const NAMES_ORDER = new Set<ErrorCode>([
   ...(["insufficient_balance", "possible_duplicate", "limit_reached"] as const),
   ...(["price_changed", "provider_unavailable"] as const),
+  // An extent of a check to which the account is not entitled, and its daily quota.
+  ...(["permission_denied", "rate_limited"] as const),
 ]);
 
 const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {

@@ -126,6 +126,15 @@ describe.each(table)("the operation $id", ({ id, route }) => {
     }
   });
 
+  // A cancellation has no 400 after its fields are read.
+  test.runIf(isOrder(route) && id !== "cancelOrder")(
+    `${id} may name the order in each response but one about the key or a failure`,
+    () => {
+      const unnamed = [...responses].filter(([, { headers }]) => !headers.has("x-caller-reference"));
+      expect(unnamed.map(([status]) => status)).toEqual([401, 500]);
+    },
+  );
+
   test(`${id} needs a key unless it serves a document`, () => {
     expect(isPublic).toBe(route.document !== undefined);
   });
