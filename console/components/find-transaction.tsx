@@ -19,7 +19,10 @@ type FindTransactionProps = {
 const WEBHOOK_ID = /^evt_[0-9a-f]{32}$/;
 
 /** Addresses, titles and the history must not have a phone number, nor the addresses of requests. */
-const PHONE_NUMBER = new ActionError("Search for a phone number in the field at the top of the page.", { status: 404 });
+export const refusedAsPhoneNumber = (typed: string): ActionError | undefined =>
+  phoneNumberOf(typed) === undefined
+    ? undefined
+    : new ActionError("Search for a phone number in the field at the top of the page.", { status: 404 });
 
 /** Finds a transaction of the account by any of its references. Nothing but the reference of what was found is kept. */
 export const FindTransaction = ({ account, label, description, button, onFound }: FindTransactionProps) => {
@@ -42,7 +45,8 @@ export const FindTransaction = ({ account, label, description, button, onFound }
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (phoneNumberOf(text) !== undefined) setFailure(PHONE_NUMBER);
+    const refusal = refusedAsPhoneNumber(text);
+    if (refusal !== undefined) setFailure(refusal);
     else if (text.trim() !== "") void find(text.trim());
   };
   return (

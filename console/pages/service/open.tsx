@@ -7,9 +7,10 @@ import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { refusedAsPhoneNumber } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
+import { Failure, Query } from "../../components/query.tsx";
 import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
@@ -118,10 +119,13 @@ const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transact
 const FindTransaction = () => {
   const [typed, setTyped] = useState("");
   const [reference, setReference] = useState("");
+  const [refusal, setRefusal] = useState<unknown>();
   const found = useRead("transactions show", { reference }, { enabled: reference !== "" });
   const search = (event: SubmitEvent) => {
     event.preventDefault();
-    setReference(typed.trim());
+    const refused = refusedAsPhoneNumber(typed);
+    setRefusal(refused);
+    setReference(refused === undefined ? typed.trim() : "");
   };
   return (
     <Section title="Find a transaction" description="Of any account and status, by our reference or the upstream's.">
@@ -138,6 +142,7 @@ const FindTransaction = () => {
           </Button>
         </Row>
       </form>
+      {refusal !== undefined && <Failure error={refusal} />}
       {reference !== "" && (
         <Query of={found}>
           {({ account_id, status, amount, ...transaction }) => (
