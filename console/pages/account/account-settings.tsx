@@ -5,6 +5,7 @@ import {
   type Entitlement,
   type Entitlements,
   entitlementSchema,
+  entitlementsSchema,
   isEntitled,
   raisesEntitlements,
 } from "../../../shared/contract/permission.ts";
@@ -176,9 +177,15 @@ const Entitle = ({ account, entitlements }: EntitleProps) => {
         identity: field("identity"),
         "identity:advanced": field("identity:advanced"),
         "identity:retrieve": field("identity:retrieve"),
+        before: { kind: "seen", initial: JSON.stringify(entitlements) },
       }}
       needsApproval={(values) => raisesEntitlements(entitlements, entitlementsIn(values))}
-      inputOf={(values, why) => ({ account, entitlements: entitlementsIn(values), why })}
+      inputOf={(values, why) => ({
+        account,
+        entitlements: entitlementsIn(values),
+        before: entitlementsSchema.parse(JSON.parse(values.before)),
+        why,
+      })}
       success="What the account may do was changed."
     >
       <p>
@@ -222,7 +229,7 @@ const SetWindow = ({ account, windowS = 0 }: { readonly account: string; readonl
     buttonVariant="default"
     title="Change the window for duplicates"
     fields={{ window_s: { kind: "text", label: "Seconds, 0 for off", initial: String(windowS) } }}
-    inputOf={({ window_s }, why) => ({ account, window_s: Number(window_s), why })}
+    inputOf={({ window_s }, why) => ({ account, window_s, why })}
     success="The window for duplicates was changed."
   >
     <p>

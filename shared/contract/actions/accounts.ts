@@ -11,6 +11,7 @@ import {
   changeInput,
   nairaAmount,
   printableText,
+  typedNumber,
 } from "./action.ts";
 
 export const accountView = z.object({
@@ -194,7 +195,7 @@ export const accountsActions = {
     input: z.extend(accountChangeInput, {
       window_s: z
         .pipe(
-          z.coerce.number(),
+          typedNumber,
           z
             .int("Must be whole seconds")
             .check(z.minimum(0, "Must be 0 or more"), z.maximum(DUPLICATE_WINDOW_S_MAX, "Must be at most 86400")),

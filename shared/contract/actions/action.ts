@@ -125,6 +125,12 @@ export const reportGroups = (groups: readonly string[], byDefault: string) => {
     .register(z.globalRegistry, { description: `comma-separated, of ${groups.join(", ")}` });
 };
 
+/** A number that people type, or that an address has, as text. `z.coerce` would make 0 of an empty text and of null. */
+export const typedNumber = z.pipe(
+  z.transform((typed: unknown) => (typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed)),
+  z.number("Must be a number"),
+);
+
 /** Text that terminals display later. */
 export const printableText = z
   .string()

@@ -3,7 +3,7 @@ import { timeField } from "../fields.ts";
 import { percentField, TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput, nairaAmount, printableText, whySchema } from "./action.ts";
+import { type ActionTable, accountInput, nairaAmount, printableText, typedNumber, whySchema } from "./action.ts";
 
 const AMOUNT_KOBO_MAX = 999_999_999;
 const PERCENT_MAX = 1_000;
@@ -51,12 +51,12 @@ export const pricesActions = {
         .optional(printableText.check(z.toLowerCase(), z.minLength(1), z.maxLength(30)))
         .register(z.globalRegistry, { description: "only orders of the network with this code" }),
       plan_id: z
-        .optional(z.coerce.number("Must be a number").check(z.int(), z.positive()))
+        .optional(z.pipe(typedNumber, z.int().check(z.positive())))
         .register(z.globalRegistry, { description: "only this data plan" }),
       percent: z
         .optional(
           z.pipe(
-            z.coerce.number("Must be a number"),
+            typedNumber,
             percentField.check(
               z.minimum(-100, "Must be at least -100"),
               z.maximum(PERCENT_MAX, `Must be at most ${PERCENT_MAX}`),

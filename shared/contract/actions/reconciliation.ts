@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { bookReadRoles, bookRoles, exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
-import { type ActionTable, changeInput, printableText, referenceInput, whySchema } from "./action.ts";
+import { type ActionTable, changeInput, printableText, referenceInput, typedNumber, whySchema } from "./action.ts";
 
 /** A day of the upstream's statement. */
 const dayInput = z.object({
@@ -139,7 +139,7 @@ export const reconciliationActions = {
     kind: "read",
     input: z.extend(dayInput, {
       ...pageInput.shape,
-      within_ms: z.coerce.number().check(z.int(), z.minimum(0), z.maximum(86_400_000)),
+      within_ms: z.pipe(typedNumber, z.int().check(z.minimum(0), z.maximum(86_400_000))),
     }),
     /** A page may be empty although `next_cursor` is set. */
     output: z.object({ orders: z.array(bookedOrder), next_cursor: nextCursor }),

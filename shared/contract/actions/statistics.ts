@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { timeField } from "../fields.ts";
 import { readRoles, roles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput } from "./action.ts";
+import { type ActionTable, accountInput, typedNumber } from "./action.ts";
 
 /** Live transactions that ended in an hour, by what they have in common. */
 export const endedCount = z.object({
@@ -47,7 +47,7 @@ export const statisticsActions = {
     roles,
     kind: "read",
     input: z.extend(accountInput, {
-      days: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(31)), 14),
+      days: z._default(z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(31))), 14),
     }),
     /** About: a change that was handled again counts twice. */
     output: z.object({
@@ -78,7 +78,7 @@ export const statisticsActions = {
     roles,
     kind: "read",
     input: z.extend(accountInput, {
-      days: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(BALANCE_DAYS_MAX)), 30),
+      days: z._default(z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(BALANCE_DAYS_MAX))), 30),
     }),
     output: z.object({
       account_id: z.string(),

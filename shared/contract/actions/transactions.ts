@@ -9,6 +9,7 @@ import {
   itemInput,
   nairaAmount,
   referenceInput,
+  typedNumber,
   whySchema,
 } from "./action.ts";
 import { entryResult } from "./wallet.ts";
@@ -109,7 +110,7 @@ export const transactionsActions = {
     input: z.extend(accountInput, {
       ...transactionQuery.shape,
       mode: z._default(modeSchema, "live"),
-      limit: z.optional(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(LISTED_TRANSACTIONS_MAX))),
+      limit: z.optional(z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(LISTED_TRANSACTIONS_MAX)))),
     }),
     /** A page may be short or empty although `next_cursor` is set: at most 500 transactions are read for it. */
     output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.nullable(z.string()) }),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createAccount } from "../../../shared/access/accounts.ts";
+import { requireAccount } from "../../../shared/access/account-store.ts";
+import { createAccount, setDuplicateWindow, setEntitlements } from "../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
@@ -455,6 +456,34 @@ describe("a banner", () => {
     await submit(page, "Lift restriction");
     await banner.waitFor({ state: "detached" });
   });
+});
+
+test("what an account may do is not replaced by what a person saw before another one changed it", async () => {
+  expectError(/409/);
+  const { account_id: account } = await createAccount(service().accounts, { name: "entitled", whitelist: [] });
+  const page = await open("operator", `/accounts/${account}/settings`);
+  const section = page.locator("section", { hasText: "What it may do" });
+  await button(section, "Change").click();
+  await setEntitlements(service().accounts, account, {});
+  await dialog(page).getByLabel("Airtime and data").fill("500");
+  await submit(page, "Change");
+  await dialog(page).getByText("Another person has changed what the account may do").waitFor();
+  expect((await requireAccount(service().accounts, account)).entitlements).toEqual({});
+});
+
+test("an emptied field does not switch the window for duplicates off", async () => {
+  const { account_id: account } = await createAccount(service().accounts, { name: "guarded", whitelist: [] });
+  await setDuplicateWindow(service().accounts, account, 300);
+  const page = await open("operator", `/accounts/${account}/settings`);
+  await page.getByText("300 seconds after the earlier one").waitFor();
+  await button(page, "Change window").click();
+  await dialog(page).getByLabel("Seconds, 0 for off").fill("");
+  await submit(page, "Change window");
+  await dialog(page).getByText("Must be a number").waitFor();
+  await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
+  await submit(page, "Change window");
+  await dialog(page).waitFor({ state: "detached" });
+  expect((await requireAccount(service().accounts, account)).duplicate_window_s).toBeUndefined();
 });
 
 test("a month is closed after its name was typed, and then verified on its own page", async () => {

@@ -24,6 +24,18 @@ describe("the inputs of actions", () => {
     }
   });
 
+  test("a number may be typed, and neither an empty field nor a missing value is 0", () => {
+    const window = actions["accounts duplicates"].input.shape.window_s;
+    for (const typed of [300, "300", " 300 "]) expect(window.parse(typed)).toBe(300);
+    const { percent, plan_id } = actions["prices set"].input.shape;
+    expect([percent.parse("-2.5"), percent.parse(undefined)]).toEqual([-2.5, undefined]);
+    for (const none of ["", " ", null, false, [], "five"]) {
+      for (const field of [window, percent, plan_id]) {
+        expect(field.safeParse(none).error?.issues[0]?.message).toBe("Must be a number");
+      }
+    }
+  });
+
   test("a text with half a surrogate pair is not printable", () => {
     expect(printableText.safeParse("ada \ud83d").success).toBe(false);
     expect(printableText.parse("ada \ud83d\ude00")).toBe("ada \ud83d\ude00");
