@@ -14,7 +14,7 @@ import { expectedDiscount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { changedBy, currentRules, type PriceRule, priceAt } from "../prices/price-rule.ts";
+import { changedBy, currentRules, isSameSelector, type PriceRule, priceAt } from "../prices/price-rule.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -65,14 +65,28 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
         assertRetrievalCostsMore(context, others);
         return others;
       }
-      endsAt = beginOf(account, undefined, nowMs);
-      const { discount_percent_max: _bound, ...selector } = rule;
-      const left = [...rules, { ...selector, id: newRuleId(), from: endsAt, change: { by: "none" } } as const];
-      assertRetrievalCostsMore(context, left);
-      return left;
+      const ended = withEnd(rules, rule, beginOf(account, undefined, nowMs));
+      endsAt = ended.endsAt;
+      assertRetrievalCostsMore(context, ended.rules);
+      return ended.rules;
     });
     return { account_id: accountId, rule_id: ruleId, ends_at: endsAt };
   },
+};
+
+/**
+ * The rules with an end of one of them. One that replaces it before that ends it: the end stands before that one, which it
+ * must not end too, and is there if that one is removed.
+ */
+const withEnd = (rules: readonly PriceRule[], rule: PriceRule, from: string) => {
+  const [next] = rules
+    .filter((each) => each.id !== rule.id && isSameSelector(each, rule) && each.from <= from)
+    .toSorted((one, other) => Date.parse(one.from) - Date.parse(other.from));
+  const endsAt = next?.from ?? from;
+  if (next?.change.by === "none") return { rules, endsAt };
+  const { discount_percent_max: _bound, ...selector } = rule;
+  const end = { ...selector, id: newRuleId(), from: endsAt, change: { by: "none" } } as const;
+  return { rules: rules.toSpliced(next === undefined ? rules.length : rules.indexOf(next), 0, end), endsAt };
 };
 
 /** The rules of an account with one more. Throws if it may not have it. */

@@ -175,6 +175,27 @@ const anApp = async (account: string) => {
   };
 };
 
+test("the end of a rule does not end one that replaces it before that, also if it is removed twice", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const { rule } = await set(account, { percent: -2 });
+  const { rule: other } = await set(account, { plan_id: 101, percent: -1 });
+  await createKey(contextAt().accounts, account, { mode: "live" });
+  const replacedAt = isoTime(NOON_MS + PRICE_LEAD_MS);
+  const { rule: next } = await set(account, { percent: -3, from: replacedAt });
+  const remove = (rule_id: string, nowMs: number) =>
+    pricesRuns["prices remove"](contextAt(nowMs), { account, rule_id, why: "ended" });
+  expect(await remove(rule.rule_id, NOON_MS + 60_000)).toMatchObject({ ends_at: replacedAt });
+  const ends_at = isoTime(NOON_MS + 60_000 + PRICE_LEAD_MS);
+  expect(await remove(other.rule_id, NOON_MS + 60_000)).toMatchObject({ ends_at });
+  expect(await remove(other.rule_id, NOON_MS + 120_000)).toMatchObject({ ends_at });
+  const { rules } = await pricesRuns["prices list"](contextAt(NOON_MS + 3 * PRICE_LEAD_MS), { account });
+  expect(rules.map(({ rule_id }) => rule_id)).toEqual([next.rule_id]);
+  // Without the rule that replaces it, the removed one ends nevertheless.
+  await remove(next.rule_id, NOON_MS + 180_000);
+  const left = await pricesRuns["prices list"](contextAt(NOON_MS + 3 * PRICE_LEAD_MS), { account });
+  expect(left.rules).toEqual([]);
+});
+
 test("the price that an app shows is debited, whatever is set or removed and when, also from its copy of the catalog", async () => {
   const step = fc.oneof(
     fc.record({
