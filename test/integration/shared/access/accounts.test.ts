@@ -140,8 +140,10 @@ test("an account is closed and reopened once, and an active one is not changed b
   const wallet = await readWallet(ledger, accountId);
   const closed = await closeAccount(access.store, wallet);
   expect(closed).toMatchObject({ status: "closed", keys: [{ status: "revoked" }] });
+  expect(await readWallet(ledger, accountId)).toMatchObject({ closed: true, restricted: true });
   expect(await closeAccount(access.store, wallet)).toEqual(closed);
   expect(await reopenAccount(access.store, accountId)).toMatchObject({ status: "restricted" });
+  expect(await readWallet(ledger, accountId)).not.toHaveProperty("closed");
   await expect(reopenAccount(access.store, accountId)).rejects.toThrow("is not closed");
 });
 
@@ -175,6 +177,18 @@ describe("the entitlements of an account", () => {
   test("a new key has by default read and what its account is entitled to, except identity:retrieve", async () => {
     const { key } = await access.anAccount();
     expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity", "read"]));
+  });
+
+  test("a new key is named after its mode, unless it has a name, and its account keeps who made it", async () => {
+    const { accountId } = await access.anAccount();
+    await createKey(access.store, accountId, { mode: "test" });
+    await createKey(access.store, accountId, { mode: "live", name: "Shop", by: "ada" });
+    const { keys } = await access.account(accountId);
+    expect(keys.map(({ name, created_by }) => [name, created_by])).toEqual([
+      ["Live key", undefined],
+      ["Test key", undefined],
+      ["Shop", "ada"],
+    ]);
   });
 
   test("an entitlement that is taken away is refused to each of the account's keys with the next request", async () => {
@@ -259,18 +273,23 @@ test("what an account's orders are limited by, or cost, is on the item of each k
   await expect(setKeyLimits(store, accountId, "key_none", {})).rejects.toThrow(`${accountId} has no key key_none`);
 });
 
-test("an account has 50 active keys at most, beside those that have ended", async () => {
+test("an account has 50 active keys at most, and lists the latest 100 of those that have ended", async () => {
   const { accountId } = await access.anAccount();
   const account = await access.account(accountId);
   const [first] = account.keys;
   if (first === undefined) throw new Error("The account has no key");
   const some = (count: number, prefix: string, changes: Partial<typeof first>) =>
-    Array.from({ length: count }, (_, index) => ({ ...first, key_id: `${prefix}_${index}`, ...changes }));
-  const keys = [first, ...some(48, "active", {}), ...some(60, "revoked", { status: "revoked" })];
+    Array.from({ length: count }, (_, index) => `${prefix}_${index}`).map((id) => ({
+      ...{ ...first, key_id: id, hash: id },
+      ...changes,
+    }));
+  const keys = [first, ...some(48, "active", {}), ...some(102, "revoked", { status: "revoked" })];
   await access.tables.db.put({ TableName: access.tables.ledgerTable, Item: { ...account, keys } });
   await createKey(access.store, accountId, { mode: "live" });
   await expect(createKey(access.store, accountId, { mode: "live" })).rejects.toThrow("has 50 active keys");
-  expect((await access.account(accountId)).keys).toHaveLength(110);
+  const ids = (await access.account(accountId)).keys.map(({ key_id }) => key_id);
+  expect(ids).toHaveLength(150);
+  expect(ids).toEqual(expect.arrayContaining([first.key_id, "active_0", "revoked_2", "revoked_101"]));
 });
 
 test("the whitelist of an account is replaced for both keys at once, also by an empty one", async () => {
@@ -283,8 +302,11 @@ test("the whitelist of an account is replaced for both keys at once, also by an 
   }
   const { version } = await access.account(accountId);
   expect((await changeWhitelist(access.store, accountId, () => undefined)).version).toBe(version);
-  await setWhitelist(access.store, accountId, []);
+  await changeWhitelist(access.store, accountId, () => [OFFICE]);
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
   expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.77" }))).toBe("ip_not_whitelisted");
+  await setWhitelist(access.store, accountId, []);
+  expect(await admissionCode(access.withKey(key))).toBe("ip_not_whitelisted");
   await setWhitelist(access.store, accountId, [OFFICE]);
   expect(await admissionCode(access.withKey(key))).toBe("admitted");
 });

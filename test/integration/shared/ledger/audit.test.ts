@@ -13,7 +13,7 @@ import {
   verifyAudit,
 } from "../../../../shared/ledger/audit.ts";
 import { readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
-import { entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
+import { attestationsPk, entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 import { allOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -95,6 +95,24 @@ test("entries that are written at once form one chain, which nothing removes or 
   });
   const { problems } = await verifyAudit(ledger, log);
   expect(problems.map(({ kind }) => kind)).toEqual(["gap", "changed"]);
+});
+
+test("the next entry follows the attested hash of the last one, and an item between two places does not stop it", async () => {
+  const ledger = operator.ledgerAt();
+  const log = `attested-${randomUUID()}`;
+  const record = () => recordAudit(ledger, { audit_log: log, by: "ada", action: "test" });
+  const put = (Item: object) => ledger.db.put({ TableName: ledger.auditTable, Item });
+  await record();
+  await record();
+  const hash = "h".repeat(43);
+  await put({ pk: attestationsPk(log), sequence: sequenceKey(2), hash });
+  await record();
+  await put({ pk: entriesPk(log), sequence: `${sequenceKey(2)}.5` });
+  await record();
+  const table = { db: ledger.db, table: ledger.auditTable };
+  const [fourth, third] = await allOf(readNewestFirst(table, entriesPk(log)));
+  expect(third).toMatchObject({ sequence: sequenceKey(3), previous: hash });
+  expect(fourth).toMatchObject({ sequence: sequenceKey(4), previous: third?.hash });
 });
 
 test("entries are read by pages, newest first, and those about an item until its time", async () => {
