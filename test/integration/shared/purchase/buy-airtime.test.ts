@@ -139,59 +139,19 @@ describe("the network of an airtime purchase", () => {
   );
 });
 
-describe("an invalid airtime purchase", () => {
-  const cases: readonly (readonly [string, Readonly<Record<string, unknown>>, number, string])[] = [
-    ["amount 49.99", { amount: 49.99 }, 422, "amount"],
-    ["amount as text", { amount: "100" }, 422, "amount"],
-    ["amount null", { amount: null }, 422, "amount"],
-    ["amount -100", { amount: -100 }, 422, "amount"],
-    ["amount 0", { amount: 0 }, 422, "amount"],
-    ["amount 1e9", { amount: 1e9 }, 422, "amount"],
-    ["amount 1e308", { amount: 1e308 }, 422, "amount"],
-    ["amount 50000.01", { amount: 50_000.01 }, 422, "amount"],
-    ["amount with 3 decimals", { amount: 100.555 }, 422, "amount"],
-    ["amount 100.001", { amount: 100.001 }, 422, "amount"],
-    ["amount true", { amount: true }, 422, "amount"],
-    ["amount as a list", { amount: [100] }, 422, "amount"],
-    ["no amount", { amount: undefined }, 400, "amount"],
-    ["network as a number", { network: 1 }, 422, "network"],
-    ["network null", { network: null }, 422, "network"],
-    ["network of spaces", { network: "   " }, 422, "network"],
-    ["no network", { network: undefined }, 400, "network"],
-    ["phone_number with +234", { phone_number: "+2348031234567" }, 422, "phone_number"],
-    ["phone_number of 10 digits", { phone_number: "0803123456" }, 422, "phone_number"],
-    ["no phone_number", { phone_number: undefined }, 400, "phone_number"],
-    ["a reference with a slash", { reference: "a/b" }, 422, "reference"],
-  ];
-  test.each(cases)(
-    "an airtime purchase with %s is refused about that field, and nothing is charged or sent",
-    async (_name, changes, status, field) => {
-      const caller = await service.newCaller({ naira: 100_000 });
-      const before = requestCount();
-      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder(changes) });
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get("x-error-code")).toBe(status === 400 ? "missing_parameter" : "validation_failed");
-      expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
-      expect(answer.body.errors?.[field]).not.toEqual([]);
-      expect(answer.headers.get("x-transaction-reference")).toBeNull();
-      expect(await caller.balance()).toBe(100_000);
-      expect(requestCount()).toBe(before);
-    },
-  );
-
-  // In JSON text, because no JavaScript number has these values.
-  test.each([["1e400"], ["100.0000000000000000001e999"], ["-1e999"]])(
-    "an airtime purchase with amount %s is answered 422",
-    async (amount) => {
-      const caller = await service.newCaller({ naira: 1_000 });
-      const raw = `{"network":"mtn","phone_number":"08031234567","amount":${amount}}`;
-      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw });
-      expect(answer.status).toBe(422);
-      expect(Object.keys(answer.body.errors ?? {})).toEqual(["amount"]);
-      expect(await caller.balance()).toBe(1_000);
-    },
-  );
-});
+test.each([50_000.01, 1e9])(
+  "an airtime purchase of %d NGN is above the largest amount: it is refused about it, and nothing is charged or sent",
+  async (amount) => {
+    const caller = await service.newCaller({ naira: 100_000 });
+    const before = requestCount();
+    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
+    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["amount"]);
+    expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    expect(await caller.balance()).toBe(100_000);
+    expect(requestCount()).toBe(before);
+  },
+);
 
 describe("an airtime purchase with a used reference", () => {
   test("an airtime purchase with a used reference is a replay however network and amount are written", async () => {

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
-import { dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";
 import { apiEvent, apiRequest, callRequest, parseInput } from "../../../../shared/lambda/api-request.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
@@ -182,6 +182,7 @@ describe("a wrong value", () => {
         ...["0803 123 4567", "0803-123-4567", "0803123456a", "０８０３１２３４５６７", null, true, ["08031234567"], {}],
       ],
     ],
+    ["expected_price", ["500", 500.001, -500, null, true, {}]],
     ["reference", ["", "a".repeat(101), "a b", "a/b", "a#b", "é", "order\n1", "<script>", 7, null, true, ["a"], {}]],
   ];
 
@@ -190,6 +191,25 @@ describe("a wrong value", () => {
     for (const value of values) {
       const refusal = refusalOf(() => parseOrder({ [field]: value }));
       expect(refusal, JSON.stringify(value)).toMatchObject({ code: "validation_failed", fields: [field] });
+    }
+  });
+
+  const parseTopUp = (amount: string, network: string) =>
+    parseInput(
+      airtimePurchaseRequest,
+      posted({ body: `{"network":${network},"phone_number":"08031234567","amount":${amount}}` }),
+    );
+  test.for([
+    [
+      "amount",
+      ["49.99", "0", "-100", "100.001", "100.555", "1e308", "1e400", "-1e999", '"100"', "null", "true", "[100]"],
+    ],
+    ["network", ["1", "null", "true", '["mtn"]', "{}"]],
+  ] as const)("a wrong value of an airtime purchase is 422 validation_failed on its field: %s", ([field, values]) => {
+    expect(parseTopUp("50", '"mtn"')).toMatchObject({ amount: 50 });
+    for (const value of values) {
+      const refusal = refusalOf(() => (field === "amount" ? parseTopUp(value, '"mtn"') : parseTopUp("100", value)));
+      expect(refusal, value).toMatchObject({ code: "validation_failed", fields: [field] });
     }
   });
 
