@@ -14,25 +14,6 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe("invalid requests", () => {
-  const numbers: readonly (readonly [string, unknown])[] = [
-    ["10 digits", "1234567890"],
-    ["12 digits", "123456789012"],
-    ["a letter", "1234567890a"],
-    ["a number instead of text", 12_345_678_901],
-    ["a space", "12345 67890"],
-    ["a trailing newline", "12345678901\n"],
-    ["Arabic digits", "١٢٣٤٥٦٧٨٩٠١"],
-    ["null", null],
-    ["nothing in it", ""],
-  ];
-  const subjects = identityRoutes.filter(({ field }) => field !== "phone_number");
-  const cases = subjects.flatMap((route) => numbers.map(([what, value]) => ({ ...route, what, value })));
-  test.each(cases)("a $field with $what is 422 on it", async ({ path, body, field, value }) => {
-    const answer = await service.refused(path, { ...body, [field]: value });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
-  });
-
   test("a virtual NIN of 16 characters is refused without a hint to obtain the person's NIN", async () => {
     const virtual = await service.refused(VERIFY_NIN, aNinCheck({ nin: "AB012345678910YZ" }));
     const short = await service.refused(VERIFY_NIN, aNinCheck({ nin: "1234567890" }));
@@ -41,53 +22,11 @@ describe("invalid requests", () => {
     expect(short.body.errors?.nin?.join()).not.toMatch(/virtual/i);
   });
 
-  test.each([["full"], [null], [1], [""], [" basic"]])("mode %j is 422 on mode", async (mode) => {
-    const answer = await service.refused(VERIFY_NIN, aNinCheck({ mode }));
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual(["mode"]);
-  });
-
-  test.each(identityRoutes)("$path without its number is 400 missing_parameter", async ({ path, body, field }) => {
-    const answer = await service.refused(path, { ...body, [field]: undefined });
-    expect(answer.status).toBe(400);
-    expect(answer.headers.get("x-error-code")).toBe("missing_parameter");
-    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
-  });
-
-  test.each([["+2348031234567"], ["0803123456"], ["08231234567"]])("retrieval by %s is 422", async (phoneNumber) => {
-    const answer = await service.refused("/identity/nin/retrieve", aRetrieval({ phone_number: phoneNumber }));
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual(["phone_number"]);
-  });
-
-  test("a purpose of 101 characters is 422 on purpose", async () => {
-    const answer = await service.refused(VERIFY_NIN, aNinCheck({ purpose: "p".repeat(101) }));
-    expect(Object.keys(answer.body.errors ?? {})).toEqual(["purpose"]);
-  });
-
-  const ownNumbers = identityRoutes.flatMap((route) => {
-    const number = Object.entries(route.body).find(([name]) => name === route.field)?.[1];
-    const digits = String(number);
-    return [digits, `check-${digits}-1`, digits.replace(/(.{4})(.{3})/, "$1-$2."), digits.split("").join("x")].map(
-      (text) => ({ ...route, text }),
-    );
-  });
-  test.each(ownNumbers)("$path with its own $field as its reference ($text) is 422 on reference", async (own) => {
-    const answer = await service.refused(own.path, { ...own.body, reference: own.text });
+  test.each(identityRoutes)("$path with its own $field in reference and purpose is 422 on both", async (route) => {
+    const own = String(Object.entries(route.body).find(([name]) => name === route.field)?.[1]);
+    const answer = await service.refused(route.path, { ...route.body, reference: own, purpose: `loan of ${own}` });
     expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
-    expect(answer.body.errors).toEqual({
-      reference: ["Must not contain the request's NIN, BVN or phone number: it is stored in clear text"],
-    });
-  });
-
-  test.each(ownNumbers)("$path with its own $field as its Idempotency-Key ($text) is 422 on reference", async (own) => {
-    const answer = await service.refused(own.path, own.body, { headers: { "Idempotency-Key": own.text } });
-    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["reference"]]);
-  });
-
-  test.each(ownNumbers)("$path with its own $field in its purpose ($text) is 422 on purpose", async (own) => {
-    const answer = await service.refused(own.path, { ...own.body, purpose: `loan of ${own.text}` });
-    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["purpose"]]);
+    expect(new Set(Object.keys(answer.body.errors ?? {}))).toEqual(new Set(["reference", "purpose"]));
   });
 
   test.each(["AB012345678910YZ", "app:ab0123-4567.8910_yz"])("a virtual NIN counts too (%s)", async (reference) => {

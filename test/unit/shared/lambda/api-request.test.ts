@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { bvnVerifyRequest, ninVerifyRequest, retrieveRequest } from "../../../../shared/contract/identity.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";
 import { apiEvent, apiRequest, callRequest, parseInput } from "../../../../shared/lambda/api-request.ts";
@@ -210,6 +211,35 @@ describe("a wrong value", () => {
     for (const value of values) {
       const refusal = refusalOf(() => (field === "amount" ? parseTopUp(value, '"mtn"') : parseTopUp("100", value)));
       expect(refusal, value).toMatchObject({ code: "validation_failed", fields: [field] });
+    }
+  });
+
+  const check = { is_consent: true, nin: "12345678901", bvn: "12345678901", phone_number: "08031234560" };
+  const notNumbers = [
+    "1234567890",
+    "123456789012",
+    "1234567890a",
+    12_345_678_901,
+    "12345 67890",
+    "12345678901\n",
+    null,
+    "",
+  ];
+  test.for([
+    [ninVerifyRequest, "nin", [...notNumbers, "١٢٣٤٥٦٧٨٩٠١"]],
+    [bvnVerifyRequest, "bvn", [...notNumbers, "١٢٣٤٥٦٧٨٩٠١", "AB012345678910YZ"]],
+    [retrieveRequest, "phone_number", ["+2348031234567", "0803123456", "08231234567"]],
+    [ninVerifyRequest, "mode", ["full", null, 1, "", " basic"]],
+    [ninVerifyRequest, "purpose", ["p".repeat(101)]],
+  ] as const)("a wrong value of a check is 422 validation_failed on its field: $1", ([schema, field, values]) => {
+    expect(parseInput<z.ZodMiniObject>(schema, posted({ body: JSON.stringify(check) }))).toMatchObject({
+      is_consent: true,
+    });
+    for (const value of values) {
+      const refusal = refusalOf(() =>
+        parseInput<z.ZodMiniObject>(schema, posted({ body: JSON.stringify({ ...check, [field]: value }) })),
+      );
+      expect(refusal, JSON.stringify(value)).toMatchObject({ code: "validation_failed", fields: [field] });
     }
   });
 
