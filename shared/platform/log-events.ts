@@ -538,6 +538,12 @@ export const logEvents = {
     meaning: "A change of a closed month would not be noticed: the daily verification failed.",
     action: "Read the log of reconcile-ledger, then admin periods verify.",
   },
+  "phone_numbers.masking_delayed": {
+    level: "warn",
+    fields: { list: "string?", ...thrown },
+    meaning: "The daily masking of phone numbers stopped, because AWS did not answer a call, or throttled it.",
+    action: "None: the next run continues it. If it has not ended in three days, phone_numbers.not_masked is raised.",
+  },
   "phone_numbers.not_masked": {
     level: "alarm",
     urgency: "ticket",

@@ -7,17 +7,19 @@ import { maskedNumber, maskedText } from "../ledger/mask-phone.ts";
 import { accountIdsOf, listKeyBatches } from "../ledger/query-index.ts";
 import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
 import { consentPk, deliveriesList, EVENTS_LIST, phoneRetentionPk, transactionList } from "../ledger/schema.ts";
-import { classifyWriteError } from "../ledger/transact.ts";
 import { transactionSchema } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
 import { deliverySchema, withoutAnswer } from "../webhooks/delivery.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
+/** If the last complete pass began before that, also a call that AWS does not answer raises an alarm. */
+const OVERDUE_MS = 3 * DAY_MS;
 
 /** After how many days personal data goes. */
 export type RetentionDays = { readonly phones: number; readonly consents: number };
@@ -40,9 +42,16 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
   const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
   const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
   let masked = 0;
+  let isOverdue = false;
+  const report = (error: unknown, list?: string): void => {
+    const fields = { list, ...errorFields(error) };
+    if (isTransient(error) && !isOverdue) log.warn("phone_numbers.masking_delayed", fields);
+    else log.alarm("phone_numbers.not_masked", fields);
+  };
   try {
     const { under_way, ...pass } = await readProgress(ledger, ALL_LISTS);
     if (pass.finished_before >= today) return 0;
+    isOverdue = Date.parse(today) - Date.parse(pass.finished_before) > OVERDUE_MS;
     const { day = today, part: firstName } = under_way ?? {};
     const parts = await partsOf(ledger, before, midnightBefore(days.consents));
     const first = Math.max(
@@ -51,7 +60,7 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
     );
     let isComplete = under_way?.has_left !== true;
     for (const [index, part] of parts.slice(first).entries()) {
-      const result = await maskPart(ledger, part, hasTime);
+      const result = await maskPart(ledger, part, hasTime, (error) => report(error, part.name));
       masked += result.masked;
       if (!hasTime()) {
         const next = result.isComplete ? parts[first + index + 1] : part;
@@ -66,7 +75,7 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
     if (isComplete) await writeProgress(ledger, { ...pass, finished_before: day });
     else if (under_way !== undefined) await writeProgress(ledger, pass);
   } catch (error) {
-    log.alarm("phone_numbers.not_masked", errorFields(error));
+    report(error);
   }
   return masked;
 };
@@ -200,7 +209,12 @@ const reducedConsent = z.pipe(
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
 
 /** Masks one list's items, from where the pass is; an error stops this list's part until the next run. */
-const maskPart = async (ledger: Ledger, part: Part, hasTime: () => boolean): Promise<PartResult> => {
+const maskPart = async (
+  ledger: Ledger,
+  part: Part,
+  hasTime: () => boolean,
+  report: (error: unknown) => void,
+): Promise<PartResult> => {
   const { before } = part;
   let count = 0;
   try {
@@ -231,10 +245,7 @@ const maskPart = async (ledger: Ledger, part: Part, hasTime: () => boolean): Pro
     await writeProgress(ledger, { ...rest, position, finished_before: before });
     return { masked: count, isComplete: true };
   } catch (error) {
-    // A held item is retried in the next run, without an alarm.
-    if (classifyWriteError(error).kind !== "conflict") {
-      log.alarm("phone_numbers.not_masked", { list: part.name, ...errorFields(error) });
-    }
+    report(error);
     return { masked: count, isComplete: false };
   }
 };

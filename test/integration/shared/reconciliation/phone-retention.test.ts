@@ -424,6 +424,24 @@ test("a consent past its own retention loses the person, purpose and evidence, a
   expect(await getItem({ db, table }, young.kept.pk, consentSchema)).toEqual(young.kept);
 });
 
+test("a call that AWS throttles delays a pass without an alarm, unless no pass was complete for days", async () => {
+  const accountId = await anAccount();
+  const order = oldTransaction(accountId);
+  await mask();
+  await keep([order]);
+  const log = captureLog();
+  proxy.fault = ({ operation }) => (operation === "BatchGetItem" ? "throttled" : undefined);
+  ledger.nowMs += DAY_MS;
+  expect(await mask()).toBe(0);
+  expect(log.lines("phone_numbers.not_masked")).toEqual([]);
+  expect(log.lines("phone_numbers.masking_delayed")).toMatchObject([{ level: "warn", list: `${accountId}#live` }]);
+  ledger.nowMs += 3 * DAY_MS;
+  expect(await mask()).toBe(0);
+  expect(log.lines("phone_numbers.not_masked")).toMatchObject([{ list: `${accountId}#live` }]);
+  proxy.fault = () => undefined;
+  expect(await mask()).toBe(1);
+});
+
 test("a pass over more lists than one run can read goes on where the run before ended, also past an unreadable item", async () => {
   const accountIds = [await anAccount(), await anAccount(), await anAccount(), await anAccount()];
   const [bad, ...good] = accountIds.map((accountId) => oldTransaction(accountId));
