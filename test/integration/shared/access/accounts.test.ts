@@ -14,6 +14,7 @@ import {
   setDuplicateWindow,
   setEntitlements,
   setKeyLimits,
+  setOwners,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
@@ -92,6 +93,7 @@ test("a revoked key is 401 from the next request on, and the account's other key
   await revokeKey(access.store, accountId, keyId);
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(await admissionCode(access.withKey(other.key))).toBe("admitted");
+  expect((await access.account(accountId)).keys.map(({ status }) => status)).toEqual(["revoked", "active"]);
   await revokeKey(access.store, accountId, keyId);
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
 });
@@ -145,6 +147,16 @@ test("an account is closed and reopened once, and an active one is not changed b
   expect(await reopenAccount(access.store, accountId)).toMatchObject({ status: "restricted" });
   expect(await readWallet(ledger, accountId)).not.toHaveProperty("closed");
   await expect(reopenAccount(access.store, accountId)).rejects.toThrow("is not closed");
+});
+
+test("owners that another person has changed since are not replaced, and the same ones change nothing", async () => {
+  const { accountId } = await access.anAccount();
+  const ada = { kind: "email", value: "ada@example.com" } as const;
+  const bola = { kind: "email", value: "bola@example.com" } as const;
+  const { version } = await setOwners(access.store, accountId, [ada]);
+  expect(await setOwners(access.store, accountId, [ada], [])).toMatchObject({ owners: [ada], version });
+  await expect(setOwners(access.store, accountId, [bola], [])).rejects.toThrow("Another person has changed the owners");
+  expect(await setOwners(access.store, accountId, [bola], [ada])).toMatchObject({ owners: [bola] });
 });
 
 test("a key that is created while its account is restricted is 403", async () => {
