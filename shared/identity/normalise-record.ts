@@ -75,7 +75,7 @@ const recordFields = {
 /**
  * Converts an upstream's record to our field names and formats, with the fields of the schema. A missing field has its
  * value in `known`, which the request contained; otherwise it is null, or empty text where the schema takes no null. A
- * loose schema keeps the upstream's other fields. Undefined if the record has nothing about the person.
+ * loose schema keeps the upstream's other fields. Undefined if the record has no name and, in a retrieval, no number.
  */
 export const normaliseRecord = <Result extends z.ZodMiniObject>(
   record: Readonly<Record<string, unknown>>,
@@ -83,7 +83,11 @@ export const normaliseRecord = <Result extends z.ZodMiniObject>(
   known: Readonly<Record<string, string>>,
   dates: DateReadingContext,
 ): z.output<Result> | undefined => {
-  const sent = Object.entries(record).map(([name, value]) => ({ name, plain: plainName(name), value }));
+  const sent = Object.entries(record).map(([name, value]) => ({
+    name: name.toWellFormed(),
+    plain: plainName(name),
+    value: withWholeTexts(value),
+  }));
   const wanted = Object.entries(schema.shape).map(([name, type]) => ({
     name,
     absent: z.safeParse(type, null).success ? null : "",
@@ -96,11 +100,22 @@ export const normaliseRecord = <Result extends z.ZodMiniObject>(
     if (unread !== undefined) dates.onUnreadable(name, dateShape(unread));
     return { name, absent, value };
   });
-  if (found.every(({ name, value }) => value === undefined || name in known)) return undefined;
+  if (found.every(({ name, value }) => value === undefined || name in known || !identifies(name))) return undefined;
   const knownAliases = new Set(wanted.flatMap(({ aliases }) => aliases));
   const others = sent.filter(({ plain }) => !knownAliases.has(plain)).map(({ name, value }) => [name, value]);
   const fieldsFound = found.map(({ name, absent, value }) => [name, value ?? known[name] ?? absent]);
   return schema.safeParse(Object.fromEntries([...others, ...fieldsFound])).data;
+};
+
+const IDENTIFYING: readonly string[] = ["first_name", "last_name", "middle_name", "nin", "bvn"];
+const identifies = (name: string): boolean => IDENTIFYING.includes(name);
+
+/** Half of a surrogate pair becomes U+FFFD: parsers of JSON in other languages refuse the whole answer for it. */
+const withWholeTexts = (value: unknown): unknown => {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(withWholeTexts);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name.toWellFormed(), withWholeTexts(field)]));
 };
 
 const fieldOf = (name: string): Field => (isFieldName(name) ? recordFields[name] : recordField(text, plainName(name)));

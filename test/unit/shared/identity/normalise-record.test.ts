@@ -290,6 +290,11 @@ describe("absent and additional fields", () => {
     expect(result).not.toHaveProperty("birthdate");
   });
 
+  test("halves of surrogate pairs, which parsers of other languages refuse, are replaced at any depth", () => {
+    const record = { first_name: "Ngozi\ud83d", notes: [{ "a\udc00": "b\ud83d" }] };
+    expect(advanced(record)).toMatchObject({ first_name: "Ngozi\ufffd", notes: [{ "a\ufffd": "b\ufffd" }] });
+  });
+
   test("a field __proto__ does not change the prototype of the result", () => {
     const record: Record<string, unknown> = JSON.parse(
       '{"first_name":"Ngozi","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
@@ -302,13 +307,14 @@ describe("absent and additional fields", () => {
   });
 });
 
-describe("a record without personal fields", () => {
+describe("a record without a name", () => {
   test.each([
     ["nothing at all", {}],
     ["only the number that was asked for", { nin: "12345678901" }],
     ["fields of null", { first_name: null, last_name: null, gender: null }],
     ["fields of empty text", { firstName: "", surname: " ", gender: "?", birthdate: "00-00-0000" }],
     ["only unknown fields", { message: "ok", trackingId: "x" }],
+    ["everything but a name", { gender: "M", birthdate: "1990-01-02", photo: "aGk=", phone: "08031234567" }],
   ])("a record with %s is no result", (_name, record) => {
     expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toBeUndefined();
     expect(normaliseRecord(record, ninAdvancedResult, known, dateReading)).toBeUndefined();
