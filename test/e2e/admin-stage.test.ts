@@ -210,6 +210,12 @@ const runOnStage = async (args: readonly string[], options: { stdin?: string; is
   }
 };
 
+/** What doctor of the stage ends with, and the beginning of one of its lines. */
+const expectDoctor = async (exitCode: number, line: string): Promise<void> => {
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect([code, stdout]).toEqual([exitCode, expect.stringMatching(new RegExp(`^${line}`, "m"))]);
+};
+
 test("a command with --stage works on the tables of that stage", async () => {
   const made = await onStage("prod", "accounts", "create", "checkout", "--json");
   expect(made).toMatchObject({ code: 0, stderr: "" });
@@ -226,9 +232,7 @@ test("a stage that is not in stages.ts is refused without a call to AWS", async 
 });
 
 test("doctor of a stage accepts the upstream key and addresses if the stage fetched a catalog lately", async () => {
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/upstream key +ok +was accepted .* ago, when the catalog was fetched/);
+  await expectDoctor(0, "upstream key +ok +was accepted .* ago, when the catalog was fetched");
 });
 
 test.each([
@@ -241,9 +245,7 @@ test.each([
 ])("doctor in an AWS account with %i concurrent executions, %i of them unreserved, exits with %i", async (...given) => {
   const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
   Object.assign(AccountLimit, { ConcurrentExecutions, UnreservedConcurrentExecutions });
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(exitCode);
-  expect(stdout).toMatch(new RegExp(`^limits +${state} .*${says}`, "m"));
+  await expectDoctor(exitCode, `limits +${state} .*${says}`);
 });
 
 test.each([
@@ -268,9 +270,7 @@ test.each([
   const [pages, tickets, exitCode, state, says] = given;
   subscriptions = pages;
   ticketSubscriptions = tickets;
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(exitCode);
-  expect(stdout).toMatch(new RegExp(`^alarms +${state} .*${says}`, "m"));
+  await expectDoctor(exitCode, `alarms +${state} .*${says}`);
 });
 
 test.each([
@@ -280,9 +280,7 @@ test.each([
 ])("doctor of a stage whose mappings are %s and say %j exits with %i", async (...given) => {
   const [State, LastProcessingResult, exitCode, says] = given;
   Object.assign(mapping, { State, LastProcessingResult });
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(exitCode);
-  expect(stdout).toMatch(new RegExp(`^consumers +${says}`, "m"));
+  await expectDoctor(exitCode, `consumers +${says}`);
 });
 
 const [firstDenial = "", ...otherDenials] = auditDenials;
@@ -302,9 +300,7 @@ test.each([
 ])("doctor of a stage whose audit table has the policy %s exits with the right code", async (...given) => {
   const [, policy, exitCode, says] = given;
   auditPolicy = policy;
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(exitCode);
-  expect(stdout).toMatch(new RegExp(`^audit policy +${says}`, "m"));
+  await expectDoctor(exitCode, `audit policy +${says}`);
 });
 
 test.each([
@@ -321,16 +317,12 @@ test.each([
   gatewayAccount = account;
   onTestFinished(() => setFront({ kind: "http" }));
   setFront(kind === "rest" ? { kind, callerRanges: ["198.51.100.0/24"] } : { kind });
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(exitCode);
-  expect(stdout).toMatch(new RegExp(`^access logs +${says}`, "m"));
+  await expectDoctor(exitCode, `access logs +${says}`);
 });
 
 test("doctor of a stage whose delivery queue has no mapping exits with 1", async () => {
   mapped = MAPPED.filter((name) => name !== "deliver-webhook");
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/^consumers +wrong +deliver-webhook: has no mapping/m);
+  await expectDoctor(1, "consumers +wrong +deliver-webhook: has no mapping");
 });
 
 test.each([
@@ -344,9 +336,7 @@ test.each([
     sqs.destroy();
   });
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(1);
-  expect(stdout).toMatch(new RegExp(`^dead letters +wrong +${name}: 1`, "m"));
+  await expectDoctor(1, `dead letters +wrong +${name}: 1`);
 });
 
 test("doctor of a sandbox without upstream key, token, catalog, alarm address and quota exits with 0", async () => {
