@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
+import { shownUrl } from "../contract/shown-url.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
@@ -75,7 +76,7 @@ const send = async (
   request.on("error", (error) => finish({ kind: "failed", reason: reasonOf(error) }));
   request.once("response", (response) => {
     const { statusCode: status = 0 } = response;
-    const headers = keptHeaders(response.headers);
+    const headers = keptHeaders(response.headers, url);
     let bytes = 0;
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => {
@@ -102,13 +103,19 @@ const keptBody = (body: Buffer): string =>
 const keptText = (text: string, lengthMax: number): string =>
   maskedDigits(text.slice(0, SEARCHED_LENGTH_MAX)).slice(0, lengthMax).toWellFormed();
 
-const keptHeaders = (headers: IncomingHttpHeaders): ResponseHeaders =>
+const keptHeaders = (headers: IncomingHttpHeaders, url: URL): ResponseHeaders =>
   Object.fromEntries(
     KEPT_RESPONSE_HEADERS.flatMap((name) => {
-      const value = headers[name];
+      const value = name === "location" ? shownLocation(headers.location, url) : headers[name];
       return typeof value === "string" ? [[name, keptText(value, HEADER_LENGTH_MAX)]] : [];
     }),
   );
+
+/** A redirect often repeats the endpoint's URL, of which people see no values of the query. */
+const shownLocation = (location: string | undefined, url: URL): string | undefined => {
+  const target = location === undefined ? null : URL.parse(location, url.href);
+  return target === null ? undefined : shownUrl(target.href);
+};
 
 /** Connects to a permitted address; nothing has been sent yet. */
 const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Promise<Socket> => {

@@ -84,10 +84,20 @@ test("a response gives the headers that help to find a fault, 200 characters of 
 });
 
 test("a header that is kept has no number of a person, also none that its end would cut", async () => {
-  const location = `/orders/08031234567?nin=12345678901&${"x".repeat(155)}&to=08031234567`;
+  const location = `https://app.example.com/08031234567/nin/12345678901/${"x".repeat(141)}/08031234567`;
   const receiver = await aReceiver((response) => void response.writeHead(302, { location, server: "a/1.2.3" }).end());
-  const masked = `/orders/*********67?nin=*********01&${"x".repeat(155)}&to=*********67`;
+  const masked = `https://app.example.com/*********67/nin/*********01/${"x".repeat(141)}/*********67`;
   expect(await post(receiver.url)).toMatchObject({ headers: { location: masked.slice(0, 200), server: "a/1.2.3" } });
+});
+
+test("a redirect does not show what the values of the endpoint's query are", async () => {
+  const locations = ["/hook/?token=s3cret#s3cret", "https://user:s3cret@app.example.com/hook?token=s3cret", "http://["];
+  const receiver = await aReceiver(
+    (response, count) => void response.writeHead(308, { location: locations[count - 1] }).end(),
+  );
+  const shown = [`${receiver.url.replace(/\/hook$/, "")}/hook/?token=***`, "https://app.example.com/hook?token=***"];
+  for (const location of shown) expect(await post(receiver.url)).toMatchObject({ headers: { location } });
+  expect(await post(receiver.url)).not.toHaveProperty("headers.location");
 });
 
 test("a receiver that does not respond times out after 5 s", async () => {
