@@ -176,7 +176,10 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           statement: {
             ...read,
             ...{ from, to },
-            files: [...others.filter((each) => each.file !== file), added],
+            // Cases name a file by its place.
+            files: others.some((each) => each.file === file)
+              ? others.map((each) => (each.file === file ? added : each))
+              : [...others, added],
             revision: read.revision + (hasReplaced ? 1 : 0),
             closing: hasReplaced ? latestClosing(whole.map((each) => each.closing)) : read.closing,
           },
@@ -236,7 +239,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
 
   "reconciliation rows list": async ({ ledger }, { day, cursor }) => {
     const statement = await requireStatement(ledger, day);
-    const chunks = statement.files.flatMap(({ file, chunks: count, state }, index) =>
+    const chunks = filesByImport(statement).flatMap(({ file, chunks: count, state, index }) =>
       state === "whole" ? Array.from({ length: count }, (_, chunk) => ({ key: { day, file, chunk }, index })) : [],
     );
     const position = cursor === undefined ? 0 : decodePageCursor(chunkPosition, cursor)?.chunk;
@@ -369,6 +372,12 @@ const packPosition = async (
 const readCasePage = async ({ ledger }: ReconciliationContext, day: string, start: IndexKey | undefined) => {
   const { keys, next } = await queryList(ledger, casesList(day), ALL_TIMES, start, { oldest: CASES_PER_PAGE });
   return { cases: await getItems(ledger, keys, statementCaseSchema), next };
+};
+
+/** In the order of their first imports, however often each was read: a later file corrects rows of an earlier one. */
+const filesByImport = ({ files }: Statement) => {
+  const first = ({ sha256 }: StatementFile): number => files.findIndex((each) => each.sha256 === sha256);
+  return files.map((file, index) => ({ ...file, index })).toSorted((one, other) => first(one) - first(other));
 };
 
 const requireFile = ({ day, files }: Statement, file: string): StatementFile => {

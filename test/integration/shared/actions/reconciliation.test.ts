@@ -82,6 +82,21 @@ test("a file that is read with other columns replaces its former reading", async
   expect((await statement()).files.map(({ state }) => state)).toEqual(["replaced", "whole"]);
 });
 
+test("a file that is read again stays before a later one, which corrects its rows", async () => {
+  const [later, again] = ["b".repeat(64), "c".repeat(64)];
+  await begin();
+  await append(0, [aRow(2)], true);
+  await begin(later, later);
+  await append(0, [aRow(3)], true, later);
+  await begin(again);
+  await append(0, [aRow(4)], true, again);
+  expect(await storedLines()).toEqual([4, 3]);
+  // As it was read first.
+  await begin();
+  await append(0, [aRow(5)], true);
+  expect(await storedLines()).toEqual([5, 3]);
+});
+
 test("the rows that are stored have a keyed hash in the place of the number", async () => {
   await begin();
   await append(0, [aRow(2)], true);
