@@ -20,11 +20,16 @@ export const accessLogFields = {
   source_ip: "$context.identity.sourceIp",
 } as const;
 
-/** The same of a REST API, where a header of the caller can set `$context.requestId`. Source: AWS, "Access logging". */
+/**
+ * The same of a REST API, where a header of the caller can set `$context.requestId`, and where the message of an unknown
+ * path with an `Authorization` header quotes the header, which is a key: the type of the answer stands for it. Sources:
+ * AWS, "Variables for access logging for API Gateway"; amazon-archives/aws-cognito-angular-quickstart 50.
+ */
 export const restAccessLogFields: Readonly<Record<keyof typeof accessLogFields, string>> = {
   ...accessLogFields,
   request_id: "$context.extendedRequestId",
   route: "$context.httpMethod $context.resourcePath",
+  error: "$context.error.responseType",
 };
 
 /** The routes that apps call with a key: those of a REST API, if the stage has one. */

@@ -133,7 +133,9 @@ export class CallersApi extends Construct {
 
   /**
    * What the REST API answers by itself, in the error envelope. Only the unknown path has a code: it is refused before
-   * anything runs. Source: AWS, "Gateway response types for API Gateway".
+   * anything runs. AWS reads its `Authorization` header as a signature, and answers as one of the other 4xx, of a type that
+   * it does not document, with a message that quotes the header: so the type is passed on, and no message. Sources: AWS,
+   * "Gateway response types for API Gateway"; HumanCellAtlas/data-store 328.
    */
   private addGatewayResponses(): void {
     const body = (message: string): Record<string, string> => ({
@@ -164,7 +166,7 @@ export class CallersApi extends Construct {
       [ResponseType.DEFAULT_5XX, common],
       [ResponseType.THROTTLED, throttled],
     ] as const) {
-      const templates = body("$context.error.messageString");
+      const templates = body('"API Gateway answered by itself: $context.error.responseType"');
       this.api.addGatewayResponse(type.responseType, { type, responseHeaders, templates });
     }
   }

@@ -100,6 +100,12 @@ describe.each([
     );
   });
 
+  test("neither the access log nor an answer of the gateway has AWS's message, which may quote the caller's key", () => {
+    const stages = propertiesOf(service, "AWS::ApiGateway::Stage");
+    const answers = propertiesOf(service, "AWS::ApiGateway::GatewayResponse");
+    expect(JSON.stringify([stages, answers])).not.toMatch(/context\.error\.message/);
+  });
+
   test("API Gateway may invoke each function by one permission for the callers' stage", () => {
     const functions = new Set([...callerRoutes.values()].map((route) => route.function));
     const permissions = propertiesOf(service, "AWS::Lambda::Permission").filter(({ SourceArn }) =>
@@ -135,7 +141,7 @@ describe.each([
         ...(isThrottled && { "gatewayresponse.header.retry-after": "'1'" }),
       });
       expect(answer.ResponseTemplates).toEqual({
-        "application/json": '{"status":false,"message":$context.error.messageString}',
+        "application/json": '{"status":false,"message":"API Gateway answered by itself: $context.error.responseType"}',
       });
     }
   });
