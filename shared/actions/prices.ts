@@ -91,7 +91,11 @@ const withEnd = (rules: readonly PriceRule[], rule: PriceRule, from: string) => 
 
 /** The rules of an account with one more. Throws if it may not have it. */
 const rulesWith = (context: ActionContext, account: Account, rule: PriceRule): readonly PriceRule[] => {
-  const rules = [...currentRules(account.price_list?.rules ?? [], context.ledger.clock()), rule];
+  // An end that comes later is of the rule that this one replaces.
+  const isItsEnd = (each: PriceRule): boolean =>
+    each.change.by === "none" && isSameSelector(each, rule) && Date.parse(each.from) > Date.parse(rule.from);
+  const current = currentRules(account.price_list?.rules ?? [], context.ledger.clock());
+  const rules = [...current.filter((each) => !isItsEnd(each)), rule];
   if (rules.length > RULES_MAX) throw new OperatorError(`An account has at most ${RULES_MAX} price rules`);
   assertRetrievalCostsMore(context, rules);
   return rules;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createKey, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { createKey, revokeKey, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { createAdmission } from "../../../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../../../shared/access/checksum-key.ts";
 import { PRICE_LEAD_MS, pricesRuns } from "../../../../shared/actions/prices.ts";
@@ -194,6 +194,17 @@ test("the end of a rule does not end one that replaces it before that, also if i
   await remove(next.rule_id, NOON_MS + 180_000);
   const left = await pricesRuns["prices list"](contextAt(NOON_MS + 3 * PRICE_LEAD_MS), { account });
   expect(left.rules).toEqual([]);
+});
+
+test("an end that is to come does not end a rule that begins before it", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const { rule } = await set(account, { percent: -2 });
+  const { keyId } = await createKey(contextAt().accounts, account, { mode: "live" });
+  await pricesRuns["prices remove"](contextAt(), { account, rule_id: rule.rule_id, why: "ended" });
+  await revokeKey(contextAt().accounts, account, keyId);
+  const { rule: next } = await set(account, { percent: -3 }, NOON_MS + 60_000);
+  const { rules } = await pricesRuns["prices list"](contextAt(NOON_MS + 2 * PRICE_LEAD_MS), { account });
+  expect(rules.map(({ rule_id }) => rule_id)).toEqual([next.rule_id]);
 });
 
 test("the price that an app shows is debited, whatever is set or removed and when, also from its copy of the catalog", async () => {
