@@ -51,7 +51,7 @@ const egress = z.discriminatedUnion("kind", [
     vpcId: z.string().check(z.regex(/^vpc-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC")),
     subnetIds: z
       .array(z.string().check(z.regex(/^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a subnet")))
-      .check(z.minLength(1, "Name a subnet at least")),
+      .check(z.minLength(1, "Name a subnet at least"), z.maxLength(16, "Lambda takes at most 16 subnets")),
     /** The addresses from which calls arrive at the upstream. */
     addresses: z
       .array(z.ipv4("is not an IPv4 address"))
@@ -262,7 +262,10 @@ export const stageSettings = z
     /** `sdk` has the SDK send all calls of functions to AWS, without the short path (decision 0025). */
     awsCalls: z._default(z.enum(["short", "sdk"]), "short"),
     /** Private ranges that webhooks may reach, also over plain http. */
-    webhookAllowedCidrs: z._default(ipRanges, []),
+    webhookAllowedCidrs: z._default(
+      ipRanges.check(z.maxLength(59, "A security group has room for 59 ranges: name larger ones")),
+      [],
+    ),
     /** Receives the alarms that need a person at any hour; needed by a stage that sells. */
     alarmEmail: z.optional(z.email()),
     /** Receives the other alarms; without it they go to `alarmEmail` too. */
