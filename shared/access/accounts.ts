@@ -115,8 +115,8 @@ export const createKey = async (
 export type NewKey = { readonly key: string; readonly keyId: string };
 
 /**
- * Creates a key with the name and mode of another one, and those of its permissions to which the account is still entitled. The
- * old key expires at the end of the overlap or earlier.
+ * Creates a key with the name, mode and limits of another one, and those of its permissions to which the account is still
+ * entitled. The old key expires at the end of the overlap or earlier.
  */
 export const rotateKey = async (
   store: AccountStore,
@@ -127,10 +127,8 @@ export const rotateKey = async (
 ): Promise<NewKey & { readonly expiresAt: string }> => {
   const nowMs = nowOf(store);
   const overlapEnd = isoTime(nowMs + overlapMs);
-  const account = await requireAccount(store, accountId);
-  const before = requireKey(account, keyId);
-  const permissions = before.permissions.filter((each) => allows(account.entitlements, each));
-  const { key, accountKey } = await newKey(store, { ...before, permissions, by });
+  const { mode, name } = requireKey(await requireAccount(store, accountId), keyId);
+  const { key, accountKey } = await newKey(store, { mode, name, permissions: [], by });
   const changed = await changeAccount(
     store,
     accountId,
@@ -139,12 +137,15 @@ export const rotateKey = async (
       if (isInactive(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: create a new one instead`);
       const expiresAt = old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
-      return withKey({ ...account, keys }, accountKey, nowMs);
+      // Of the account that is replaced: another person may have lowered either since the one above was read.
+      const permissions = old.permissions.filter((each) => allows(account.entitlements, each));
+      const replacement = { ...accountKey, permissions, ...limitsField(old.order_limits ?? {}) };
+      return withKey({ ...account, keys }, replacement, nowMs);
     },
     (account, before) => {
       const old = requireKey(account, keyId);
       return [
-        keyPut(store, account, accountKey),
+        keyPut(store, account, requireKey(account, accountKey.key_id)),
         expiryUpdate(store, old, old.expires_at ?? overlapEnd),
         ...unlistedRevocations(store, account, before),
       ];
@@ -431,12 +432,12 @@ const requireKey = (account: Account, keyId: string): AccountKey => {
   return key;
 };
 
-type KeyOptions = Pick<AccountKey, "mode" | "name" | "order_limits"> & {
+type KeyOptions = Pick<AccountKey, "mode" | "name"> & {
   readonly permissions: readonly Permission[];
   readonly by: string | undefined;
 };
 
-const newKey = async (store: AccountStore, { mode, permissions, name, by, order_limits = {} }: KeyOptions) => {
+const newKey = async (store: AccountStore, { mode, permissions, name, by }: KeyOptions) => {
   const key = newApiKey(mode, await checksumKeyOf(store.checksumKey));
   const accountKey: AccountKey = {
     key_id: newId("key"),
@@ -448,7 +449,6 @@ const newKey = async (store: AccountStore, { mode, permissions, name, by, order_
     permissions: [...permissions],
     created_at: isoTime(nowOf(store)),
     ...(by !== undefined && { created_by: by }),
-    ...limitsField(order_limits),
   };
   return { key, accountKey };
 };

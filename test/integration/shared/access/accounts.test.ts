@@ -355,6 +355,21 @@ describe("rotateKey", () => {
     expect((await access.keyItem(fresh.key)).permissions).toEqual(new Set(["vtu"]));
   });
 
+  test("a rotated key has the limits that another person lowers while the rotation is under way", async () => {
+    const { accountId, keyId } = await access.anAccount();
+    await setKeyLimits(access.store, accountId, keyId, { order_naira: 5_000 });
+    const { checksumKey } = access.store;
+    const value = async () => {
+      await setKeyLimits(access.store, accountId, keyId, { order_naira: 1_000 });
+      return checksumKey.value();
+    };
+    const store = { ...access.store, checksumKey: { ...checksumKey, value } };
+    const fresh = await rotateKey(store, accountId, keyId, HOUR_MS);
+    expect((await access.keyItem(fresh.key)).key_limits).toEqual({ order_naira: 1_000 });
+    const keys = (await findAccount(access.store, accountId))?.keys.map(({ order_limits }) => order_limits);
+    expect(keys).toEqual([{ order_naira: 1_000 }, { order_naira: 1_000 }]);
+  });
+
   test("another rotation can only end a key sooner, and a key that has ended is not rotated", async () => {
     const { accountId, old } = await aRotation(HOUR_MS);
     const { expiresAt } = await rotateKey(operator.storeAt(), accountId, old.keyId, 24 * HOUR_MS);
