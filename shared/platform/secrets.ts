@@ -27,14 +27,20 @@ export const secret = (
   clock: Clock = systemClock,
   stage: "AWSCURRENT" | "AWSPREVIOUS" = "AWSCURRENT",
 ): Secret => {
-  let cached: { readonly value: string | undefined; readonly untilMs: number } | undefined;
+  let cached:
+    | { readonly value: string | undefined; readonly requestedAtMs: number; readonly untilMs: number }
+    | undefined;
   let request: Promise<string | undefined> | undefined;
 
   const send = (): Promise<string | undefined> => {
+    // An answer may arrive an hour later, after Lambda froze the process: its value is as old as the request.
+    const requestedAtMs = clock();
     const sent = read(client, secretId, stage)
       .then((value) => {
         const cacheMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
-        cached = { value, untilMs: clock() + cacheMs };
+        if (cached === undefined || cached.requestedAtMs <= requestedAtMs) {
+          cached = { value, requestedAtMs, untilMs: requestedAtMs + cacheMs };
+        }
         return value;
       })
       .finally(() => {
@@ -61,7 +67,7 @@ export const secret = (
     try {
       return await withTimeout(FETCH_MS_MAX, refetch);
     } catch {
-      cached = { value: cached.value, untilMs: clock() + RETRY_AFTER_MS };
+      cached = { ...cached, untilMs: clock() + RETRY_AFTER_MS };
       return cached.value;
     }
   };

@@ -10,6 +10,8 @@ const FIVE_MINUTES_MS = 300_000;
 /** The state of the stub: its value, how it fails if it does, and the requests it got. */
 type StubState = {
   value: string | undefined;
+  /** Answers wait for this. */
+  released?: Promise<void>;
   failure: "unavailable" | "denied" | "hangs" | undefined;
   requests: unknown[];
 };
@@ -22,13 +24,15 @@ const aSecret = async (value: string | undefined) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
     stub.requests.push({ target: request.headers["x-amz-target"], ...JSON.parse(body) });
+    const { value: stored } = stub;
+    await stub.released;
     const answer = (status: number, content: object) =>
       response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(content));
     if (stub.failure === "hangs") return;
     if (stub.failure === "unavailable") return answer(500, { __type: "InternalServiceError", Message: "unavailable" });
     if (stub.failure === "denied") return answer(400, { __type: "AccessDeniedException", Message: "denied" });
-    if (stub.value === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
-    return answer(200, { Name: "upstream-key", SecretString: stub.value });
+    if (stored === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
+    return answer(200, { Name: "upstream-key", SecretString: stored });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const address = server.address();
@@ -183,6 +187,40 @@ test("100 concurrent uses share one fetch; its failure rejects them all and is n
   const values = await Promise.all([...Array.from({ length: 50 }, () => value()), refetch()]);
   expect(new Set(values)).toEqual(new Set(["live_key"]));
   expect(stub.requests).toHaveLength(2);
+});
+
+describe("an answer that arrives late, as after a frozen invocation", () => {
+  const aLateAnswer = async () => {
+    const late = await aSecret("live_old");
+    await late.value();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    late.stub.released = promise;
+    late.clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
+    expect(await late.value()).toBe("live_old");
+    delete late.stub.released;
+    late.stub.value = "live_new";
+    return { ...late, release: resolve };
+  };
+
+  test("is as old as its request: a rotated value is used after 5 minutes from then", async () => {
+    const { value, refetch, stub, clock, release } = await aLateAnswer();
+    clock.nowMs += 3_600_000;
+    const joined = refetch();
+    release();
+    expect(await joined).toBe("live_old");
+    expect(await value()).toBe("live_new");
+    expect(stub.requests).toHaveLength(3);
+  });
+
+  test("does not replace the value of a later request", async () => {
+    const { value, refetch, stub, clock, release } = await aLateAnswer();
+    clock.nowMs += 3_600_000;
+    expect(await refetch()).toBe("live_new");
+    release();
+    await new Promise((answered) => setTimeout(answered, 200));
+    expect(await value()).toBe("live_new");
+    expect(stub.requests).toHaveLength(3);
+  });
 });
 
 test("a fetch that never ends, as after a frozen invocation, is replaced by another one after 3 s", async () => {
