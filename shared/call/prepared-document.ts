@@ -21,6 +21,8 @@ type Serving = {
   readonly contentType: string;
   readonly cacheControl: string;
   readonly ageS?: number;
+  /** Headers, beside `accept-encoding`, by which the document differs: a cache keeps a copy for each of their values. */
+  readonly varyBy?: readonly string[];
   /** Also to a client that does not accept gzip: the stage pays for each byte of a large public document. */
   readonly isAlwaysGzip?: true;
 };
@@ -29,12 +31,12 @@ type Serving = {
 export const serveDocument = (
   document: PreparedDocument,
   { headers: sent }: Pick<CallRequest, "headers">,
-  { contentType, cacheControl, ageS, isAlwaysGzip }: Serving,
+  { contentType, cacheControl, ageS, varyBy = [], isAlwaysGzip }: Serving,
 ): PreparedResponse => {
   const headers = {
     etag: document.etag,
     "cache-control": cacheControl,
-    vary: "accept-encoding",
+    vary: ["accept-encoding", ...varyBy].join(", "),
     ...(ageS !== undefined && { age: String(ageS) }),
   };
   if (matchesEtag(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };

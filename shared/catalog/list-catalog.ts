@@ -2,6 +2,7 @@ import type { Call } from "../call/call.ts";
 import { serveDocument } from "../call/prepared-document.ts";
 import type { PreparedResponse } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
 import { type Clock, systemClock } from "../platform/time.ts";
 import { pricedCatalog } from "../prices/price-catalog.ts";
@@ -33,6 +34,8 @@ export const listCatalog = (memory: CatalogMemory, prices: PriceRules, clock: Cl
     return serveDocument(document, request, {
       contentType: "application/json; charset=utf-8",
       cacheControl: `private, max-age=${Math.min(CATALOG_MAX_AGE_S, changeS)}`,
+      // An app with keys of two accounts may have one cache.
+      varyBy: ["authorization", headers.apiKey],
       ...(ageS !== undefined && { ageS }),
     });
   };
