@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { securityHeaders } from "../contract/headers.ts";
 
 const event = z.object({ rawPath: z.string(), requestContext: z.object({ http: z.object({ method: z.string() }) }) });
 
@@ -9,5 +10,5 @@ const event = z.object({ rawPath: z.string(), requestContext: z.object({ http: z
 export const consoleRedirect = (request: unknown) => {
   const { data } = event.safeParse(request);
   if (data?.rawPath !== "/console/" || data.requestContext.http.method !== "GET") return undefined;
-  return { statusCode: 302, headers: { location: "/console", "cache-control": "no-store" } };
+  return { statusCode: 302, headers: { ...securityHeaders, location: "/console", "cache-control": "no-store" } };
 };

@@ -6,7 +6,7 @@ const requestOf = (method: string, rawPath: string) => ({ rawPath, requestContex
 test("the console's path with a slash at its end leads to the console", () => {
   expect(consoleRedirect(requestOf("GET", "/console/"))).toMatchObject({
     statusCode: 302,
-    headers: { location: "/console" },
+    headers: { location: "/console", "strict-transport-security": "max-age=31536000" },
   });
 });
 
