@@ -116,7 +116,8 @@ export type NewKey = { readonly key: string; readonly keyId: string };
 
 /**
  * Creates a key with the name, mode and limits of another one, and those of its permissions to which the account is still
- * entitled. The old key expires at the end of the overlap or earlier.
+ * entitled. The old key expires at the end of the overlap or earlier. `assertMayRotate` refuses the old key as it is when
+ * it is replaced: another person may have rotated it since it was read.
  */
 export const rotateKey = async (
   store: AccountStore,
@@ -124,6 +125,7 @@ export const rotateKey = async (
   keyId: string,
   overlapMs: number,
   by?: string,
+  assertMayRotate: (old: AccountKey) => void = () => {},
 ): Promise<NewKey & { readonly expiresAt: string }> => {
   const nowMs = nowOf(store);
   const overlapEnd = isoTime(nowMs + overlapMs);
@@ -134,6 +136,7 @@ export const rotateKey = async (
     accountId,
     (account) => {
       const old = requireKey(account, keyId);
+      assertMayRotate(old);
       if (isInactive(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: create a new one instead`);
       const expiresAt = old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));

@@ -106,13 +106,13 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
   "keys rotate": async (context, { account, key: keyId, overlap_ms, why }) => {
     const { account_id, key: before } = await requireKey(context, account, keyId);
     assertMayGive(context, before.permissions);
-    assertNotRotated(before);
     const store = audited(context, ({ keys }) => ({
       action: "keys rotate",
       why,
       details: { ...namesOf(keys.at(-1)), instead_of: keyId },
     }));
-    const rotated = await rotateKey(store, account_id, keyId, overlap_ms, actorName(context.actor()));
+    const by = actorName(context.actor());
+    const rotated = await rotateKey(store, account_id, keyId, overlap_ms, by, assertNotRotated);
     return {
       account_id,
       key_id: rotated.keyId,

@@ -124,3 +124,14 @@ test("a key that was rotated is not rotated again; the sentence names no command
   expect(again.sentence).toBe(`${key} was rotated already and expires at ${isoTime(NOON_MS)}`);
   expect(again.message).toContain(". See its replacement with keys list");
 });
+
+test("of two people who rotate a key at the same time one gets a new key, and the other is refused", async () => {
+  const { accountId: account, keyId: key } = await access.anAccount();
+  const rotations = await Promise.allSettled(
+    ["first", "second"].map(() => keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 })),
+  );
+  expect(rotations.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const refused = rotations.find((each) => each.status === "rejected");
+  expect(refused?.reason.sentence).toBe(`${key} was rotated already and expires at ${isoTime(NOON_MS)}`);
+  expect(await keysOf(account)).toHaveLength(2);
+});
