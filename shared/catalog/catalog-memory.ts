@@ -17,14 +17,19 @@ export type CatalogMemory = {
 
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
   let cached: Snapshot | undefined;
-  let readAtMs = Number.NEGATIVE_INFINITY;
+  let requestedAtMs = Number.NEGATIVE_INFINITY;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
 
   const snapshot = async (): Promise<Snapshot | undefined> => {
-    if (cached !== undefined && clock() - readAtMs < CATALOG_MEMORY_MS) return cached;
+    // An answer may arrive an hour later, after Lambda froze the process: its catalog is as old as the request.
+    const nowMs = clock();
+    if (cached !== undefined && nowMs - requestedAtMs < CATALOG_MEMORY_MS) return cached;
     try {
-      cached = (await store.read()) ?? cached;
-      readAtMs = clock();
+      const stored = await store.read();
+      if (nowMs >= requestedAtMs) {
+        cached = stored ?? cached;
+        requestedAtMs = nowMs;
+      }
     } catch (error) {
       // While the table cannot be read, the copy in memory is served. Callers decide whether it is too old.
       if (cached === undefined) throw error;

@@ -86,3 +86,32 @@ test("a catalog that was deleted from the table stays in memory", async () => {
   clock.nowMs = NOON_MS + 60_000;
   expect(await snapshot()).toBe(older);
 });
+
+test("a read whose answer comes late is as old as its request: the next request reads the table again", async () => {
+  const clock = { nowMs: NOON_MS };
+  const answers = [Promise.withResolvers<Snapshot>(), Promise.withResolvers<Snapshot>()];
+  let reads = 0;
+  const { snapshot } = catalogMemory({ read: async () => answers[reads++]?.promise }, () => clock.nowMs);
+  const frozen = snapshot();
+  clock.nowMs = NOON_MS + 3_600_000;
+  answers[0]?.resolve(older);
+  expect(await frozen).toBe(older);
+  answers[1]?.resolve(newer);
+  expect(await snapshot()).toBe(newer);
+});
+
+test("an answer that arrives after the one to a later request does not replace it", async () => {
+  const clock = { nowMs: NOON_MS };
+  const answers = [Promise.withResolvers<Snapshot>(), Promise.withResolvers<Snapshot>()];
+  let reads = 0;
+  const { snapshot } = catalogMemory({ read: async () => answers[reads++]?.promise }, () => clock.nowMs);
+  const overtaken = snapshot();
+  clock.nowMs += 1;
+  const later = snapshot();
+  answers[1]?.resolve(newer);
+  expect(await later).toBe(newer);
+  answers[0]?.resolve(older);
+  expect(await overtaken).toBe(newer);
+  expect(await snapshot()).toBe(newer);
+  expect(reads).toBe(2);
+});
