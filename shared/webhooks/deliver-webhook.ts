@@ -22,6 +22,7 @@ import { type Endpoint, type EndpointStore, openEndpoint } from "./endpoint.ts";
 import { readEndpointHealth, recordEndpointHealth, withEvent } from "./endpoint-health.ts";
 import {
   decideNextStep,
+  FAILING_MS_MAX,
   isDelivered,
   isDown,
   type NextStep,
@@ -119,14 +120,15 @@ const attemptDelivery = async (
   const headers = signedHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets });
   const result = await post({ url: endpoint.url, headers, body });
   const nowMs = ledger.clock();
+  const before = await failuresBefore(ledger, delivery, endpoint, nowMs);
   const nextStep = decideNextStep(result, {
     attempt: delivery.attempts.length + 1,
-    failingSinceMs: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
+    failingSinceMs: before.failingSince === undefined ? undefined : Date.parse(before.failingSince),
     nowMs,
     random: random(),
   });
   const attempt = attemptOf(delivery, result, startedAtMs, nowMs);
-  const after = endpointAfter(endpoint, nextStep, id, startedAtMs);
+  const after = endpointAfter(before, nextStep, id, startedAtMs);
   const recorded = await recordProgress(ledger, delivery, {
     state: stateAfter[nextStep.kind],
     attempt,
@@ -142,7 +144,7 @@ const attemptDelivery = async (
     ...withoutAnswer(attempt),
     next_step: nextStep.kind,
   });
-  await updateEndpointHealth(ledger, delivery, endpoint, after, nextStep);
+  await updateEndpointHealth(ledger, delivery, { ...endpoint, ...before }, after, { nextStep, startedAtMs });
   // The endpoint has recovered: what is parked follows in the next minute.
   if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
     await scheduleRequeue(ledger, endpointOf(delivery), ledger.clock());
@@ -205,6 +207,24 @@ const postponed = (waitMs: number): MessageResult => ({
 /** How an endpoint has failed since its last success. */
 type FailureHistory = Pick<Endpoint, "failingSince" | "failingEvents">;
 
+/**
+ * How an endpoint had failed before an attempt. Failures that switch the endpoint off are read again after the post: a
+ * webhook that was delivered beside it may have ended them.
+ */
+const failuresBefore = async (
+  ledger: Ledger,
+  delivery: Delivery,
+  { generation, failingSince, failingEvents }: Endpoint,
+  nowMs: number,
+): Promise<FailureHistory> => {
+  if (failingSince === undefined || nowMs - Date.parse(failingSince) < FAILING_MS_MAX) {
+    return { failingSince, failingEvents };
+  }
+  const health = await readEndpointHealth(ledger, endpointOf(delivery));
+  const failing = health?.generation === generation ? health.failing : undefined;
+  return { failingSince: failing?.since, failingEvents: failing?.events ?? [] };
+};
+
 const endpointAfter = (
   { failingSince, failingEvents }: FailureHistory,
   nextStep: NextStep,
@@ -221,15 +241,17 @@ const updateEndpointHealth = async (
   delivery: Delivery,
   before: Endpoint,
   after: FailureHistory,
-  nextStep: NextStep,
+  { nextStep, startedAtMs }: { readonly nextStep: NextStep; readonly startedAtMs: number },
 ): Promise<void> => {
-  const { failingSince: since, failingEvents } = after;
+  const { failingEvents } = after;
   const { account_id: account, endpoint, webhook_id: event } = delivery;
   const about = { ...endpointOf(delivery), generation: before.generation };
-  if (since === undefined) {
+  if (after.failingSince === undefined) {
     if (before.failingSince !== undefined) await recordEndpointHealth(ledger, about, { kind: "working" });
     return;
   }
+  // Not when the failures before began: a webhook that was delivered beside this one may have ended them.
+  const since = isoTime(startedAtMs);
   if (nextStep.kind === "switch_off") {
     log.alarm("webhook.switched_off", { account, endpoint, reason: nextStep.reason });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event, switchOff: true });

@@ -19,7 +19,7 @@ import {
   requireEndpoint,
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
-import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
+import { type HealthObservation, recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { readParkedEndpoint } from "../../../../shared/webhooks/parked-endpoint.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
@@ -100,16 +100,17 @@ const aSettlement = async (
   const readRecord = (of: DeliveryMessage) => readDelivery(ledger, recordPk(of));
   const delivery = () => readRecord(message);
   const endpoint = () => requireEndpoint(endpoints, account_id);
-  const fail = async (...events: readonly string[]): Promise<void> => {
+  const observe = async (...observations: readonly HealthObservation[]): Promise<void> => {
     const about = { ...firstEndpoint(account_id), generation: (await endpoint()).generation };
-    for (const event of events) {
-      await recordEndpointHealth(ledger, about, { kind: "failing", since: isoTime(nowMs), event });
-    }
+    for (const observation of observations) await recordEndpointHealth(ledger, about, observation);
   };
+  const fail = (...events: readonly string[]) =>
+    observe(...events.map((event) => ({ kind: "failing", since: isoTime(nowMs), event }) as const));
+  const succeed = () => observe({ kind: "working" });
   const nextRequeue = async () => (await readParkedEndpoint(ledger, firstEndpoint(account_id)))?.listed_at;
   return {
     ...{ account_id, accounts, endpoints, webhookSecret, message },
-    ...{ handler, deliver, delivery, readRecord, endpoint, postpone, fail, nextRequeue },
+    ...{ handler, deliver, delivery, readRecord, endpoint, postpone, fail, succeed, nextRequeue },
   };
 };
 
@@ -250,6 +251,22 @@ test("five days of failure switch the endpoint off, counted from the first failu
   expect(await other.deliver()).toBe("done");
   expect(await other.endpoint()).toMatchObject({ status: "off" });
   expect(await other.delivery()).toMatchObject({ state: "switched_off", attempts: { length: 2 } });
+});
+
+test.each([
+  ["that began five days ago", 120, []],
+  ["of another event", 1, ["evt_other"]],
+])("failures %s, and that a webhook beside the attempt ended, do not count for it", async (_title, hours, others) => {
+  let isRepaired = async (): Promise<void> => {};
+  const receiver = await aReceiver((response) => void isRepaired().then(() => response.writeHead(500).end()));
+  const { deliver, delivery, endpoint, fail, succeed } = await aSettlement(receiver.url);
+  if (others.length > 0) await fail(...others);
+  else await deliver();
+  nowMs += hours * HOUR_MS;
+  isRepaired = succeed;
+  expect(await deliver()).toBe("retry");
+  expect(await delivery()).toMatchObject({ state: "pending" });
+  expect(await endpoint()).toMatchObject({ status: "on", failingSince: isoTime(nowMs), failingEvents: { length: 1 } });
 });
 
 test("no attempt changes the account: not one that fails, succeeds after failures, or switches the endpoint off", async () => {
