@@ -134,6 +134,8 @@ const lockedBucket = (stack: Stack, stage: string, days: number): Bucket => {
   };
   deny(["s3:DeleteObject", "s3:DeleteObjectVersion"], {});
   deny(["s3:PutObject"], { ArnNotLike: { "aws:PrincipalArn": writer } });
+  // The CDK gives a policy no removal policy of its own: it would go with the stack, and the bucket would stay without it.
+  bucket.policy?.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
   acknowledge(bucket, "S1", "It is a log itself; AWS CloudTrail's data events say who reads it");
   return bucket;
 };

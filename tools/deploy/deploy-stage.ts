@@ -70,10 +70,11 @@ export const destroyStage = async (stage: string, settings: StageSettings, cdk: 
   const code = await cdk("destroy", "--all");
   if (code === 0) {
     const kept = sells(settings) ? ", the identity key, the bucket of the trail of direct access" : "";
+    const copies = settings.auditCopy ? ", the bucket of auditCopy" : "";
     const addresses = settings.egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
     const vaults = recovery ? ", and the backup vaults of both regions" : "";
     console.log(
-      `Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys${kept}${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
+      `Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys${kept}${copies}${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
     );
   }
   return code;

@@ -89,7 +89,10 @@ describe("the bucket with the copy of the audit log", () => {
 
   test("it exists with the setting alone, locks each version for the days of it, and stays when its stack goes", () => {
     expect(data.all("AWS::S3::Bucket")).toEqual([]);
-    expect(bucket?.DeletionPolicy).toBe("RetainExceptOnCreate");
+    // With its policy, without which everybody who may delete objects could do so when their days end.
+    for (const each of [bucket, policy]) {
+      expect(each).toMatchObject({ DeletionPolicy: "RetainExceptOnCreate", UpdateReplacePolicy: "Retain" });
+    }
     expect(bucket?.Properties).toMatchObject({
       ObjectLockEnabled: true,
       ObjectLockConfiguration: {

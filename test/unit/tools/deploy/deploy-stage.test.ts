@@ -234,4 +234,10 @@ describe("destroyStage", () => {
       /^Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys(, the identity key, the bucket of the trail of direct access)?, and the elastic IPs\./,
     );
   });
+
+  test("destroy names the bucket with the copy of the audit log, which stays", async () => {
+    deployed = { "Prod-Data": { isProtected: false } };
+    expect(await destroyStage("prod", prodWith({ auditCopy: { days: 400 } }), cdkThatEnds(0))).toBe(0);
+    expect(printed).toContain(", the bucket of auditCopy");
+  });
 });
