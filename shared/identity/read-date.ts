@@ -15,12 +15,16 @@ const formatOf = ([first = "", middle = ""]: readonly string[], order: DateOrder
 };
 const FULL_YEAR = /^\d{4}$/;
 
+/** With a time and the name of its zone a date has some 70. A photo in its place has millions, and patterns take minutes. */
+const LENGTH_MAX = 100;
+
 /**
  * Reads a past date as `YYYY-MM-DD`; undefined if the text is not one. An instant is read in the time zone of Lagos. A
  * month above 12 is not swapped with the day: it shows that the stage's date order is wrong. Source: docs/interface.md
  * 12.D6.
  */
 export const readDate = (text: string, order: DateOrder, nowMs: number): string | undefined => {
+  if (text.length > LENGTH_MAX) return undefined;
   if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return dateInLagos(Date.parse(text));
   const words = text
     .replace(/[T ,]+\d{1,2}:\d{2}.*$/, "")

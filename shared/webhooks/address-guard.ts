@@ -74,7 +74,9 @@ export const addressesOf = async (url: URL, resolve: Resolve): Promise<readonly 
  */
 export const parseEndpointUrl = async (text: string, rules: AddressRules): Promise<URL> => {
   const url = URL.parse(text);
-  if (url === null || text.length > URL_LENGTH_MAX) throw new EndpointUrlError(`"${text.slice(0, 100)}" is not a URL`);
+  // Parsers of JSON in other languages refuse a message that ends with half of a surrogate pair.
+  if (url === null || text.length > URL_LENGTH_MAX)
+    throw new EndpointUrlError(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw new EndpointUrlError("The URL must begin with https://");
   if (url.username !== "" || url.password !== "") throw new EndpointUrlError("The URL must not contain credentials");

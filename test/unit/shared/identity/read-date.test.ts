@@ -27,6 +27,7 @@ describe("a date", () => {
     "Tuesday, 2 January 1990",
     "Tue Jan 02 1990",
     "Tue Jan 02 1990 00:00:00 GMT+0100 (WAT)",
+    "Tue Jan 02 1990 00:00:00 GMT+0100 (West Africa Standard Time)",
     "02/01/1990 00:00:00",
     "1990/01/02 13:45",
     "Jan 2, 1990 12:00:00 AM",
@@ -93,6 +94,15 @@ describe("a date", () => {
       expect(readDate(text, order, NOON_MS)).toBeUndefined();
     }
   });
+});
+
+test.each([
+  ["spaces", " "],
+  ["the letter T", "T"],
+])("a text of 100,000 characters, most of them %s, is unreadable at once", (_title, filling) => {
+  const startedMs = performance.now();
+  expect(readDate(`1990${filling.repeat(100_000)}x`, "day-first", NOON_MS)).toBeUndefined();
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
 test("the shape of a text contains none of its digits and letters, and at most 40 characters", () => {

@@ -119,6 +119,7 @@ describe("parseEndpointUrl", () => {
     ["app.example.com/hook", "is not a URL"],
     ["", "is not a URL"],
     [`${URL_OF_2000}x`, "is not a URL"],
+    [`${"x".repeat(99)}😀`, `"${"x".repeat(99)}\uFFFD" is not a URL`],
     ["https://user:pass@app.example.com/", "must not contain credentials"],
     ["https://user@app.example.com/", "must not contain credentials"],
     ["https://:pass@app.example.com/", "must not contain credentials"],
