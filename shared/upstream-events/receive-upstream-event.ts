@@ -24,6 +24,8 @@ export type ReceiveDeps = {
 export const receiveUpstreamEvent =
   ({ profile, outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
+    // Before the key is read, which may take seconds: an order that is sent in them is no candidate for the event.
+    const received_at = isoTime(clock());
     const parsed = parseEvent(profile, input);
     if (parsed.kind === "ignored") {
       return { message: "This event needs no action", data: { outcome: "ignored" as const } };
@@ -47,7 +49,7 @@ export const receiveUpstreamEvent =
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
-      received_at: isoTime(clock()),
+      received_at,
       reference: upstreamReference,
       status,
       ...(type !== undefined && { type }),

@@ -10,6 +10,7 @@ import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
@@ -64,6 +65,22 @@ describe("an event of the upstream", () => {
     };
     const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
     expect(queued).toEqual([{ message, delayS: 0 }]);
+  });
+
+  test("an event came when its request did, however long the key of its hashes takes", async () => {
+    let nowMs = NOON_MS;
+    const queued: OutcomeMessage[] = [];
+    await receiveUpstreamEvent({
+      profile: profileOf({}),
+      outcomeQueue: { send: async (message) => void queued.push(message) },
+      keyedHashes: async () => {
+        nowMs += 3_000;
+        return keyedHashes();
+      },
+      isAuthenticated: true,
+      clock: () => nowMs,
+    })({ input: upstreamEvent.parse(aReport({})), deadline: deadlineIn(1_000) });
+    expect(queued).toMatchObject([{ received_at: isoTime(NOON_MS) }]);
   });
 
   test("an event whose amount has floating-point noise is queued with whole kobo", async () => {
