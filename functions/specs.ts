@@ -364,7 +364,7 @@ export const sendNotificationsSpec = {
       // Neither a phone number nor what is made from it.
       readsInPart: {
         kinds: ["transaction"],
-        attributes: ["account_id", "type", "mode", "status", "amount_kobo", "network", "created_at"],
+        attributes: ["account_id", "type", "mode", "status", "amount_kobo", "network", "created_at", "sent_at"],
       },
       PutItem: ["notified"],
     },

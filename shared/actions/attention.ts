@@ -1,6 +1,5 @@
 import type { attentionActions } from "../contract/actions/attention.ts";
-import { STUCK_MS } from "../ledger/transaction.ts";
-import { isoTime } from "../platform/time.ts";
+import { isStuck } from "../ledger/transaction.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -19,10 +18,10 @@ export const attentionRuns: ActionRuns<typeof attentionActions> = {
       countApprovable(context),
       ...deadLetters.map((url) => countMessages(context, url)),
     ]);
-    const stuckBefore = isoTime(ledger.clock() - STUCK_MS);
+    const nowMs = ledger.clock();
     return {
       open_orders: open.length,
-      stuck_orders: open.filter(({ created_at }) => created_at <= stuckBefore).length,
+      stuck_orders: open.filter((order) => isStuck(order, nowMs)).length,
       unmatched_events: events.length,
       queued_orders: queued.count,
       oldest_queued_s: queued.oldestS ?? null,

@@ -4,7 +4,7 @@ import { getItems } from "../ledger/get-item.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
 import { accountPk } from "../ledger/schema.ts";
-import { STUCK_MS } from "../ledger/transaction.ts";
+import { isStuck, STUCK_MS } from "../ledger/transaction.ts";
 import { readHoursLeft } from "../margin/float.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
@@ -160,8 +160,9 @@ export const deadLetters: DoctorCheck = async (context) => {
 };
 
 export const stuck: DoctorCheck = async ({ ledger }) => {
-  const range = { from: ALL_TIMES.from, to: isoTime(ledger.clock() - STUCK_MS) };
-  const { length } = await openTransactions(ledger, range);
+  const nowMs = ledger.clock();
+  const range = { from: ALL_TIMES.from, to: isoTime(nowMs - STUCK_MS) };
+  const { length } = (await openTransactions(ledger, range)).filter((order) => isStuck(order, nowMs));
   if (length === 0) return ok("none");
   return lookInto(`${length} open for more than 15 minutes`, 'Follow "Stuck purchase" in docs/runbook.md');
 };

@@ -13,6 +13,7 @@ import {
   isFinalStatus,
   isIdentityCheck,
   isQueuedOrder,
+  isStuck,
   referenceOf,
   STUCK_MS,
   sentAt,
@@ -59,13 +60,12 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   "transactions open": async ({ ledger }) => {
     const nowMs = ledger.clock();
     const open = await openOlderThan({ ledger }, 0);
-    const isStuck = ({ created_at }: Transaction): boolean => created_at <= isoTime(nowMs - STUCK_MS);
     return {
       number: open.length,
-      stuck: open.filter(isStuck).length,
+      stuck: open.filter((order) => isStuck(order, nowMs)).length,
       transactions: open.slice(0, LISTED_TRANSACTIONS_MAX).map((transaction) => ({
         ...transactionView(transaction),
-        stuck: isStuck(transaction),
+        stuck: isStuck(transaction, nowMs),
         in_flight_ms: inFlightMs(transaction, nowMs),
         taken: takerOf(transaction, nowMs) ?? null,
       })),

@@ -2,7 +2,7 @@ import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream
 import { SERVICE } from "../ledger/audit.ts";
 import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
-import { STUCK_MS } from "../ledger/transaction.ts";
+import { isStuck } from "../ledger/transaction.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
@@ -54,7 +54,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       waiting: { count: waiting.count, oldest_s: waiting.oldestS ?? null, sending_s: waiting.sendingS ?? null },
       open: {
         count: open.length,
-        stuck: openedAt.filter((at) => Date.parse(at) < nowMs - STUCK_MS).length,
+        stuck: open.filter((order) => isStuck(order, nowMs)).length,
         oldest_at: openedAt[0] ?? null,
       },
       recent: {

@@ -136,6 +136,10 @@ export const isQueuedOrder = <Stored extends Pick<Transaction, "queued">>(order:
 export const sentAt = ({ sent_at, created_at }: Pick<Transaction, "sent_at" | "created_at">): string =>
   sent_at ?? created_at;
 
+/** Whether an open transaction is stuck. One that waited is open for its outcome since it was sent. */
+export const isStuck = (order: Pick<Transaction, "sent_at" | "created_at">, nowMs: number): boolean =>
+  nowMs - Date.parse(sentAt(order)) > STUCK_MS;
+
 /** Unlike a purchase, an identity check has no value once its request has ended without a result. */
 export const isIdentityCheck = ({ type }: Pick<Transaction, "type">): boolean => type !== "data" && type !== "airtime";
 

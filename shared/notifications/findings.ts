@@ -11,7 +11,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readAccountPeriods } from "../ledger/period.ts";
 import { ALL_TIMES, accountIdsOf, openKeys } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
-import { referenceOf, STUCK_MS, transactionSchema } from "../ledger/transaction.ts";
+import { isStuck, referenceOf, STUCK_MS, transactionSchema } from "../ledger/transaction.ts";
 import { walletSchema } from "../ledger/wallet.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
 import { isoTime } from "../platform/time.ts";
@@ -52,7 +52,7 @@ export const orderShape = lazyObject(
   () =>
     z.pick(transactionSchema, {
       ...{ pk: true, account_id: true, type: true, mode: true, status: true },
-      ...{ amount_kobo: true, network: true, created_at: true },
+      ...{ amount_kobo: true, network: true, created_at: true, sent_at: true },
     }).shape,
 );
 type Account = z.infer<typeof accountShape>;
@@ -156,9 +156,12 @@ const findEndpointFaults: Find = async ({ ledger, timeZone }, accounts) => {
 
 /** Of all accounts it is one finding, however many orders become stuck while the upstream does not answer. */
 const findStuckOrders: Find = async ({ ledger, timeZone }, accounts) => {
-  const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(ledger.clock() - STUCK_MS) });
+  const nowMs = ledger.clock();
+  const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - STUCK_MS) });
   const pks = keys.map(({ pk }) => pk);
-  const stuck = (await readAll(ledger, pks, orderShape)).filter(({ status }) => status === "processing");
+  const stuck = (await readAll(ledger, pks, orderShape)).filter(
+    (order) => order.status === "processing" && isStuck(order, nowMs),
+  );
   const [oldest] = stuck;
   const finding = (key: string, whose: string, count: number, first: Order, path: string): Finding => {
     const orders = count === 1 ? `1 order${whose} has` : `${count} orders${whose} have`;

@@ -5,7 +5,7 @@ import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
-import { CHECK_OPEN_MS_MAX, isIdentityCheck, STUCK_MS, sentAt, type Transaction } from "../ledger/transaction.ts";
+import { CHECK_OPEN_MS_MAX, isIdentityCheck, isStuck, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
@@ -44,7 +44,7 @@ export const reconcileLedger = async (
   putMetrics(
     {
       OldestOpenSeconds: oldestS(open),
-      StuckTransactions: open.filter((transaction) => ageMs(transaction) > STUCK_MS).length,
+      StuckTransactions: open.filter((transaction) => isStuck(transaction, nowMs)).length,
       OldestUnrefundedSeconds: oldestS(abandoned),
       OpenOver24Hours: pending.length,
     },

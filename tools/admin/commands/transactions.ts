@@ -4,7 +4,7 @@ import { openOlderThan, transactionView } from "../../../shared/actions/transact
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
-import { STUCK_MS } from "../../../shared/ledger/transaction.ts";
+import { isStuck } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -66,7 +66,9 @@ type Listed = ActionOutput<"transactions list">["transactions"];
 
 /** All of them, in contrast to the console. */
 const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<typeof listInput>): Promise<Listed> =>
-  (await openOlderThan(context, stuck ? Math.max(STUCK_MS, older) : older)).map(transactionView);
+  (await openOlderThan(context, older))
+    .filter((order) => !stuck || isStuck(order, context.ledger.clock()))
+    .map(transactionView);
 
 const listOfAccount = async (
   context: AdminContext,

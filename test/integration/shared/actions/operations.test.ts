@@ -127,6 +127,8 @@ test("upstream show has the last catalog, the limit, open orders and what ended 
   const openedAt = isoTime(NOON_MS - HOUR_MS);
   await ledger.anOpenTransaction(accountId, { created_at: openedAt });
   await ledger.anOpenTransaction(accountId);
+  // It waited in the queue, and was sent just now.
+  await ledger.anOpenTransaction(accountId, { created_at: openedAt, sent_at: isoTime(NOON_MS) });
   const ended = { type: "data", network: "MTN", status: "success", amountKobo: 50_000, latencyMs: 900 } as const;
   await addToHours(
     cache,
@@ -138,7 +140,7 @@ test("upstream show has the last catalog, the limit, open orders and what ended 
     refusals: [],
     limit: { per_minute: 120, spent_until: isoTime(NOON_MS + 20_000) },
     waiting: { count: 0, oldest_s: null, sending_s: 0 },
-    open: { count: 2, stuck: 1, oldest_at: openedAt },
+    open: { count: 3, stuck: 1, oldest_at: openedAt },
     recent: {
       latency_bounds_ms: expect.arrayContaining([1_000]),
       counts: [
@@ -289,7 +291,10 @@ test("after unrecognized answers the doctor says that the outcomes of the purcha
 });
 
 test("the console's doctor skips what needs a secret, and a check that fails is a fault of its own", async () => {
-  const { context } = await aService({ facts: { sells: false, workers: "off" } });
+  const { ledger, context } = await aService({ facts: { sells: false, workers: "off" } });
+  // It waited in the queue, and was sent just now.
+  const waited = { created_at: isoTime(NOON_MS - HOUR_MS), sent_at: isoTime(NOON_MS) };
+  await ledger.anOpenTransaction(await ledger.anAccount(2_000), waited);
   const { ok, checks } = await doctorRuns.doctor(context, {});
   expect(ok).toBe(false);
   expect(Object.fromEntries(checks.map(({ check, state, found }) => [check, `${state}: ${found}`]))).toMatchObject({

@@ -231,6 +231,7 @@ describe("transactions open", () => {
     const at = isoTime(NOON_MS - STUCK_MS - 1_000);
     const stuck = await anOrder({ created_at: at, updated_at: at });
     const recent = isoTime(NOON_MS - 10_000);
+    const waited = await anOrder({ created_at: at, sent_at: recent, updated_at: isoTime(NOON_MS - 5_000) });
     const inFlight = await anOrder({ created_at: recent, updated_at: recent });
     const listed = await transactionsRuns["transactions open"](context(), {});
     const flags = ({ transaction }: { readonly transaction: Transaction }) =>
@@ -239,6 +240,7 @@ describe("transactions open", () => {
         .map(({ stuck, in_flight_ms }) => [stuck, in_flight_ms]);
     expect(flags(open)).toEqual([[false, 0]]);
     expect(flags(stuck)).toEqual([[true, 0]]);
+    expect(flags(waited)).toEqual([[false, 0]]);
     expect(flags(inFlight)).toEqual([[false, ORDER_GRACE_MS - 10_000]]);
     expect(listed.number).toBeGreaterThanOrEqual(3);
     expect(listed.stuck).toBeGreaterThanOrEqual(1);

@@ -373,6 +373,17 @@ describe("noise", () => {
     expect(chat.posted[3]).not.toContain("The balance of");
   });
 
+  test("an order that waited is stuck only 15 minutes after it was sent", async () => {
+    const account = await anAccount("Tunde", "tunde@example.com");
+    await aPerson("tunde").choose({ slack: ["order.stuck"], slack_url: chat.url });
+    const created_at = isoTime(ledger.nowMs - 20 * MINUTE_MS);
+    await ledger.anOpenTransaction(account, { created_at, listed_at: created_at, sent_at: isoTime(ledger.nowMs) });
+    await run();
+    expect(chat.posted).toEqual([]);
+    await run(15 * MINUTE_MS);
+    expect(chat.posted).toEqual([expect.stringContaining("1 order of Tunde has had no outcome")]);
+  });
+
   test("orders that stay stuck are in a message each day, beside more than 20 low wallets of which one is new each day", async () => {
     const account = await anAccount("Checkout");
     await aPerson("ada", { roles: ["operator"] }).choose({
