@@ -120,7 +120,10 @@ test("a day is imported in two files, compared, decided, signed off, exported an
   expect(pack.trimEnd().split("\n")).toHaveLength(7);
   for (const phone of ["08031234567", "08031234599"]) expect(pack).not.toContain(phone);
   const verify = (text: string) => service.admin(["reconciliation", "verify"], text);
-  expect(await verify(pack)).toMatchObject({ code: 0, stdout: expect.stringContaining("the file that bola exported") });
+  expect(await verify(pack)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("the file that Command line (says: bola) exported"),
+  });
   const forged = await verify(pack.replace("Mail to the upstream", "Mail to nobody"));
   expect(forged).toMatchObject({ code: 1, stdout: "Line 2 is wrong: it was changed.\n" });
   const offline = await runCommand(["reconciliation", "verify"], { serviceFile: "/no/such/service.json", stdin: pack });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import * as z from "#zod";
 import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
 import { koboText } from "../../../shared/contract/money.ts";
-import { SERVICE } from "../../../shared/ledger/audit.ts";
+import { actorName, SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { type VerifiedPack, verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
@@ -127,7 +127,7 @@ const exporterOf = async (
     const entry = entries.find(
       ({ action, details }) => action === STATEMENT_EXPORT && details.hash === hash && details.count === count,
     );
-    if (entry !== undefined) return { by: entry.by, at: entry.at };
+    if (entry !== undefined) return { by: actorName(entry), at: entry.at };
   }
   return undefined;
 };

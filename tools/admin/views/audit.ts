@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { detailsText } from "../../../shared/ledger/audit.ts";
+import { actorName, detailsText } from "../../../shared/ledger/audit.ts";
 import { localTime, table } from "./print.ts";
 
 /** With columns for the AWS identity, for the subject of who signed in to the console and for the address, if an entry has one. */
@@ -15,7 +15,7 @@ export const auditTable = (entries: ActionOutput<"audit account">["entries"], ti
       ...(hasAddress ? ["from"] : []),
     ],
     entries.map(({ at, by, action, details, why, caller_arn, person, source_ip }) => [
-      ...[localTime(at, timeZone), by, action, detailsText(details), why],
+      ...[localTime(at, timeZone), actorName({ by, person }), action, detailsText(details), why],
       ...(hasIdentity ? [caller_arn] : []),
       ...(hasPerson ? [person?.sub] : []),
       ...(hasAddress ? [source_ip] : []),

@@ -26,6 +26,12 @@ test("an audit log without console entries has no column for the person's subjec
   expect(auditTable([byOperator], "Africa/Lagos")).not.toContain("CONSOLE SUBJECT");
 });
 
+test("a name that was given at the command line is marked in the audit log, and the name of a person who signed in is not", () => {
+  const text = auditTable([byOperator, byPerson], "Africa/Lagos");
+  expect(text).toContain("Command line (says: ada)");
+  expect(text).not.toContain("says: bola@example.com");
+});
+
 test("the subject of the person who signed in to the console stands beside the name", () => {
   const text = auditTable([byOperator, byPerson], "Africa/Lagos");
   expect(text).toContain("CONSOLE SUBJECT");
