@@ -190,7 +190,7 @@ export const events: DoctorCheck = async ({ ledger }) => {
 export const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   const hoursLeft = await readHoursLeft(ledger);
   if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
-  const found = `lasts for ${hoursLeft} hours at the pace of the last 24`;
+  const found = `lasts for ${hoursLeft} hours at the pace of the last 24, as measured in the last hour`;
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 

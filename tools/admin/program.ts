@@ -100,6 +100,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     .option("--direct", "work on tables and queues yourself, where the service does not answer")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
+    .showHelpAfterError("--help lists what the command takes.")
     .exitOverride();
   addGroups(program);
   for (const add of [addAnnounce, addAudit, addDoctor]) add(program);

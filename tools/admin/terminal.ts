@@ -34,7 +34,9 @@ export const printMessage = (line: string): void => writeMessage(`${line}\n`);
 
 /** The command line's own text, such as help. */
 export const writeText = (text: string): void => {
-  terminal().stdout.write(escapeControls(text));
+  const { stdout } = terminal();
+  if (stdout.listenerCount("error") === 0) stdout.on("error", unlessReaderEnded);
+  stdout.write(escapeControls(text));
 };
 
 /** Parts are printed as they come. `| head` may end before all is printed: the command is done nevertheless. */

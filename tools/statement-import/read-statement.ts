@@ -60,7 +60,10 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
     Object.entries(columns).flatMap(([field, heading]) => {
       if (heading === undefined) return [];
       const place = headings.indexOf(heading);
-      if (place < 0) throw new OperatorError(`There is no column "${heading}"; the file has ${headings.join(", ")}`);
+      if (place < 0)
+        throw new OperatorError(
+          `The file has no column "${heading}", but ${headings.join(", ")}: name those in the file of --columns (docs/finance.md)`,
+        );
       return [[field, place] as const];
     }),
   );

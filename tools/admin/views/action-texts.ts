@@ -1,5 +1,6 @@
 import { purchasesText, switchText } from "../../../shared/actions/purchases.ts";
 import type { ActionName, ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { accessText } from "./access.ts";
 import { catalogText } from "./catalog.ts";
@@ -25,6 +26,9 @@ const entryText = ({ account_id: account, id, amount, repeated, balance }: Actio
     balance: nairaText(balance),
   })}`;
 
+const entitledText = ({ account_id, entitlements }: ActionOutput<"accounts entitle">): string =>
+  fields({ account_id, entitlements: entitlementsText(entitlements) });
+
 const matchText = ({ differences, ...output }: ActionOutput<"events match">): string => {
   const list = differences.map(
     ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
@@ -46,6 +50,7 @@ const probeText = ({ checks, findings, proposed }: ActionOutput<"upstream probe"
 /** The outputs that a table or a line for each field would show worse. */
 export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>, timeZone: string) => string } =
   {
+    "accounts entitle": entitledText,
     "access review": accessText,
     "periods show": periodText,
     "purchases show": purchasesText,

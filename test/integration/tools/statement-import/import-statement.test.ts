@@ -222,3 +222,10 @@ test("of two imports of a day at once, the one whose comparison was replaced is 
     },
   });
 });
+
+test("a file with other columns is refused with those that it has, and how to name them", async () => {
+  const path = writtenFile("Txn ID,Debit", "UP-1,500.00");
+  await expect(imported("2026-11-21", path)).rejects.toThrow(
+    /The file has no column ".*", but Txn ID, Debit: name those in the file of --columns/,
+  );
+});

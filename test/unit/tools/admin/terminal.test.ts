@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { consentLine, headerLine, verifyExport } from "../../../../shared/identity/consent-export.ts";
 import { consentPk, transactionPk } from "../../../../shared/ledger/schema.ts";
@@ -88,4 +89,23 @@ test("an exported consent has no control character, and its file is verified to 
   await onTerminal(terminal, () => printResult(file));
   const { stdout } = await output();
   expect(verifyExport(stdout)).toMatchObject({ isWhole: true, end: { count: 1 } });
+});
+
+test("help whose reader ends before all is printed is no error", async () => {
+  const ended = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(ended) });
+  expect(await onTerminal({ ...testTerminal().terminal, stdout }, () => runAdmin(["wallet", "fund", "--help"]))).toBe(
+    0,
+  );
+});
+
+test("a command line with an unknown option, or without a required one, is refused with a hint at --help", async () => {
+  for (const args of [
+    ["wallet", "fund", "acc_1", "--amount", "5"],
+    ["wallet", "fund", "acc_1", "5"],
+  ]) {
+    const { terminal, output } = testTerminal();
+    expect(await onTerminal(terminal, () => runAdmin(args))).toBe(2);
+    expect((await output()).stderr).toMatch(/^error: .*\n--help lists what the command takes\.\n$/);
+  }
 });

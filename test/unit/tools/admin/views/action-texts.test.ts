@@ -22,3 +22,8 @@ test.for(names)("the command %s shows a list of records as a table, or has a tex
   const isShown = typeof command === "string" || "table" in command || name in actionTexts;
   expect(isShown || !hasListOfRecords(z.toJSONSchema(output, { io: "input", unrepresentable: "any" }))).toBe(true);
 });
+
+test("an entitlement without a quota is its name alone, as the command takes it", () => {
+  const output = { account_id: "acc_1", entitlements: { vtu: null, identity: 20 } };
+  expect(actionTexts["accounts entitle"]?.(output, "Africa/Lagos")).toMatch(/entitlements +vtu identity=20$/);
+});
