@@ -89,7 +89,7 @@ test("an account that was restricted gets 403 and is shown with its owners, its 
   expect(shown.stdout).toMatch(/owners +email:ada@example.com, group:Checkout team\n/);
   expect(shown.stdout).toContain(keyId);
   expect(shown.stdout).not.toContain(key);
-  expect(shown.stdout).toMatch(/ada +accounts restrict +- +unpaid/);
+  expect(shown.stdout).toMatch(/says: ada\) +accounts restrict +- +unpaid/);
 });
 
 test("keys find reads a key from standard input and shows its id and status", async () => {
