@@ -190,7 +190,7 @@ export const events: DoctorCheck = async ({ ledger }) => {
 export const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   const hoursLeft = await readHoursLeft(ledger);
   if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
-  const found = `lasts for ${hoursLeft} hours at the pace of the last 24, as measured in the last hour`;
+  const found = `lasts for ${hoursLeft} hours at the pace of the last 24, by the latest hourly measurement`;
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 
@@ -222,7 +222,8 @@ export const endpoints: DoctorCheck = async ({ ledger }) => {
 
 export const wallets: DoctorCheck = async ({ ledger }) => {
   const { length } = await readLowWallets(ledger);
-  return length === 0 ? ok("none is low") : lookInto(`${length} below their threshold`, "Run wallet low", length);
+  if (length === 0) return ok("none is low");
+  return lookInto(`${length} below their threshold`, "The page Today of the console names them", length);
 };
 
 /** Needs a secret, or a permission in the whole AWS account, that no function has which people reach. */
