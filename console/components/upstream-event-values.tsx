@@ -13,6 +13,7 @@ export const reasons = {
   several_candidates: "Several open orders fit",
   unknown_failure: "It reports the failure of an unknown order",
   conflicting_events: "Another event under its reference reports the opposite",
+  sent_again: "It reports a failure, and its order was sent again: it may be about the sending before",
   another_order: "The upstream answered about another order than it was asked for",
   not_found: "The upstream does not know the order",
   unreadable: "It could not be read",

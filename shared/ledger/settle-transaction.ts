@@ -42,8 +42,8 @@ export const NOT_DELIVERED: Settlement = { status: "failed", failure: { code: "d
 export type SettlementResult =
   | { readonly kind: "applied" }
   /**
-   * Nothing was written: this is the stored transaction, which has a final status, is another request's, or for
-   * `settleAsRead` began or ceased to wait.
+   * Nothing was written: this is the stored transaction, which has a final status, is another request's, or began or
+   * ceased to wait: for `settleAsRead`, and if the settlement may be of a sending before.
    */
   | { readonly kind: "already_settled"; readonly transaction: Transaction }
   /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
@@ -73,6 +73,7 @@ export const settleTransaction = async (
   const hasMoved =
     isFinalStatus(settlement.status) &&
     !isFinalStatus(transaction.status) &&
+    !mayBeOfSendingBefore(transaction, settlement) &&
     transaction.write_token === target.write_token &&
     transaction.mode === target.mode;
   if (!hasMoved) return result;
@@ -80,6 +81,15 @@ export const settleTransaction = async (
     ? settleTransaction(ledger, transaction, settlement, deadline)
     : { kind: "indeterminate" };
 };
+
+/**
+ * Whether a failure that an event reports may be of a sending before the last one, which may yet deliver: the upstream
+ * refused that one with 429, because of the order itself, and may report it late, under the same reference.
+ */
+export const mayBeOfSendingBefore = (
+  { refusals, queued }: Pick<Transaction, "refusals" | "queued">,
+  { status, reported_by }: RecordedSettlement,
+): boolean => status === "failed" && reported_by === "event" && refusals !== undefined && queued === undefined;
 
 /**
  * The same, but nothing is written if the order began or ceased to wait since the target was read. The sender of

@@ -116,6 +116,8 @@ export const transactionSchema = lazyObject(() => ({
   claim: z.optional(z.string()),
   /** When the order was claimed last, if it ever waited. */
   sent_at: z.optional(z.iso.datetime()),
+  /** How often the upstream refused this very order with 429 before it was sent the last time; absent if it never did. */
+  refusals: z.optional(z.int().check(z.minimum(1))),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 }));

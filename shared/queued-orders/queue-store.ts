@@ -173,10 +173,11 @@ export const claimOrder = async (
   others: Writes,
   deadline: Deadline,
 ): Promise<ClaimResult> => {
-  const { queued: _queued, ...transaction } = order;
-  const claimed = { ...transaction, open: openList(order), claim: randomUUID(), sent_at: isoTime(ledger.clock()) };
-  const { claim, sent_at } = claimed;
-  const set = { claim, sent_at, updated_at: sent_at };
+  const { queued, ...transaction } = order;
+  const sent_at = isoTime(ledger.clock());
+  const refused = queued.refusals !== undefined && { refusals: queued.refusals };
+  const set = { claim: randomUUID(), sent_at, updated_at: sent_at, ...refused };
+  const claimed = { ...transaction, ...set, open: openList(order) };
   const update = transactionUpdate(ledger, order, transitions.claim, set, claimIs(order.claim));
   const result = await writeInTime(ledger, order, [update, ...others], deadline);
   if (result.kind === "written") return { kind: "claimed", claimed };

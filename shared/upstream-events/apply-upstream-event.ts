@@ -8,6 +8,7 @@ import {
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   createSequentialSettle,
+  mayBeOfSendingBefore,
   NOT_DELIVERED,
   type RecordedSettlement,
   type Settlement,
@@ -41,6 +42,7 @@ import { log } from "../platform/log.ts";
 import { enqueueOrder } from "../queued-orders/queue-store.ts";
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
+import { inFlightMs } from "./operator-resolution.ts";
 import {
   changeReason,
   type EventReason,
@@ -203,7 +205,7 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
     }
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.
-    return settleByReference(deps, transaction, event, { ...settlement, upstream_reference: undefined }, deadline);
+    return settleByOwnReference(deps, transaction, event, { ...settlement, upstream_reference: undefined }, deadline);
   }
   const afterS = retryDelayS(ageMs);
   const retry = afterS === undefined ? undefined : ({ kind: "retry", reason: "reference_unknown", afterS } as const);
@@ -233,6 +235,30 @@ const matchedTransaction = async (
 ): Promise<Transaction | undefined> =>
   known?.transaction_pk === undefined ? undefined : readTransaction(ledger, known.transaction_pk);
 
+/** A failure that may be of a sending before the last one waits for the outcome of that one, and is then for a person. */
+const settleByOwnReference = async (
+  deps: SettleDeps,
+  transaction: Transaction,
+  event: EventMessage,
+  settlement: RecordedSettlement,
+  deadline: Deadline,
+): Promise<MessageResult> => {
+  const isAmbiguous = !isFinalStatus(transaction.status) && mayBeOfSendingBefore(transaction, settlement);
+  if (!isAmbiguous || !hasValidMac(await deps.keyedHashes(), event)) {
+    return settleByReference(deps, transaction, event, settlement, deadline);
+  }
+  const retry = retryAfterFlight(deps, transaction);
+  if (retry.afterS > 0) return retry;
+  await checkAmount(deps, transaction, event);
+  return escalate(deps, event, "sent_again", transaction.pk);
+};
+
+const retryAfterFlight = ({ ledger }: ApplyDeps, transaction: Transaction) => ({
+  kind: "retry" as const,
+  reason: "order_in_flight",
+  afterS: Math.ceil(inFlightMs(transaction, ledger.clock()) / 1_000),
+});
+
 const settleByReference = async (
   deps: SettleDeps,
   transaction: IndexedTransaction,
@@ -250,7 +276,9 @@ const settleByReference = async (
   const result = await deps.settle(deps.ledger, transaction, settlement, deadline);
   if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
-  return escalateIfContradicted(deps, pk, result.transaction.status, event);
+  const { transaction: stored } = result;
+  if (!isFinalStatus(stored.status) && mayBeOfSendingBefore(stored, settlement)) return retryAfterFlight(deps, stored);
+  return escalateIfContradicted(deps, pk, stored.status, event);
 };
 
 /**

@@ -25,6 +25,8 @@ const eventReasons = [
   "unknown_failure",
   /** Its reference is unknown, and another event under it reports the other status. */
   "conflicting_events",
+  /** It says `failed`, and its order was sent again after a 429: it may be about the sending before. */
+  "sent_again",
   /** It is the answer to a lookup, and is about another order than the one that was asked for. */
   "another_order",
 ] as const;

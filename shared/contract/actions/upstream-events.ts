@@ -16,6 +16,7 @@ const eventView = z.object({
     "several_candidates",
     "unknown_failure",
     "conflicting_events",
+    "sent_again",
     "another_order",
     "unreadable",
     "not_found",

@@ -39,7 +39,7 @@ import { eventually } from "../../../builders/eventually.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
+import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
@@ -540,6 +540,76 @@ describe("events under our own reference", () => {
     expect(await order.stored()).toMatchObject({ status: "success", upstream_amount_kobo: 52_000 });
     const contrary = await anEvent({ reference: order.reference, status: "failed" });
     expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+  });
+
+  describe("a failed of an order that the upstream refused with 429 and that was sent again", () => {
+    /** Refused by itself and set aside, a minute ago. */
+    const aRefusedOrder = async () => {
+      const order = await anOwnOrder();
+      const target = { ...order.transaction, refusals: 1 };
+      await apply(enqueueMessageOf(ledger, target, { kind: "data", network_id: 1, plan_id: 101 }));
+      const event = await anEvent({ reference: order.reference, status: "failed" });
+      const sendAgain = async () => {
+        const claim = await claimAsSender(ledger, await storedQueued(ledger, order.transaction.pk));
+        if (claim.kind !== "claimed") throw new Error("The order was not claimed");
+        return claim.claimed;
+      };
+      return { ...order, event, sendAgain };
+    };
+
+    test("refunds it while it waits", async () => {
+      const { event, balance } = await aRefusedOrder();
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await balance()).toBe(2_000);
+    });
+
+    test("waits for its request, and is then a case for a person: it may be about the sending before", async () => {
+      const { event, sendAgain, reference, stored, balance } = await aRefusedOrder();
+      await sendAgain();
+      ledger.nowMs += 2_000;
+      expect(await apply(event)).toEqual({ kind: "retry", reason: "order_in_flight", afterS: 30 });
+      ledger.nowMs += 30_000;
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "sent_again" });
+      expect(await stored()).toMatchObject({ status: "processing" });
+      expect(await balance()).toBe(1_500);
+      expect(await storedEvents(reference)).toMatchObject([{ reason: "sent_again", state: "open", says: "failed" }]);
+    });
+
+    test("refunds nothing if it was read while the order waited, and the order was claimed since", async () => {
+      const { event, sendAgain, stored, balance } = await aRefusedOrder();
+      const transactWrite = ledger.db.transactWrite.bind(ledger.db);
+      vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (...call) => {
+        await sendAgain();
+        return transactWrite(...call);
+      });
+      expect(await apply(event)).toEqual({ kind: "retry", reason: "order_in_flight", afterS: 32 });
+      expect(await stored()).toMatchObject({ status: "processing" });
+      expect(await balance()).toBe(1_500);
+    });
+
+    test("contradicts it once its second request has delivered it", async () => {
+      const { event, sendAgain, balance } = await aRefusedOrder();
+      await settleTransaction(ledger, await sendAgain(), { status: "success" }, deadlineIn(20_000));
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "contradiction" });
+      expect(await balance()).toBe(1_500);
+    });
+
+    test("refunds it if it is under the reference that the upstream gave that request", async () => {
+      const { sendAgain, balance } = await aRefusedOrder();
+      const processing = { status: "processing", upstream_reference: `U-${randomUUID()}` } as const;
+      await settleTransaction(ledger, await sendAgain(), processing, deadlineIn(20_000));
+      const event = await anEvent({ reference: processing.upstream_reference, status: "failed" });
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await balance()).toBe(2_000);
+    });
+  });
+
+  test("a failed of an order that only waited for the upstream's limit refunds it at once", async () => {
+    const { transaction, reference, balance } = await anOwnOrder();
+    await apply(enqueueMessageOf(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 }));
+    await claimAsSender(ledger, await storedQueued(ledger, transaction.pk));
+    expect(await apply(await anEvent({ reference, status: "failed" }))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await balance()).toBe(2_000);
   });
 
   test("a success does not charge a check without a result: it waits for the check's end, and then contradicts it", async () => {
