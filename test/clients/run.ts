@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "#zod";
 import { projectRoot as root } from "../../infra/bundle/project-root.ts";
+import { isInstalled } from "../builders/is-installed.ts";
 import { installedPython } from "../deploy/python.ts";
 
 /** Runs the tests of the clients in other languages with the tools of those. */
@@ -14,8 +15,6 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const run = (cwd: string, command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { cwd, stdio: "inherit", env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" } }).status ===
   0;
-
-const isInstalled = (command: string): boolean => spawnSync("which", [command]).status === 0;
 
 /** The code blocks of the README, as modules that are type-checked with the rest. */
 const writeSnippets = (readme: string): string[] =>

@@ -13,6 +13,7 @@ import { startSimulator } from "../../tools/simulator/server.ts";
 import { runCommand } from "../builders/admin.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { eventually } from "../builders/eventually.ts";
+import { isInstalled } from "../builders/is-installed.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
 import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
 
@@ -100,12 +101,14 @@ test("npm start writes its URL and keys to the service file, its printed command
       },
     ],
   });
-  const [catalog, purchase, wallet, help] = await runPrintedCommands(run);
-  expect(catalog.data.data_plans.length).toBeGreaterThan(0);
-  expect(purchase.data.transaction.status).toBe("success");
-  expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
-  const [inReadme] = /GET \/_simulator\/help/.exec(readFileSync("README.md", "utf8")) ?? [];
-  expect(help.operations[0].route).toBe(inReadme?.replace("/_simulator", ""));
+  if (isInstalled("curl")) {
+    const [catalog, purchase, wallet, help] = await runPrintedCommands(run);
+    expect(catalog.data.data_plans.length).toBeGreaterThan(0);
+    expect(purchase.data.transaction.status).toBe("success");
+    expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
+    const [inReadme] = /GET \/_simulator\/help/.exec(readFileSync("README.md", "utf8")) ?? [];
+    expect(help.operations[0].route).toBe(inReadme?.replace("/_simulator", ""));
+  }
 
   const sockets = listeningSockets(run.child.pid ?? 0);
   // The gateway, the identity provider, the simulator, dynoxide, SQS and Secrets Manager.

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
 import { openApiDocument } from "../../../shared/contract/openapi.ts";
+import { testWith } from "../../builders/is-installed.ts";
 import { newApp, packedClient } from "../../builders/packed-client.ts";
 import { startTestService, type TestService } from "../../builders/service.ts";
 
@@ -76,7 +77,7 @@ console.error(ran.join(","));`,
   expect(stderr.trim().split(",")).toEqual([...new Array(8).fill("done"), "not found", "done", "done"]);
 });
 
-test("every operation of the interface is shown as a call of curl, which runs", async () => {
+testWith("curl")("every operation of the interface is shown as a call of curl, which runs", async () => {
   const calls = descriptions.flatMap(({ description }) => blocks(description, "sh"));
   expect(calls).toHaveLength(11);
   const env = { ...process.env, BASE_URL: service.baseUrl, API_KEY: key };

@@ -21,6 +21,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type ExportedAccount, exportFormats, journalAccounts } from "../../../../tools/admin/views/period-export.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
+import { testWith } from "../../../builders/is-installed.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -98,6 +99,8 @@ const textOf = async (format: keyof typeof exportFormats, month = MONTH): Promis
   return text;
 };
 
+const testWithHledger = testWith("hledger");
+
 /** What the real hledger prints. */
 const hledger = (journal: string, ...args: readonly string[]): string => {
   const folder = mkdtempSync(join(tmpdir(), "journal-"));
@@ -105,11 +108,6 @@ const hledger = (journal: string, ...args: readonly string[]): string => {
   try {
     writeFileSync(file, journal);
     return execFileSync("hledger", ["-f", file, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
-      throw new Error('This test needs hledger: install Debian\'s package (CONTRIBUTING.md, "Set-up")');
-    }
-    throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -124,62 +122,68 @@ const balances = (journal: string): Readonly<Record<string, string>> =>
       .map((row) => z.tuple([z.string(), z.string()]).parse(JSON.parse(`[${row}]`))),
   );
 
-test("hledger finds that the journal balances, and that its balances are those of the ledger to the kobo", async () => {
-  const journal = await textOf("journal");
-  hledger(journal, "check", "accounts", "commodities");
-  const total = hledger(journal, "balance", "-O", "csv").trim().split("\n").at(-1);
-  expect(total).toBe('"total","0"');
-  const { accounts: sums } = await runs["periods accounts"](context, { month: MONTH });
-  const closing = Object.fromEntries(sums.map((each) => [each.account_id, each.closing]));
-  const [one, other] = accounts;
-  expect(closing).toEqual({ [one]: 3_980.08, [other]: 140 });
-  expect(balances(journal)).toEqual({
-    // The transfer that was credited to the wrong account, reversed and credited again is in it once.
-    [journalAccounts.bank]: "NGN 5640.07",
-    [`${journalAccounts.wallets}:${one}`]: "NGN -3980.08",
-    [`${journalAccounts.wallets}:${other}`]: "NGN -140.00",
-    [journalAccounts.float]: "NGN -997.35",
-    [journalAccounts.cost]: "NGN 997.35",
-    // The third order was refunded, with its cost.
-    [journalAccounts.recovered]: "NGN -1487.35",
-    // 500 less 485, 512.35 and 490: the second order was sold below its cost.
-    [journalAccounts.margin]: "NGN -12.65",
-    [journalAccounts.unknownCost]: "NGN -1000.00",
-    // Of the failed order, and of the delivered one that an operator refunded.
-    [journalAccounts.refunds]: "NGN 1000.00",
-    [journalAccounts.adjustments]: "NGN -19.99",
-    [journalAccounts.opening]: "0",
-  });
-});
+testWithHledger(
+  "hledger finds that the journal balances, and that its balances are those of the ledger to the kobo",
+  async () => {
+    const journal = await textOf("journal");
+    hledger(journal, "check", "accounts", "commodities");
+    const total = hledger(journal, "balance", "-O", "csv").trim().split("\n").at(-1);
+    expect(total).toBe('"total","0"');
+    const { accounts: sums } = await runs["periods accounts"](context, { month: MONTH });
+    const closing = Object.fromEntries(sums.map((each) => [each.account_id, each.closing]));
+    const [one, other] = accounts;
+    expect(closing).toEqual({ [one]: 3_980.08, [other]: 140 });
+    expect(balances(journal)).toEqual({
+      // The transfer that was credited to the wrong account, reversed and credited again is in it once.
+      [journalAccounts.bank]: "NGN 5640.07",
+      [`${journalAccounts.wallets}:${one}`]: "NGN -3980.08",
+      [`${journalAccounts.wallets}:${other}`]: "NGN -140.00",
+      [journalAccounts.float]: "NGN -997.35",
+      [journalAccounts.cost]: "NGN 997.35",
+      // The third order was refunded, with its cost.
+      [journalAccounts.recovered]: "NGN -1487.35",
+      // 500 less 485, 512.35 and 490: the second order was sold below its cost.
+      [journalAccounts.margin]: "NGN -12.65",
+      [journalAccounts.unknownCost]: "NGN -1000.00",
+      // Of the failed order, and of the delivered one that an operator refunded.
+      [journalAccounts.refunds]: "NGN 1000.00",
+      [journalAccounts.adjustments]: "NGN -19.99",
+      [journalAccounts.opening]: "0",
+    });
+  },
+);
 
-test("hledger refuses a journal whose lines do not lead to the closing balance", async () => {
+testWithHledger("hledger refuses a journal whose lines do not lead to the closing balance", async () => {
   const [line = ""] = /\n2026-10-05 \(T?[^\n]*adjustment[^\n]*\n[^\n]*\n[^\n]*\n/.exec(await textOf("journal")) ?? [];
   expect(line).toContain("19.99");
   const without = (await textOf("journal")).replace(line, "\n");
   expect(() => hledger(without, "check")).toThrow(/balance assertion/);
 });
 
-test("the journals of two months make one set of books, and the second does not fit without the first", async () => {
-  const [one, other] = accounts;
-  nowMs = Date.parse("2026-11-10T12:00:00.000Z");
-  const added = await anAccount(70);
-  await order(one, 480_00);
-  nowMs = Date.parse("2026-12-03T12:00:00.000Z");
-  await closeMonth(context, "2026-11", (ms) => {
-    nowMs += ms;
-  });
-  const november = await textOf("journal", "2026-11");
-  const both = `${await textOf("journal")}\n${november}`;
-  hledger(both, "check", "accounts", "commodities");
-  expect(balances(both)).toMatchObject({
-    [journalAccounts.bank]: "NGN 5710.07",
-    [`${journalAccounts.wallets}:${one}`]: "NGN -3480.08",
-    [`${journalAccounts.wallets}:${other}`]: "NGN -140.00",
-    [`${journalAccounts.wallets}:${added}`]: "NGN -70.00",
-    [journalAccounts.opening]: "0",
-  });
-  expect(() => hledger(november, "check")).toThrow(/balance assertion/);
-});
+testWithHledger(
+  "the journals of two months make one set of books, and the second does not fit without the first",
+  async () => {
+    const [one, other] = accounts;
+    nowMs = Date.parse("2026-11-10T12:00:00.000Z");
+    const added = await anAccount(70);
+    await order(one, 480_00);
+    nowMs = Date.parse("2026-12-03T12:00:00.000Z");
+    await closeMonth(context, "2026-11", (ms) => {
+      nowMs += ms;
+    });
+    const november = await textOf("journal", "2026-11");
+    const both = `${await textOf("journal")}\n${november}`;
+    hledger(both, "check", "accounts", "commodities");
+    expect(balances(both)).toMatchObject({
+      [journalAccounts.bank]: "NGN 5710.07",
+      [`${journalAccounts.wallets}:${one}`]: "NGN -3480.08",
+      [`${journalAccounts.wallets}:${other}`]: "NGN -140.00",
+      [`${journalAccounts.wallets}:${added}`]: "NGN -70.00",
+      [journalAccounts.opening]: "0",
+    });
+    expect(() => hledger(november, "check")).toThrow(/balance assertion/);
+  },
+);
 
 test("the CSV file has a row for each line, and no cell that a spreadsheet takes for a formula", async () => {
   const [heading, ...rows] = (await textOf("csv")).split("\r\n");
