@@ -27,7 +27,7 @@ export const headerComponents = {
   },
   "X-Caller-Reference": {
     description:
-      "The `reference` of the request that this response answers; absent if the request had none, or was refused before its fields were read.",
+      "The `reference` of the request that this response answers; absent if the request had none, or was refused before all its fields could be read: without a key, for example, or for a field of a wrong form.",
     schema: { type: "string" },
   },
   "Idempotent-Replayed": {

@@ -23,6 +23,8 @@ import { createThrottle } from "./throttle.ts";
 
 const HOST = "127.0.0.1";
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
+/** Lambda takes no larger event. Sources: AWS, "Lambda quotas"; aws/aws-lambda-dotnet, ApiGatewayEmulatorProcess.cs. */
+const EVENT_BYTES_MAX = 6 * 1024 * 1024;
 /** How long open requests may take to finish once the gateway closes. */
 const CLOSE_MS_MAX = 2_000;
 /** Longer than clients keep idle connections, so none reuses a connection while the gateway closes it. */
@@ -123,7 +125,9 @@ export const openGateway = async (options: {
       const authorizer = await authorized(target, request, event, body);
       if (authorizer === undefined) return sendRefused(response, target, event.headers.authorization !== undefined);
       const passed = options.isRest?.(target.routeKey) ? restEvent(request, body, target, requestId) : event;
-      const result = await invoke(target.functionName, target.authorizer ? withAuthorizer(event, authorizer) : passed);
+      const invoked = target.authorizer ? withAuthorizer(event, authorizer) : passed;
+      if (Buffer.byteLength(JSON.stringify(invoked)) > EVENT_BYTES_MAX) return sendPlatformError(response, 413);
+      const result = await invoke(target.functionName, invoked);
       const answer = functionResponse.parse(result);
       sendResponse(response, answer);
       answered = answer.statusCode;

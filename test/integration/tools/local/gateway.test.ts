@@ -268,6 +268,19 @@ test.each(["with a length", "in chunks"])("a body over 10 MiB, sent %s, is answe
   await sent;
 });
 
+test.each([
+  { manner: "as text", type: "application/json", mib: 5, status: 200 },
+  { manner: "as text", type: "application/json", mib: 6, status: 413 },
+  { manner: "in Base64", type: "application/octet-stream", mib: 4, status: 200 },
+  { manner: "in Base64", type: "application/octet-stream", mib: 5, status: 413 },
+])("a body of $mib MiB, which the event has $manner, is answered with $status", async ({ type, mib, status }) => {
+  const { origin } = await gatewayTo(async () => ({ statusCode: 200, body: "taken" }));
+  const body = "a".repeat(mib * 1024 * 1024);
+  const response = await fetch(`${origin}/v1/things`, { method: "POST", headers: { "content-type": type }, body });
+  expect(response.status).toBe(status);
+  expect(await response.text()).toBe(status === 200 ? "taken" : '{"message":"Request Entity Too Large"}');
+});
+
 test("a gateway responds with 503 until it serves", async () => {
   const gateway = await openGateway({ port: 0, routes, defaultFunction: "reject" });
   opened.push(gateway);
