@@ -29,8 +29,12 @@ export const isTimeZone = (name: string): boolean => {
   }
 };
 
+/** Zones begin in the 19th century. Before the year 100 `Date.UTC` and Intl do not read years as they are written. */
+const BEFORE_ZONES_MS = Date.UTC(1000, 0);
+
 /** How far the zone's clocks are ahead of UTC at a moment. */
-export const offsetMs = (atMs: number, timeZone: string): number => {
+export const offsetMs = (momentMs: number, timeZone: string): number => {
+  const atMs = Math.max(momentMs, BEFORE_ZONES_MS);
   const parts = new Map(
     formatIn(timeZone)
       .formatToParts(atMs)

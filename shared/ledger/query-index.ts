@@ -39,7 +39,7 @@ export const decodeIndexKey = (text: string, isItemPk: (pk: string) => boolean):
 
 /** Times as the indexes have them, both inclusive. */
 export type TimeRange = { readonly from: string; readonly to: string };
-export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
+export const ALL_TIMES: TimeRange = { from: "0000", to: "9999-12-31T23:59:59.999Z" };
 
 /** Items older than this are in the index: a request ends after 29 s, and the index lags by moments. */
 export const INDEXED_AGE_MS = 120_000;

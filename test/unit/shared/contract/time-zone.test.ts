@@ -65,6 +65,10 @@ test("each moment is in the range of its own date, and days follow each other wi
   );
 });
 
+test.each(["0000-01-01", "0026-11-28", "0099-12-31", "9999-12-31"])("%s begins in UTC in its own year", (date) => {
+  expect(dayBounds(date, "UTC").from).toBe(`${date}T00:00:00.000Z`);
+});
+
 test("a time is shown as the zone's clocks show it, with the offset", () => {
   expect(timeIn(Date.parse("2026-10-31T23:30:00.125Z"), "Africa/Lagos")).toBe("2026-11-01T00:30:00.125+01:00");
   expect(timeIn(Date.parse("2026-11-21T12:00:00.000Z"), "America/St_Johns")).toBe("2026-11-21T08:30:00.000-03:30");

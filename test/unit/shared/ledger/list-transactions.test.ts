@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { transactionQuery } from "../../../../shared/contract/transaction.ts";
-import { decodeCursor, encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
+import { decodeCursor, encodeCursor, timeRange } from "../../../../shared/ledger/list-transactions.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const place = { pk: "transaction#0123456789ABCDEFGHJKMNPQRS", created_at: "2026-11-21T09:30:00.000Z" };
@@ -39,5 +39,22 @@ describe("a text that is not a cursor", () => {
     ["cut short", encodeCursor(place).slice(0, -8)],
   ] as const)("a text that is no cursor is undefined: %s", ([, text]) => {
     expect(decodeCursor(text)).toBeUndefined();
+  });
+});
+
+describe("a range with one end", () => {
+  test.each(["0000-01-01", "0026-11-28", "9999-12-31", "9999-12-31T23:59:59.999Z"])(
+    "%s is neither before nor after all times",
+    (moment) => {
+      expect(timeRange({ from: moment })).toBeDefined();
+      expect(timeRange({ to: moment })).toBeDefined();
+    },
+  );
+
+  test("a date ends with its last millisecond, in the first century too", () => {
+    expect(timeRange({ from: "0026-11-28", to: "0026-11-28" })).toEqual({
+      from: "0026-11-28T00:00:00.000Z",
+      to: "0026-11-28T23:59:59.999Z",
+    });
   });
 });
