@@ -53,51 +53,54 @@ const uuid = z.uuid();
  * errors are listed by the outer one. Source: docs/interface.md 12.D18.
  */
 const evidenceField = z
-  .object({
-    method: z
-      .enum(consentMethod.options, `method: Must be one of ${consentMethod.options.join(", ")}`)
-      .register(z.globalRegistry, { description: "How the person consented." }),
-    id: z
-      .string("id: Must be a string")
-      .check(
-        z.maxLength(100, "id: Must have at most 100 characters"),
-        z.regex(STORED_TEXT, "id: Must consist of the characters A-Z a-z 0-9 . _ : -"),
-        z.refine(
-          (id) => uuid.safeParse(id).success || !hasLongNumber(id),
-          "id: Must be a UUID (RFC 9562), or have no number of 10 or more digits: it is stored in clear text",
-        ),
-      )
-      .register(z.globalRegistry, {
-        description:
-          "The id of the one-time password, authorisation or form. A UUID of a version of RFC 9562, or a text without a number of 10 or more digits.",
-        examples: ["otp-5f2c"],
-      }),
-    obtained_at: z
-      .string("obtained_at: Must be a string")
-      .check(
-        z.refine(
-          (time) => timeField.safeParse(time).success,
-          "obtained_at: Must be a time with its offset, such as 2026-11-21T09:30:00Z",
-        ),
-      )
-      .register(z.globalRegistry, {
-        description: "When the person consented; not in the future.",
-        format: "date-time",
-        examples: ["2026-11-21T09:30:00Z"],
-      }),
-    text_version: z
-      .optional(
-        z.string("text_version: Must be a string").check(
-          z.maxLength(40, "text_version: Must have at most 40 characters"),
-          z.regex(STORED_TEXT, "text_version: Must consist of the characters A-Z a-z 0-9 . _ : -"),
-          z.refine((version) => !hasLongNumber(version), "text_version: Must have no number of 10 or more digits"),
-        ),
-      )
-      .register(z.globalRegistry, {
-        description: "The version of the text that the person consented to.",
-        examples: ["terms-3"],
-      }),
-  })
+  .object(
+    {
+      method: z
+        .enum(consentMethod.options, `method: Must be one of ${consentMethod.options.join(", ")}`)
+        .register(z.globalRegistry, { description: "How the person consented." }),
+      id: z
+        .string("id: Must be a string")
+        .check(
+          z.maxLength(100, "id: Must have at most 100 characters"),
+          z.regex(STORED_TEXT, "id: Must consist of the characters A-Z a-z 0-9 . _ : -"),
+          z.refine(
+            (id) => uuid.safeParse(id).success || !hasLongNumber(id),
+            "id: Must be a UUID (RFC 9562), or have no number of 10 or more digits: it is stored in clear text",
+          ),
+        )
+        .register(z.globalRegistry, {
+          description:
+            "The id of the one-time password, authorisation or form. A UUID of a version of RFC 9562, or a text without a number of 10 or more digits.",
+          examples: ["otp-5f2c"],
+        }),
+      obtained_at: z
+        .string("obtained_at: Must be a string")
+        .check(
+          z.refine(
+            (time) => timeField.safeParse(time).success,
+            "obtained_at: Must be a time with its offset, such as 2026-11-21T09:30:00Z",
+          ),
+        )
+        .register(z.globalRegistry, {
+          description: "When the person consented; not in the future.",
+          format: "date-time",
+          examples: ["2026-11-21T09:30:00Z"],
+        }),
+      text_version: z
+        .optional(
+          z.string("text_version: Must be a string").check(
+            z.maxLength(40, "text_version: Must have at most 40 characters"),
+            z.regex(STORED_TEXT, "text_version: Must consist of the characters A-Z a-z 0-9 . _ : -"),
+            z.refine((version) => !hasLongNumber(version), "text_version: Must have no number of 10 or more digits"),
+          ),
+        )
+        .register(z.globalRegistry, {
+          description: "The version of the text that the person consented to.",
+          examples: ["terms-3"],
+        }),
+    },
+    "Must be an object",
+  )
   .register(z.globalRegistry, {
     description:
       "How the person consented. It is stored with the record of the consent, and is not sent to the upstream.",

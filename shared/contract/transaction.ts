@@ -113,6 +113,8 @@ export const momentField = z.union([timeField, z.iso.date()], {
       : "Must be a date such as 2026-11-21 or an ISO 8601 time such as 2026-11-21T09:30:00Z",
 });
 
+export const NO_CURSOR = "Is no cursor of this list";
+
 /** Filters of the list. `from` and `to` are inclusive; a date alone is that whole day in UTC. */
 export const transactionQuery = lazyObject(() => ({
   status: z.optional(transactionStatus),
@@ -124,7 +126,7 @@ export const transactionQuery = lazyObject(() => ({
     description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
   }),
   cursor: z
-    .optional(z.string().check(z.maxLength(400)))
+    .optional(z.string(NO_CURSOR).check(z.maxLength(400, NO_CURSOR)))
     .register(z.globalRegistry, { description: "The `next_cursor` of the previous page." }),
 })).register(components, { id: "TransactionQuery" });
 export type TransactionQuery = z.infer<typeof transactionQuery>;

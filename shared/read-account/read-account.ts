@@ -3,7 +3,7 @@ import { invalid } from "../call/invalid.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { koboFromNaira, nairaFromKobo } from "../contract/money.ts";
-import type { TransactionQuery } from "../contract/transaction.ts";
+import { NO_CURSOR, type TransactionQuery } from "../contract/transaction.ts";
 import { findTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { decodeCursor, encodeCursor, listTransactions, timeRange } from "../ledger/list-transactions.ts";
@@ -59,7 +59,7 @@ export const listCallerTransactions =
     if (range === undefined) throw invalid({ to: ["Must not be before from"] });
     const start = input.cursor === undefined ? undefined : decodeCursor(input.cursor);
     const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
-    if (input.cursor !== undefined && isForeign) throw invalid({ cursor: ["Is no cursor of this list"] });
+    if (input.cursor !== undefined && isForeign) throw invalid({ cursor: [NO_CURSOR] });
     const { transactions, next } = await listTransactions(ledger, caller, input, range, start);
     return {
       message: "Transactions",

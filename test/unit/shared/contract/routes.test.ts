@@ -45,6 +45,19 @@ test("no route documents an error twice, and public documents have no error abou
   expect(errorsOf(routes.describeApi)).toEqual(["internal_error"]);
 });
 
+const wrongValues: readonly unknown[] = [null, true, 1, -1.5, 1e300, "", "?", "x".repeat(500), [], {}, ["x"]];
+const fields = Object.values<Route>(contractRoutes.appRoutes).flatMap((route) =>
+  Object.keys(route.input.shape).map((field) => ({ route, field, path: route.path })),
+);
+
+test.each(fields)("$path says in words of its own what is wrong with $field", ({ route, field }) => {
+  for (const value of wrongValues) {
+    const issues =
+      route.input.safeParse(Object.assign({}, route.example.input, { [field]: value })).error?.issues ?? [];
+    for (const { message } of issues) expect(message).not.toMatch(/^(Invalid|Too|Unrecognized)/);
+  }
+});
+
 const interfaceRows = readFileSync(new URL("../../../../docs/interface.md", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line.startsWith("| `"));
