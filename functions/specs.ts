@@ -389,6 +389,7 @@ export const serveDocsSpec = {
   invokedBy: { kind: "routes" },
   memoryMb: 256,
   timeoutS: 10,
+  environment: ["CALLERS_URL"],
   impact: "The API documentation is not served.",
 } as const satisfies FunctionSpec;
 

@@ -18,6 +18,7 @@ type DataVariable =
   | "IDENTITY_KEY_ARN";
 type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
 type ConsoleVariable = "NOTIFICATIONS_TOPIC_ARN" | "CONSOLE_URL";
+type CallersVariable = "CALLERS_URL";
 
 /** Names of tables and of the bucket, ids of secrets and of the identity key. */
 export const dataValues = ({
@@ -52,11 +53,16 @@ export const consoleValues = (
   CONSOLE_URL: url ?? "",
 });
 
+/** Where the callers' door is, if it is one of their own. */
+export const callersValues = (url: string | undefined): Pick<FunctionEnvironment, CallersVariable> => ({
+  CALLERS_URL: url ?? "",
+});
+
 /** The variables that come from the settings alone. */
 export const settingsValues = (
   settings: StageSettings,
   ownHosts: readonly string[],
-): Omit<FunctionEnvironment, DataVariable | QueueVariable | ConsoleVariable> => ({
+): Omit<FunctionEnvironment, DataVariable | QueueVariable | ConsoleVariable | CallersVariable> => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_PROFILE: JSON.stringify(settings.upstreamProfile),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),

@@ -17,7 +17,7 @@ import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, type EgressSubnets, ExistingNetwork, importedSubnets } from "./egress-network.ts";
-import { consoleValues, dataValues, queueValues, settingsValues } from "./function-environment.ts";
+import { callersValues, consoleValues, dataValues, queueValues, settingsValues } from "./function-environment.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -80,6 +80,7 @@ export class Service extends Stack {
       ...dataValues(data),
       ...queueValues(queues),
       ...consoleValues(hasConsole ? api.consoleUrl : undefined, notifications),
+      ...callersValues(callers?.url),
       ...settingsValues(settings, ownHosts),
     };
     const functions = new ServiceFunctions(this, {

@@ -12,21 +12,27 @@ import { appRoutes } from "./routes.ts";
 /** The server URL, which the paths of the document leave out. */
 const BASE_PATH = "/v1";
 
-/** The OpenAPI 3.1 document, generated from routes, schemas, errors and limits. */
-export const openApiDocument = () => {
+/**
+ * The OpenAPI 3.1 document, generated from routes, schemas, errors and limits. `callersUrl`: where callers' routes are, if
+ * not beside the document.
+ */
+export const openApiDocument = (callersUrl: string = BASE_PATH) => {
   const schemas = jsonSchemas(Object.values(appRoutes).map(({ input }) => input));
   // Fields of a path or a query are shown as parameters.
   const { TransactionPath: _path, TransactionQuery: _query, ...shown } = schemas;
   return {
     openapi: "3.1.1",
     info,
-    servers: [{ url: BASE_PATH }],
+    servers: [{ url: callersUrl }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags,
     paths: Object.fromEntries(
       Object.entries(appRoutes).map(([id, route]) => [
         route.path.slice(BASE_PATH.length),
-        { [route.method.toLowerCase()]: operation(id, route, schemas) },
+        {
+          ...(route.document && callersUrl !== BASE_PATH && { servers: [{ url: BASE_PATH }] }),
+          [route.method.toLowerCase()]: operation(id, route, schemas),
+        },
       ]),
     ),
     webhooks,

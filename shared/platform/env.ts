@@ -31,6 +31,8 @@ export const environment = z.object({
   DELIVERY_QUEUE_URL: url,
   /** The topic of notifications by e-mail; empty in a stage without a console. */
   NOTIFICATIONS_TOPIC_ARN: anyText,
+  /** Base URL of callers, if they have a door of their own; empty otherwise. */
+  CALLERS_URL: anyText,
   /** Where people open the console; empty in a stage without one. */
   CONSOLE_URL: anyText,
   /** Addresses and CIDR ranges from which the upstream sends its events, comma-separated; may be empty. */

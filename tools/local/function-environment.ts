@@ -96,6 +96,7 @@ export const functionEnvironment = ({
     OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),
     NOTIFICATIONS_TOPIC_ARN: topicArn,
+    CALLERS_URL: "",
     CONSOLE_URL: `${gatewayOrigin}/console`,
     ...secretIds((name) => name),
     IDENTITY_KEY_ARN,

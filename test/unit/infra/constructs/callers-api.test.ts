@@ -79,6 +79,13 @@ describe.each([
     expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(5);
   });
 
+  test("the document names the callers' door, because it is not beside it", () => {
+    const docs = propertiesOf(service, "AWS::Lambda::Function").find(({ FunctionName }) =>
+      String(FunctionName).endsWith("serve-docs"),
+    );
+    expect(JSON.stringify(docs?.Environment)).toMatch(/"CALLERS_URL":.*\/callers\/v1/);
+  });
+
   test("each method has its share of the stage's limit, and the access log has the fields of the HTTP API's", () => {
     const [stage] = propertiesOf(service, "AWS::ApiGateway::Stage");
     const settings = z

@@ -35,6 +35,19 @@ test("the document is OpenAPI 3.1 by the specification's own schema", async () =
   expect(validator.version).toBe("3.1");
 });
 
+test("callers with a door of their own find it in the document, which is itself beside /v1/docs", () => {
+  const url = "https://callers.example/callers/v1";
+  const { servers, paths } = openApiDocument(url);
+  expect(servers).toEqual([{ url }]);
+  const elsewhere = Object.entries(paths).filter(([, path]) => "servers" in path);
+  expect(Object.fromEntries(elsewhere)).toMatchObject({
+    "/openapi.json": { servers: [{ url: "/v1" }] },
+    "/docs": { servers: [{ url: "/v1" }] },
+  });
+  expect(elsewhere).toHaveLength(2);
+  expect(text).toContain('"servers":[{"url":"/v1"}]');
+});
+
 test("docs/openapi.json is the document that the code makes", () => {
   const committed = readFileSync(new URL("../../../../docs/openapi.json", import.meta.url), "utf8");
   expect(JSON.parse(committed), "docs/openapi.json is stale: run `npm run openapi` and commit it").toEqual(
