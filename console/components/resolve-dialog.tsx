@@ -8,6 +8,8 @@ type ResolveDialogProps = {
   readonly reference: string;
   readonly amount: number;
   readonly mode: Mode;
+  /** Which one is resolved: while the dialog is open, the order may be sent, or sent again. */
+  readonly sending: string;
   /** A check without a result can only have failed. */
   readonly canSucceed: boolean;
   /** In a list its reference is typed, so that nobody resolves the order beside it. */
@@ -15,7 +17,7 @@ type ResolveDialogProps = {
 };
 
 /** Settles an open transaction as an operator decides. Only operators see its button. */
-export const ResolveDialog = ({ reference, amount, mode, canSucceed, isListed }: ResolveDialogProps) => (
+export const ResolveDialog = ({ reference, amount, mode, sending, canSucceed, isListed }: ResolveDialogProps) => (
   <ChangeDialog
     action="transactions resolve"
     button="Resolve"
@@ -25,6 +27,7 @@ export const ResolveDialog = ({ reference, amount, mode, canSucceed, isListed }:
     title={`Resolve ${reference}`}
     {...(isListed && { nameToType: reference })}
     fields={{
+      sending: { kind: "seen", initial: sending },
       status: {
         kind: "choice",
         mustChoose: true,
@@ -38,7 +41,10 @@ export const ResolveDialog = ({ reference, amount, mode, canSucceed, isListed }:
     }}
     preview={({ status }) => (status === "" ? undefined : effectOf(status, amount))}
     needsApproval={(_, { resolve_above }) => isSettledByTwo({ mode, naira: amount }, resolve_above)}
-    inputOf={({ status }, why = "") => ({ reference, status: status === "success" ? "success" : "failed", why })}
+    inputOf={({ status, sending: seen }, why = "") => ({
+      ...{ reference, sending: seen, why },
+      status: status === "success" ? "success" : "failed",
+    })}
     success={({ status, refunded }) =>
       `${reference} is ${status} now${refunded > 0 ? `, and ${moneyText(refunded)} were refunded` : ""}.`
     }

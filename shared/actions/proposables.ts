@@ -8,7 +8,7 @@ import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementsText, raisesEntitlements } from "../contract/permission.ts";
 import { isSettledByTwo } from "../contract/settled-by-two.ts";
 import { readFunding } from "../ledger/ledger-entry.ts";
-import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { referenceOf, sendingOf, type Transaction } from "../ledger/transaction.ts";
 import { closedError, readWallet } from "../ledger/wallet.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { assertResolvable, type Difference, requireMatch } from "../upstream-events/operator-resolution.ts";
@@ -80,6 +80,7 @@ const settlement = async (
   context: ActionContext,
   transaction: Transaction,
   status: string,
+  input: object,
   reported = "",
 ): Promise<Preview> => {
   const { account_id: account, amount_kobo, mode } = transaction;
@@ -91,6 +92,7 @@ const settlement = async (
   const effect = isRefund ? ` and refunds ${amount} NGN` : `, which keeps the ${amount} NGN that it cost`;
   return {
     account,
+    input,
     consequence: `Settles ${referenceOf(transaction)} of ${name} as ${status} for good${effect}${reported}`,
     amountKobo: amount_kobo,
     balance: { before, after: isRefund ? before + amount_kobo : before },
@@ -174,23 +176,25 @@ export const proposables: Readonly<Record<ProposableName, Proposable>> = {
   "transactions resolve": proposable<"transactions resolve">(
     actions["transactions resolve"].input,
     transactionsRuns["transactions resolve"],
-    async (context, { reference, status }) => {
-      const transaction = await requireTransaction(context, reference);
-      assertResolvable(context.ledger, transaction, status);
-      return settlement(context, transaction, status);
+    async (context, { sending: seen, ...input }) => {
+      const transaction = await requireTransaction(context, input.reference);
+      assertResolvable(context.ledger, transaction, input.status, seen);
+      return settlement(context, transaction, input.status, { ...input, sending: sendingOf(transaction) });
     },
   ),
   "events match": proposable<"events match">(
     actions["events match"].input,
     upstreamEventsRuns["events match"],
-    async (context, { event: id, reference, accepts_differences: acceptsDifferences = false }) => {
+    async (context, { sending: seen, ...input }) => {
+      const { event: id, reference, accepts_differences: acceptsDifferences } = input;
       const [stored, transaction] = await Promise.all([
         requireEvent(context, id),
         requireTransaction(context, reference),
       ]);
-      const { event, differences } = requireMatch(context, stored, transaction, acceptsDifferences);
+      const { event, differences } = requireMatch(context, stored, transaction, { acceptsDifferences, seen });
       const differs = differences.length === 0 ? "" : `, although they differ in ${differencesText(differences)}`;
-      return settlement(context, transaction, event.says, `, as ${id} reports${differs}`);
+      const proposed = { ...input, sending: sendingOf(transaction) };
+      return settlement(context, transaction, event.says, proposed, `, as ${id} reports${differs}`);
     },
   ),
   "accounts limits": proposable<"accounts limits">(

@@ -16,6 +16,7 @@ import {
   isStuck,
   referenceOf,
   STUCK_MS,
+  sendingOf,
   sentAt,
   type Transaction,
   transactionToView,
@@ -66,6 +67,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
       transactions: open.slice(0, LISTED_TRANSACTIONS_MAX).map((transaction) => ({
         ...transactionView(transaction),
         stuck: isStuck(transaction, nowMs),
+        sending: sendingOf(transaction),
         in_flight_ms: inFlightMs(transaction, nowMs),
         taken: takerOf(transaction, nowMs) ?? null,
       })),
@@ -120,10 +122,10 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
     const details = { reference: ours, amount: nairaFromKobo(amount_kobo) };
     return adjust(context, entry, { ...auditAbout(transaction, "transactions refund", why), details });
   },
-  "transactions resolve": async (context, { reference, status, why }) => {
+  "transactions resolve": async (context, { reference, status, sending, why }) => {
     const transaction = await requireTransaction(context, reference);
     try {
-      await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why });
+      await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why }, sending);
     } catch (error) {
       if (!(error instanceof OperatorError) || error instanceof InFlightError) throw error;
       throw (await resolvedBefore(context, transaction)) ?? error;
@@ -195,6 +197,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
     ...transactionView(transaction),
     taken: (isForOwner(context) ? undefined : takerOf(transaction, nowMs)) ?? null,
     sent_at: transaction.sent_at ?? null,
+    sending: sendingOf(transaction),
     wait,
     unknown_outcome: unknownOutcomeText(transaction) ?? null,
     advice: [...adviceOn(transaction, { isForOwner: isForOwner(context), isRefunded, isOverdue })],

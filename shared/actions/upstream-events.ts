@@ -1,7 +1,7 @@
 import type { upstreamEventsActions } from "../contract/actions/upstream-events.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
-import { referenceOf, sentAt, transactionToView } from "../ledger/transaction.ts";
+import { referenceOf, sendingOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { orNull } from "../platform/format.ts";
 import { findCandidates } from "../upstream-events/candidates.ts";
 import { differencesOf, discardEvent, matchEvent } from "../upstream-events/operator-resolution.ts";
@@ -36,17 +36,19 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
         return {
           ...{ reference, account_id: transaction.account_id, mode: transaction.mode, status, type, amount },
           ...{ network, phone_number, upstream_reference: transaction.upstream_reference ?? null, created_at },
+          sending: sendingOf(transaction),
           sent_before_s: Math.round((Date.parse(receivedAt(event)) - Date.parse(sentAt(transaction))) / 1_000),
           differences: isReadable(event) ? [...differencesOf(context.costs, event, transaction)] : [],
         };
       }),
     };
   },
-  "events match": async (context, { event: id, reference, accepts_differences: acceptsDifferences, why }) => {
+  "events match": async (context, { event: id, reference, sending, accepts_differences, why }) => {
     const event = await requireEvent(context, id);
     const transaction = await requireTransaction(context, reference);
     const decision = { ...context.actor(), why };
-    const differences = await matchEvent(context, event, transaction, decision, { acceptsDifferences });
+    const decided = { acceptsDifferences: accepts_differences, seen: sending };
+    const differences = await matchEvent(context, event, transaction, decision, decided);
     return { ...(await resolvedView(context, transaction)), differences: [...differences] };
   },
   "events discard": async (context, { event, why }) => {

@@ -138,6 +138,10 @@ export const isQueuedOrder = <Stored extends Pick<Transaction, "queued">>(order:
 export const sentAt = ({ sent_at, created_at }: Pick<Transaction, "sent_at" | "created_at">): string =>
   sent_at ?? created_at;
 
+/** The sending of an order that a person sees, and decides about: when it began, or that the order waits for one. */
+export const sendingOf = (order: Pick<Transaction, "queued" | "sent_at" | "created_at">): string =>
+  isQueuedOrder(order) ? "waits" : sentAt(order);
+
 /** Whether an open transaction is stuck. One that waited is open for its outcome since it was sent. */
 export const isStuck = (order: Pick<Transaction, "sent_at" | "created_at">, nowMs: number): boolean =>
   nowMs - Date.parse(sentAt(order)) > STUCK_MS;

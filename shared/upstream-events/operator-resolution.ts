@@ -3,7 +3,6 @@ import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger, Ledger, Writes } from "../ledger/ledger.ts";
 import {
   isOfClosedAccount,
-  type ReferenceCondition,
   refundRefusedBy,
   type SeenByRefund,
   type Settlement,
@@ -15,6 +14,7 @@ import {
   isIdentityCheck,
   isQueuedOrder,
   referenceOf,
+  sendingOf,
   sentAt,
   type Transaction,
 } from "../ledger/transaction.ts";
@@ -42,15 +42,16 @@ export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
 
 /**
  * Settles an open transaction by an operator's decision; `failed` refunds it. The webhook is sent as after any
- * settlement.
+ * settlement. `seen`: the sending that was decided about.
  */
 export const resolveTransaction = async (
   ledger: AuditedLedger,
   transaction: Transaction,
   status: "success" | "failed",
   decision: Decision,
+  seen?: string,
 ): Promise<void> => {
-  assertResolvable(ledger, transaction, status);
+  assertResolvable(ledger, transaction, status, seen);
   const action = {
     ...decision,
     ...auditPlace(transaction),
@@ -58,12 +59,17 @@ export const resolveTransaction = async (
     details: { reference: referenceOf(transaction), status },
   };
   const audit = auditPut(ledger, auditEntry(action, ledger.clock()));
-  await settle(ledger, transaction, settlementWithStatus(status), "any", [audit]);
+  await settle(ledger, transaction, settlementWithStatus(status), undefined, [audit]);
 };
 
 /** Throws OperatorError if an operator cannot settle the transaction so now. */
-export const assertResolvable = (ledger: Ledger, transaction: Transaction, status: "success" | "failed"): void => {
-  assertOpen(transaction, ledger.clock());
+export const assertResolvable = (
+  ledger: Ledger,
+  transaction: Transaction,
+  status: "success" | "failed",
+  seen?: string,
+): void => {
+  assertOpen(transaction, seen, ledger.clock());
   assertHasResult(transaction, status);
   // In a copy of the table that it waits in, it may have been sent since.
   if (status === "success" && isQueuedOrder(transaction) && transaction.queued.table === ledger.table) {
@@ -91,14 +97,9 @@ export const matchEvent = async (
   stored: StoredEvent,
   transaction: Transaction,
   decision: Decision,
-  { acceptsDifferences = false } = {},
+  decided: Matched = {},
 ): Promise<readonly Difference[]> => {
-  const { event, hasOwnReference, differences } = requireMatch(
-    { ledger, costs },
-    stored,
-    transaction,
-    acceptsDifferences,
-  );
+  const { event, hasOwnReference, differences } = requireMatch({ ledger, costs }, stored, transaction, decided);
   const settlement = {
     ...settlementWithStatus(event.says),
     ...upstreamFactsOf(costs, event),
@@ -115,7 +116,7 @@ export const matchEvent = async (
       ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
     },
   };
-  await settle(ledger, transaction, settlement, hasOwnReference ? "any" : { absentOr: event.reference }, [
+  await settle(ledger, transaction, settlement, hasOwnReference ? undefined : event.reference, [
     eventUpdate(ledger, event, "matched", transaction.pk),
     auditPut(ledger, auditEntry(action, ledger.clock())),
   ]);
@@ -124,12 +125,15 @@ export const matchEvent = async (
 
 type Matching = { readonly ledger: AuditedLedger; readonly costs: UpstreamCosts };
 
+/** What was decided of a match besides. `seen`: the sending that was decided about. */
+type Matched = { readonly acceptsDifferences?: boolean | undefined; readonly seen?: string | undefined };
+
 /** How the event and the transaction fit. Throws OperatorError if they cannot be matched now. */
 export const requireMatch = (
   { ledger, costs }: Matching,
   event: StoredEvent,
   transaction: Transaction,
-  acceptsDifferences: boolean,
+  { acceptsDifferences = false, seen }: Matched,
 ) => {
   assertOpenEvent(event);
   if (!isReadable(event)) {
@@ -138,7 +142,7 @@ export const requireMatch = (
       separator: ": ",
     });
   }
-  assertOpen(transaction, ledger.clock());
+  assertOpen(transaction, seen, ledger.clock());
   assertHasResult(transaction, event.says);
   if (transaction.mode !== "live") {
     throw new OperatorError(`${referenceOf(transaction)} is a sandbox transaction: no event is about it`);
@@ -239,8 +243,9 @@ const upstreamFactsOf = (costs: UpstreamCosts, { says, reference, amount_kobo }:
   ...amountFacts(costs, says, amount_kobo),
 });
 
-const assertOpen = (transaction: Transaction, nowMs: number): void => {
+const assertOpen = (transaction: Transaction, seen: string | undefined, nowMs: number): void => {
   if (isFinalStatus(transaction.status)) throw finalStatusError(transaction);
+  if (seen !== undefined && seen !== sendingOf(transaction)) throw anotherSendingError(transaction);
   const waitMs = inFlightMs(transaction, nowMs);
   if (waitMs === 0) return;
   throw new InFlightError(
@@ -248,6 +253,12 @@ const assertOpen = (transaction: Transaction, nowMs: number): void => {
     waitMs,
   );
 };
+
+/** A decision is about one sending: what is known of it says nothing of another, which may have been delivered. */
+const anotherSendingError = (transaction: Transaction): OperatorError =>
+  new OperatorError(
+    `${referenceOf(transaction)} has begun to wait or was sent since you saw it. Check it and try again`,
+  );
 
 /** The command that corrects a wrong final status, once, even if two operators run it. */
 export const correctionOf = (transaction: Transaction): string =>
@@ -296,15 +307,19 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
   },
 });
 
-/** Settles the transaction in one write with other items, or throws why nothing was written. */
+/**
+ * Settles the transaction in one write with other items, or throws why nothing was written. `reference`: the upstream's
+ * in the event that was matched to it.
+ */
 const settle = async (
   ledger: Ledger,
   transaction: Transaction,
   settlement: Settlement,
-  condition: ReferenceCondition,
+  reference: string | undefined,
   otherWrites: Writes,
 ): Promise<void> => {
   const resolved = { ...settlement, resolved_by: "operator" as const };
+  const condition = { absentOr: reference, sending: transaction };
   const write = (seen: SeenByRefund) =>
     writeOrRefuse(ledger, [...settlementWrites(ledger, transaction, resolved, condition, seen), ...otherWrites]);
   let result = await write({});
@@ -321,8 +336,11 @@ const settle = async (
     throw new OperatorError("The event has been matched or discarded, or a copy of it was matched elsewhere");
   }
   if (isFinalStatus(result.transaction.status)) throw finalStatusError(result.transaction);
-  if (isQueuedOrder(result.transaction) !== isQueuedOrder(transaction)) {
-    throw new OperatorError(`${referenceOf(transaction)} has begun to wait or was sent. Check it and try again`);
+  if (
+    isQueuedOrder(result.transaction) !== isQueuedOrder(transaction) ||
+    result.transaction.claim !== transaction.claim
+  ) {
+    throw anotherSendingError(transaction);
   }
   throw new OperatorError(
     `The upstream's reference of ${referenceOf(transaction)} is ${result.transaction.upstream_reference}`,

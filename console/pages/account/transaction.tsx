@@ -51,6 +51,7 @@ export const TransactionPage = () => {
                 reference={data.reference}
                 amount={data.amount}
                 mode={data.mode}
+                sending={data.sending}
                 canSucceed={isPurchase(data)}
               />
             </KeptWhileOpen>

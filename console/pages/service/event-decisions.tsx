@@ -14,7 +14,7 @@ const effectOf = ({ says }: UpstreamEvent): string =>
 
 /** Settles a candidate with the event. */
 export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
-  const { reference, mode, differences, status, amount } = candidate;
+  const { reference, mode, sending, differences, status, amount } = candidate;
   if (event.state !== "open") return null;
   if (status !== "processing") return `It was settled as ${status}; that is final`;
   const common = {
@@ -33,7 +33,7 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
   const effect = `The order is settled ${effectOf(event)}, and its app hears of it.`;
   if (differences.length === 0) {
     return (
-      <IrreversibleDialog {...common} inputOf={(_, why = "") => ({ event: event.event, reference, why })}>
+      <IrreversibleDialog {...common} inputOf={(_, why = "") => ({ event: event.event, reference, sending, why })}>
         {effect}
       </IrreversibleDialog>
     );
@@ -42,7 +42,9 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
     <IrreversibleDialog
       {...common}
       fields={{ accepts_differences: acceptsDifferences }}
-      inputOf={({ accepts_differences }, why = "") => ({ event: event.event, reference, accepts_differences, why })}
+      inputOf={({ accepts_differences }, why = "") => ({
+        ...{ event: event.event, reference, sending, accepts_differences, why },
+      })}
     >
       <Notice tone="attention" title={`They differ in ${differences.map(({ field }) => field).join(" and ")}`}>
         {differences

@@ -53,11 +53,12 @@ export const OpenPage = () => {
                 {
                   header: "Resolve",
                   hidesHeader: true,
-                  cell: ({ reference, amount, mode, type }) => (
+                  cell: ({ reference, amount, mode, sending, type }) => (
                     <ResolveDialog
                       reference={reference}
                       amount={amount}
                       mode={mode}
+                      sending={sending}
                       canSucceed={type === "data" || type === "airtime"}
                       isListed
                     />

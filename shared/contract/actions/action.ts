@@ -148,6 +148,9 @@ export const referenceInput = printableText.check(
   z.maxLength(REFERENCE_MAX, `Must be at most ${REFERENCE_MAX} characters`),
 );
 
+/** The sending of an order that a person saw: when it began, or that the order waits for one. */
+export const sendingField = z.union([z.literal("waits"), z.iso.datetime()], "Must be waits or a time");
+
 /** The reason in the audit entry. */
 export const whySchema = printableText
   .check(z.minLength(3, "Must have at least 3 characters"), z.maxLength(500, "Must be at most 500 characters"))

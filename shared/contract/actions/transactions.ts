@@ -9,6 +9,7 @@ import {
   itemInput,
   nairaAmount,
   referenceInput,
+  sendingField,
   typedNumber,
   whySchema,
 } from "./action.ts";
@@ -62,6 +63,7 @@ const transactionDetails = z.extend(listedTransaction, {
   taken,
   /** When the order was sent, if it waited. */
   sent_at: z.nullable(z.iso.datetime()),
+  sending: sendingField,
   /** What an operator should know of a transaction that waits, or that waited. */
   wait: z.nullable(z.string()),
   /** Only of an open live purchase that does not wait: whether it was sent, and so may have been delivered. */
@@ -145,6 +147,7 @@ export const transactionsActions = {
         .array(
           z.extend(listedTransaction, {
             stuck: z.boolean(),
+            sending: sendingField,
             /** For how long its own request may still settle it; 0 if an operator may. */
             in_flight_ms: z.int(),
             taken,
@@ -248,6 +251,8 @@ export const transactionsActions = {
     input: z.object({
       reference: referenceInput,
       status: z.enum(["success", "failed"], "Must be success or failed"),
+      /** What the person saw: if the order has begun to wait or was sent since, nothing is settled. */
+      sending: z.optional(sendingField),
       why: whySchema,
     }),
     output: z.object({

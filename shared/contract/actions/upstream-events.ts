@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, referenceInput, whySchema } from "./action.ts";
+import { type ActionTable, nairaAmount, referenceInput, sendingField, whySchema } from "./action.ts";
 
 const eventView = z.object({
   /** Its id. */
@@ -48,6 +48,7 @@ const candidate = z.object({
   phone_number: z.nullable(z.string()),
   upstream_reference: z.nullable(z.string()),
   created_at: z.iso.datetime(),
+  sending: sendingField,
   /** From when it was sent to the upstream to the event. */
   sent_before_s: z.int(),
   differences: z.array(difference),
@@ -113,6 +114,8 @@ export const upstreamEventsActions = {
       event: eventField,
       /** The transaction's. */
       reference: referenceInput,
+      /** What the person saw: if the order has begun to wait or was sent since, nothing is settled. */
+      sending: z.optional(sendingField),
       accepts_differences: z
         ._default(z.boolean(), false)
         .register(z.globalRegistry, { description: "match even if type, amount or phone number differ" }),

@@ -317,9 +317,8 @@ describe("an open order", () => {
 
   test("that may be in flight is resolved once the button has counted the time down", async () => {
     const reference = await anOpenOrder(await service().newCaller());
-    const setSent = (agoMs: number) => setTimes(reference, "SET sent_at = :then, updated_at = :then", agoMs);
-    // In flight until the test lets time pass, however long the steps before that take.
-    await setSent(-600_000);
+    // In flight until the test has its request record an outcome, however long the steps before that take.
+    await setTimes(reference, "SET sent_at = :then, updated_at = :then", -600_000);
     expectError(/409/);
     // The clock is the context's, so the page has a context of its own.
     const page = await signIn("operator", "/open");
@@ -330,11 +329,23 @@ describe("an open order", () => {
     const waits = page.getByRole("button", { name: /^Try again in \d+ s$/ });
     await waits.waitFor();
     const [waitS] = /\d+/.exec(await waits.innerText()) ?? [];
-    await setSent(60_000);
+    await setTimes(reference, "SET updated_at = :then", 0);
     // Each timer fires once: all requests of ten minutes at a time would overload the service.
     await page.clock.fastForward(Number(waitS) * 1_000);
     await confirm(page);
     await page.getByText(`${reference} is success now`).waitFor();
+  });
+
+  test("that was sent again while its dialog was open is not resolved", async () => {
+    const caller = await service().newCaller();
+    const reference = await anOpenOrder(caller, 3_600_000);
+    const page = await open("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
+    expectError(/409/);
+    await resolve(page, reference, "failed", "not in their list");
+    await setTimes(reference, "SET sent_at = :then, updated_at = :then", 60_000);
+    await confirm(page);
+    await dialog(page).getByText(`${reference} has begun to wait or was sent since you saw it`).waitFor();
+    expect(await statusOf(reference)).toBe("processing");
   });
 
   test("that an event differs from is matched on request only", async () => {

@@ -15,6 +15,8 @@ import { readFunding } from "../../../../shared/ledger/ledger-entry.ts";
 import { readProposal } from "../../../../shared/ledger/proposal.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { listEvents, recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
@@ -24,6 +26,7 @@ import { captureLog } from "../../../builders/captured-log.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 
 /**
  * Goal: what one person proposes is carried out once, exactly, and only by another person. Method: verified requests of
@@ -466,6 +469,35 @@ describe("needs another person", () => {
     await send(bola, "proposals approve", { proposal: proposalIn(answer).proposal }, { rules });
     expect(await large.stored()).toMatchObject({ status: "failed" });
     expect(await large.balance()).toBe(1_000);
+  });
+
+  test("and an order that waited then, or had another sending, is not resolved by an approval", async () => {
+    const order = await ledger.anOrder({ pk: await aTransactionPk(), amount_kobo: koboFromNaira(900) });
+    const { pk } = order.transaction;
+    const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
+    const at = (minutes: number) => NOON_MS + minutes * 60_000;
+    const sendAt = async (nowMs: number) => {
+      const claim = await claimAsSender(ledger.ledgerAt(nowMs), await storedQueued(ledger.ledgerAt(), pk));
+      if (claim.kind !== "claimed") throw new Error("The order was not claimed");
+      return claim.claimed;
+    };
+    const resolve = { reference: referenceOf(order.transaction), status: "failed", why: "ticket 88" };
+    const proposed = async (nowMs: number) =>
+      proposalIn(await send(ada, "transactions resolve", resolve, { nowMs })).proposal;
+    const approve = (proposal: string, nowMs: number) => send(bola, "proposals approve", { proposal }, { nowMs });
+
+    await enqueueOrder(ledger.ledgerAt(), order.transaction, toSend, deadlineIn(9_000));
+    const whileItWaited = await proposed(at(0));
+    const sent = await sendAt(at(1));
+    const changed = expect.stringContaining("has begun to wait or was sent since");
+    expect(await approve(whileItWaited, at(3))).toMatchObject({ status: 409, message: changed });
+    const ofTheFirstSending = await proposed(at(3));
+    await enqueueOrder(ledger.ledgerAt(at(4)), { ...sent, claimed: { number: 1 } }, toSend, deadlineIn(9_000));
+    await sendAt(at(5));
+    expect(await approve(ofTheFirstSending, at(7))).toMatchObject({ status: 409, message: changed });
+    expect([await order.balance(), await order.stored()]).toMatchObject([100, { status: "processing" }]);
+    expect(await approve(await proposed(at(7)), at(7))).toMatchObject({ status: 200 });
+    expect([await order.balance(), await order.stored()]).toMatchObject([1_000, { status: "failed" }]);
   });
 
   test("a raised or removed limit, and not a lowered one", async () => {

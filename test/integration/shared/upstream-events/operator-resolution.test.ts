@@ -4,7 +4,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { isQueuedOrder, referenceOf, sendingOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -30,7 +30,7 @@ import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
+import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { newTransactionPk } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
@@ -146,6 +146,38 @@ describe("resolveTransaction", () => {
     );
     expect(await order.balance()).toBe(500);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
+  });
+
+  test("an order that waited again and was sent again in the meantime is not resolved", async () => {
+    const { transaction, stored, balance } = await aQueuedOrder();
+    const first = await claimAsSender(operator.ledgerAt(), transaction);
+    if (first.kind !== "claimed") throw new Error("The order was not claimed");
+    const target = { ...first.claimed, claimed: { number: transaction.queued.number } };
+    await enqueueOrder(operator.ledgerAt(), target, transaction.queued.order, deadlineIn(9_000));
+    const later = operator.ledgerAt(NOON_MS + 60_000);
+    await claimAsSender(later, await storedQueued(later, transaction.pk));
+    await expect(resolveTransaction(later, first.claimed, "failed", decision)).rejects.toThrow(
+      /has begun to wait or was sent since/,
+    );
+    expect([await balance(), await stored()]).toMatchObject([500, { status: "processing" }]);
+  });
+
+  test("a decision about an order that waited settles nothing once it was sent, and one about that sending does", async () => {
+    const { transaction, stored, balance } = await aQueuedOrder();
+    const seen = sendingOf(transaction);
+    expect(seen).toBe("waits");
+    await claimAsSender(operator.ledgerAt(), transaction);
+    const later = operator.ledgerAt(NOON_MS + 60_000);
+    const sent = await stored();
+    if (sent === undefined) throw new Error("The order is gone");
+    const event = await anEvent("failed", referenceOf(sent));
+    const matching = { ledger: later, costs: FACE_VALUES };
+    const since = /has begun to wait or was sent since you saw it/;
+    await expect(resolveTransaction(later, sent, "failed", decision, seen)).rejects.toThrow(since);
+    await expect(matchEvent(matching, event, sent, decision, { seen })).rejects.toThrow(since);
+    expect(await balance()).toBe(500);
+    await matchEvent(matching, event, sent, decision, { seen: sendingOf(sent) });
+    expect([await balance(), await stored()]).toMatchObject([1_000, { status: "failed" }]);
   });
 
   test("an order whose request may be in flight is not resolved at 31 s, and is at 32 s", async () => {
