@@ -75,8 +75,10 @@ export const addressesOf = async (url: URL, resolve: Resolve): Promise<readonly 
 export const parseEndpointUrl = async (text: string, rules: AddressRules): Promise<URL> => {
   const url = URL.parse(text);
   // Parsers of JSON in other languages refuse a message that ends with half of a surrogate pair.
-  if (url === null || text.length > URL_LENGTH_MAX)
-    throw new EndpointUrlError(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
+  if (url === null) throw new EndpointUrlError(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
+  // Other letters than those of ASCII are stored as up to nine characters.
+  if (url.href.length > URL_LENGTH_MAX)
+    throw new EndpointUrlError(`The URL must have at most ${URL_LENGTH_MAX} characters, encoded`);
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw new EndpointUrlError("The URL must begin with https://");
   if (url.username !== "" || url.password !== "") throw new EndpointUrlError("The URL must not contain credentials");
