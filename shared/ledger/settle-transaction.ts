@@ -83,13 +83,13 @@ export const settleTransaction = async (
 };
 
 /**
- * Whether a failure that an event reports may be of a sending before the last one, which may yet deliver: the upstream
- * refused that one with 429, because of the order itself, and may report it late, under the same reference.
+ * Whether a failure that the upstream reports later than in its answer may be of a sending before the last one, which may
+ * be delivered: it refused that one with 429, because of the order itself, and has both under our reference.
  */
 export const mayBeOfSendingBefore = (
   { refusals, queued }: Pick<Transaction, "refusals" | "queued">,
   { status, reported_by }: RecordedSettlement,
-): boolean => status === "failed" && reported_by === "event" && refusals !== undefined && queued === undefined;
+): boolean => status === "failed" && reported_by !== undefined && refusals !== undefined && queued === undefined;
 
 /**
  * The same, but nothing is written if the order began or ceased to wait since the target was read. The sender of

@@ -132,6 +132,8 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
   if (late !== undefined) return late;
   const isOwn = event.reference === referenceOf(stored);
   const settlement = { ...settlementOf(deps, event, "lookup"), ...(isOwn && { upstream_reference: undefined }) };
+  const isOfLastSending = event.reference === stored.upstream_reference;
+  if (!isOfLastSending && mayBeOfSendingBefore(stored, settlement)) return escalate(deps, event, "sent_again", pk);
   const result = await settleByAnswer(ledger, stored, settlement, message, deadline);
   if (result === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result === "applied") return { kind: "done", outcome: "applied" };

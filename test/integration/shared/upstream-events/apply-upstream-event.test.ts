@@ -238,6 +238,23 @@ describe("answers of the upstream to a question for an order", () => {
     expect(await apply(answerOf(known.transaction, { event: ofKnown }))).toEqual(done("applied"));
   });
 
+  test("a failed of an order that was sent again after a 429 about it is for a person, unless its reference is that of the last sending", async () => {
+    const again = { claim: "last", refusals: 1, sent_at: isoTime(NOON_MS - 20_000) };
+    for (const [isKnown, isTheirs, outcome] of [
+      [false, false, "sent_again"],
+      [false, true, "sent_again"],
+      [true, false, "sent_again"],
+      [true, true, "applied"],
+    ] as const) {
+      const theirs = `U-${randomUUID()}`;
+      const known = isKnown ? { upstream_reference: theirs } : {};
+      const { transaction, balance } = await anOrder({ pk: await aTransactionPk(), ...again, ...known });
+      const event = { reference: isTheirs ? theirs : referenceOf(transaction), status: "failed" } as const;
+      expect(await apply(answerOf(transaction, { claim: "last", event }))).toEqual(done(outcome));
+      expect(await balance()).toBe(outcome === "applied" ? 2_000 : 1_500);
+    }
+  });
+
   test("orders that the upstream does not know are a case each, although it was asked by one reference", async () => {
     const orders = [await anOrder(), await anOrder()];
     const event = { reference: `U-${randomUUID()}`, status: "success" } as const;
