@@ -51,7 +51,7 @@ export const duplicateGuardPut = (
         ConditionExpression: replaces === undefined ? isOver : `${isOver} OR transaction_pk = :replaced`,
         ExpressionAttributeValues: {
           ":until": isoTime(nowMs - windowS * 1_000),
-          ...(replaces !== undefined && { ":replaced": replaces }),
+          ":replaced": replaces,
         },
         ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
       }),

@@ -154,7 +154,7 @@ const decision = (
         ":open": "open",
         ":by": by,
         ":now": now,
-        ...(why !== undefined && { ":why": why }),
+        ":why": why,
         ...(brokeGlass && { ":true": true }),
       },
     },

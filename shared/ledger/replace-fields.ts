@@ -23,7 +23,7 @@ export const replaceFields = async ({ db, table }: Table, pk: string, change: Re
       ExpressionAttributeValues: Object.fromEntries(
         changes.flatMap(([, { from, to }], index) => [
           [`:from${index}`, from],
-          ...(to === undefined ? [] : [[`:to${index}`, to]]),
+          [`:to${index}`, to],
         ]),
       ),
     });

@@ -354,7 +354,7 @@ export const walletCorrection = (ledger: Ledger, read: Wallet, { balanceKobo, ve
       ":version": versions,
       ":now": isoTime(ledger.clock()),
       ":read": read.version,
-      ...(tail !== undefined && { ":tail": tail }),
+      ":tail": tail,
       ...(last > 0 && { ":last": last, ":next": last + 1 }),
       ...(queued.size > 0 && { ":queued": queued, ":open": QUEUED }),
     },

@@ -29,7 +29,7 @@ export const walletQueueReturn = (ledger: Ledger, accountId: string, number: num
     ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
       ":numbers": new Set([number]),
-      ...(turnUntil !== undefined && { ":turn": turnUntil }),
+      ":turn": turnUntil,
       ...listedValues(ledger),
     },
     ...returned,

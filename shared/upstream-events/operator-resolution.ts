@@ -302,7 +302,7 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
     ExpressionAttributeValues: {
       ":state": state,
       ":open": "open",
-      ...(transactionPk !== undefined && { ":transaction": transactionPk }),
+      ":transaction": transactionPk,
     },
   },
 });

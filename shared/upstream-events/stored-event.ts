@@ -179,7 +179,7 @@ export const changeReason = async (
     ExpressionAttributeValues: {
       ":reason": reason,
       ":open": "open",
-      ...(transactionPk !== undefined && { ":transaction": transactionPk }),
+      ":transaction": transactionPk,
     },
   };
   try {

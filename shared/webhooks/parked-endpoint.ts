@@ -93,6 +93,6 @@ const putUnchanged = (ledger: Ledger, read: ParkedEndpoint, item: ParkedEndpoint
   const isRest = rest_due_at === undefined ? "attribute_not_exists(rest_due_at)" : "rest_due_at = :rest";
   return putIf(ledger, item, {
     ConditionExpression: `listed_at = :read AND ${isRest}`,
-    ExpressionAttributeValues: { ":read": listed_at, ...(rest_due_at !== undefined && { ":rest": rest_due_at }) },
+    ExpressionAttributeValues: { ":read": listed_at, ":rest": rest_due_at },
   });
 };
