@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import { retryContention } from "../platform/backoff.ts";
-import { isoTime } from "../platform/time.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { putIf } from "./put-if.ts";
@@ -73,11 +72,11 @@ export const lastPeriodBefore = async (
   accountId: string,
   before: string,
 ): Promise<AccountPeriod | undefined> => {
-  const range = { from: ALL_TIMES.from, to: isoTime(Date.parse(before) - 1) };
+  const range = { from: ALL_TIMES.from, to: before };
   const { keys } = await queryList(ledger, accountPeriodsList(accountId), range, undefined, { newest: 1 });
   const [last] = keys;
   const period = last && (await getItem(ledger, last.pk, accountPeriodSchema));
-  // The index may still have it as it was before it was replaced.
+  // One that ends then does not count; and the index may still have one as it was before it was replaced.
   return period !== undefined && period.to < before ? period : undefined;
 };
 

@@ -9,6 +9,7 @@ import { type AuditPut, SERVICE } from "../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { putAccountPeriod, readAccountPeriod } from "../../../../shared/ledger/period.ts";
 import {
   adjustmentPk,
   entriesList,
@@ -259,14 +260,20 @@ test.each([
   expect((await runs["periods list"](context, {})).periods.map(({ month }) => month)).toEqual([early]);
 });
 
-test("of two runs that close a month at once, the second finds it closed", async () => {
-  await anAccount();
+test("of two runs that close a month at once, the second finds it closed, and changes no account's period", async () => {
+  const account = await anAccount();
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
   const toClose = await begin("2026-10", deadlineIn(9_000));
   await closeService(context.ledger, toClose, audited);
   await closeService(context.ledger, toClose, audited);
   expect((await runs["periods list"](context, {})).periods).toHaveLength(1);
+  const stored = await readAccountPeriod(context.ledger, "2026-10", account);
+  if (stored === undefined) throw new Error("The account has no period");
+  for (const replaced of [undefined, stored]) {
+    await putAccountPeriod(context.ledger, { ...stored, time_zone: "UTC" }, replaced);
+    expect(await readAccountPeriod(context.ledger, "2026-10", account)).toEqual(stored);
+  }
 });
 
 test("a zone that is changed while a month is closed leaves no line in no period or in two", async () => {
@@ -334,21 +341,24 @@ test("what was summed up of one account is not taken for another's", async () =>
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });
 
-test("a statement after a closed month begins with its closing balance, and reads no line of before it", async () => {
+test("a statement after closed months begins with the closing balance of the last one, and reads no line of before it", async () => {
+  at("2026-09-05T12:00:00.000Z");
   const account = await anAccount();
-  await order(account);
+  at("2026-10-31T22:59:59.998Z");
+  const last = await order(account);
   at("2026-11-03T12:00:00.000Z");
+  await close("2026-09");
   await close("2026-10");
   await order(account);
+  const statementFrom = (from: string) => readStatement(context.ledger, account, { from, to: "9999" });
+  const { lines } = await statementFrom("0000");
+  // The last millisecond of the month.
+  expect(await statementFrom(last.created_at)).toMatchObject({ opening_kobo: 1_000_00, lines: lines.slice(1) });
   // Nobody deletes a line; that it is not missed shows that it is not read.
   const { table, db } = context.ledger;
-  const october = await readStatement(context.ledger, account, { from: "0000", to: "2026-10-31T22:59:59.999Z" });
-  for (const { id } of october.lines.filter(({ kind }) => kind === "funding")) {
-    await db.delete({ TableName: table, Key: { pk: fundingPk(id) } });
-  }
-  const november = await readStatement(context.ledger, account, { from: "2026-10-31T23:00:00.000Z", to: "9999" });
+  for (const pk of [fundingPk(lines[0]?.id ?? ""), last.pk]) await db.delete({ TableName: table, Key: { pk } });
+  const november = await statementFrom("2026-10-31T23:00:00.000Z");
   expect(november).toMatchObject({ opening_kobo: 500_00, closing_kobo: 0, lines: [{ balance_after_kobo: 0 }] });
-  expect((await verifyMonth(context, "2026-10"))[0]?.what).toMatch(/^line 1 differs: now it is data DATA_/);
 });
 
 const LINES = 7;
@@ -450,11 +460,14 @@ test("verifying a closed month names a broken chain, and its lines that differ t
   ]);
 });
 
-test("the fingerprints of another run are no difference: the hash decides", async () => {
+test("the fingerprints of another run, or none, are no difference: the hash decides", async () => {
   const account = await anAccount();
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
-  await set(periodLinesPk("2026-10", account, 0), ["fingerprints"], new Uint8Array(4));
+  const pk = periodLinesPk("2026-10", account, 0);
+  await set(pk, ["fingerprints"], new Uint8Array(4));
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+  await context.ledger.db.delete({ TableName: context.ledger.table, Key: { pk } });
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });
 
