@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { findAccount } from "../../../../shared/access/account-store.ts";
 import { createKey } from "../../../../shared/access/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
@@ -8,6 +8,7 @@ import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts"
 import { FOUND_MAX, searchActions } from "../../../../shared/contract/actions/search.ts";
 import type { ServiceError } from "../../../../shared/contract/errors.ts";
 import type { Role } from "../../../../shared/contract/roles.ts";
+import { findByPhone } from "../../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -141,11 +142,19 @@ test("an order whose number is masked is not found by it any more", async () => 
   expect(referencesOf(await findAs("operator", "08039990009"))).toEqual([]);
 });
 
-test("an owner finds the own order although 50 newer ones of other accounts are for the same number", async () => {
+test("an owner finds the own order although 50 newer ones of other accounts are for the same number, of at most 20 pages", async () => {
   const number = "08039990077";
   const own = await anOrderFor(mine, number, "own-77");
   const rich = await ledger.anAccount(100_000);
   for (let count = 0; count < FOUND_MAX; count += 1) await anOrderFor(rich, number, `theirs-${count}`);
+  const hashes = await keyedHashes();
+  // Masked, but still in the index, which lags.
+  await ledger.anOpenTransaction(mine, { phone_number: "0803*****77", phone_key: hashes.phoneKey(number) });
   expect(referencesOf(await findAs("operator", number))).toHaveLength(FOUND_MAX);
   expect(referencesOf(await findAs(null, number))).toEqual([referenceOf(own)]);
+  const query = vi.spyOn(ledger.db, "query");
+  expect(await findByPhone(ledger, hashes, number, ({ account_id }) => account_id === mine, 2)).toEqual([]);
+  expect(query).toHaveBeenCalledTimes(20);
+  expect(await findByPhone(ledger, hashes, number, () => true, 3)).toHaveLength(3);
+  expect(query).toHaveBeenCalledTimes(22);
 });

@@ -81,10 +81,12 @@ describe("openTransaction", () => {
     expect(await open(next, window)).toEqual({ kind: "possible_duplicate", earlier: { pk: earlier.pk } });
   });
 
-  test("a purchase like an earlier one is refused for the restriction of its account, if that has one", async () => {
-    const accountId = await ledger.aWallet(10_000);
+  test("a purchase like an earlier one is refused as that also if the balance is too low, but for the restriction of its account", async () => {
+    const accountId = await ledger.aWallet(500);
     const window = aWindow();
     expect((await open(ledger.aTransaction(accountId), window)).kind).toBe("opened");
+    expect((await open(ledger.aTransaction(accountId), window)).kind).toBe("possible_duplicate");
+    expect((await open(ledger.aTransaction(accountId), aWindow())).kind).toBe("insufficient_balance");
     await ledger.db.update(walletRestriction(ledger.table, accountId, true, 0).Update);
     expect(await open(ledger.aTransaction(accountId), window)).toEqual({ kind: "restricted" });
     expect(await open(ledger.aTransaction(accountId), window, openUnlessOvertaking)).toEqual({ kind: "restricted" });

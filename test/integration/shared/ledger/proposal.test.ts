@@ -27,14 +27,14 @@ beforeAll(async () => {
 
 const HOUR_MS = 3_600_000;
 const audit = () => auditPut(ledger, auditEntry({ audit_log: "acc_1", by: "ada", action: "wallet fund" }, NOON_MS));
-const propose = (changes: object = {}): Promise<Proposal> =>
+const propose = (changes: object = {}, hours = 24): Promise<Proposal> =>
   putProposal(
     ledger,
     {
       ...{ action: "wallet fund", input: randomUUID(), consequence: "Money is added" },
       ...{ proposed_by: "ada", proposer: "ada-sub", ...changes },
     },
-    24,
+    hours,
     audit,
   );
 /** The action's writes, under the approval. */
@@ -99,7 +99,7 @@ test("a proposal that is open is proposed once, and one that has expired is not 
   const latest = await propose();
   expect(await openProposals(ledger)).toEqual([latest, again]);
   nowMs -= 2;
-  const earliest = await propose();
+  const earliest = await propose({}, 48);
   expect(await openProposals(ledger)).toEqual([latest, again, earliest]);
   expect((await latestProposals(ledger)).slice(0, 3)).toEqual([latest, again, earliest]);
 });

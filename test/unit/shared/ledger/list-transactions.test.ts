@@ -36,6 +36,7 @@ describe("a text that is not a cursor", () => {
     ["without a key", encoded({ created_at: place.created_at })],
     ["of a number as key", encoded({ ...place, pk: 7 })],
     ["of a time that is none", encoded({ ...place, created_at: "yesterday" })],
+    ["of an item that is no transaction", encoded({ ...place, pk: "wallet#acc_1" })],
     ["cut short", encodeCursor(place).slice(0, -8)],
   ] as const)("a text that is no cursor is undefined: %s", ([, text]) => {
     expect(decodeCursor(text)).toBeUndefined();
