@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Account, requireAccount } from "../access/account-store.ts";
 import { changePriceRules } from "../access/accounts.ts";
-import { isInactive } from "../access/key-item.ts";
 import { builtInSnapshot } from "../catalog/built-in-catalog.ts";
 import { catalogOf } from "../catalog/snapshot.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
@@ -223,10 +222,12 @@ const assertRetrievalCostsMore = ({ identityPrices }: ActionContext, rules: read
   }
 };
 
-/** An account without a key has no app that could hold a price. */
+/**
+ * An account that never had a key has no app that could hold a price. One whose keys have ended has: with its next key the
+ * app may still show what it read with the one before.
+ */
 const beginOf = (account: Account, from: string | undefined, nowMs: number): string => {
-  const hasKey = account.keys.some((key) => !isInactive(key, nowMs));
-  const earliest = isoTime(nowMs + (hasKey ? PRICE_LEAD_MS : 0));
+  const earliest = isoTime(nowMs + (account.keys.length > 0 ? PRICE_LEAD_MS : 0));
   if (from === undefined) return earliest;
   const time = isoTime(Date.parse(from));
   if (time >= earliest) return time;

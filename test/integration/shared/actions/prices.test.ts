@@ -60,6 +60,13 @@ const set = (account: string, input: Partial<ActionInput<"prices set">>, nowMs =
   pricesRuns["prices set"](contextAt(nowMs), { account, kind: "data", why: "contract", ...input });
 
 describe("prices set", () => {
+  test("does not begin at once if the account had a key: with its next one the app may still show the price before it", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const { keyId } = await createKey(contextAt().accounts, account, { mode: "live" });
+    await revokeKey(contextAt().accounts, account, keyId);
+    expect((await set(account, { percent: -4 })).rule).toMatchObject({ from: isoTime(NOON_MS + PRICE_LEAD_MS) });
+  });
+
   test("begins at once without a key, and with one only once no app may hold the price before it", async () => {
     const { accountId: account } = await operator.anAccount();
     expect((await set(account, { percent: -4 })).rule).toMatchObject({ from: isoTime(NOON_MS), state: "in force" });
@@ -199,10 +206,10 @@ test("the end of a rule does not end one that replaces it before that, also if i
 test("an end that is to come does not end a rule that begins before it", async () => {
   const { accountId: account } = await operator.anAccount();
   const { rule } = await set(account, { percent: -2 });
-  const { keyId } = await createKey(contextAt().accounts, account, { mode: "live" });
+  await createKey(contextAt().accounts, account, { mode: "live" });
   await pricesRuns["prices remove"](contextAt(), { account, rule_id: rule.rule_id, why: "ended" });
-  await revokeKey(contextAt().accounts, account, keyId);
-  const { rule: next } = await set(account, { percent: -3 }, NOON_MS + 60_000);
+  // By an instance whose clock is behind that of the one that ended the rule.
+  const { rule: next } = await set(account, { percent: -3 }, NOON_MS - 1_000);
   const { rules } = await pricesRuns["prices list"](contextAt(NOON_MS + 2 * PRICE_LEAD_MS), { account });
   expect(rules.map(({ rule_id }) => rule_id)).toEqual([next.rule_id]);
 });
