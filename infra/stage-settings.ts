@@ -263,7 +263,7 @@ export const stageSettings = z
     awsCalls: z._default(z.enum(["short", "sdk"]), "short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: z._default(
-      ipRanges.check(z.maxLength(59, "A security group has room for 59 ranges: name larger ones")),
+      ipRanges.check(z.maxLength(58, "A security group has room for 58 ranges: name larger ones")),
       [],
     ),
     /** Receives the alarms that need a person at any hour; needed by a stage that sells. */

@@ -32,9 +32,12 @@ export interface FunctionNetwork {
   readonly functions: ISecurityGroup;
 }
 
+/** Where the functions' calls go, beside AWS and apps on the internet. */
+export type Destinations = Pick<StageSettings, "upstreamBaseUrl" | "webhookAllowedCidrs">;
+
 export interface EgressNetworkProps extends StackProps {
   readonly egress: NatGateways;
-  readonly webhookAllowedCidrs: readonly string[];
+  readonly destinations: Destinations;
 }
 
 /**
@@ -62,7 +65,7 @@ export class EgressNetwork extends Stack implements FunctionNetwork {
       gatewayEndpoints: { DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB } },
       restrictDefaultSecurityGroup: false,
     });
-    this.functions = functionsGroup(this, this.vpc, props.webhookAllowedCidrs);
+    this.functions = functionsGroup(this, this.vpc, props.destinations);
     acknowledge(this.vpc, "VPC7", "Nothing listens in this VPC; each call that leaves it is in the functions' logs");
   }
 
@@ -91,7 +94,7 @@ export interface EgressSubnets {
 }
 
 export interface ExistingNetworkProps extends EgressSubnets {
-  readonly webhookAllowedCidrs: readonly string[];
+  readonly destinations: Destinations;
 }
 
 /** Subnets of the company's own VPC. Only the security group is made; it goes when the stage goes. */
@@ -100,11 +103,11 @@ export class ExistingNetwork extends Construct implements FunctionNetwork {
   readonly subnets?: SubnetSelection;
   readonly functions: ISecurityGroup;
 
-  constructor(scope: Construct, id: string, { vpc, subnets, addresses, webhookAllowedCidrs }: ExistingNetworkProps) {
+  constructor(scope: Construct, id: string, { vpc, subnets, addresses, destinations }: ExistingNetworkProps) {
     super(scope, id);
     this.vpc = vpc;
     if (subnets) this.subnets = subnets;
-    this.functions = functionsGroup(this, vpc, webhookAllowedCidrs);
+    this.functions = functionsGroup(this, vpc, destinations);
     for (const [index, value] of addresses.entries()) addEgressIp(Stack.of(this), index + 1, value);
   }
 }
@@ -126,7 +129,11 @@ const importedSubnet = (scope: Construct, subnetId: string): ISubnet => {
   return subnet;
 };
 
-const functionsGroup = (scope: Construct, vpc: IVpc, webhookAllowedCidrs: readonly string[]): SecurityGroup => {
+const functionsGroup = (
+  scope: Construct,
+  vpc: IVpc,
+  { upstreamBaseUrl, webhookAllowedCidrs }: Destinations,
+): SecurityGroup => {
   // Never reword these descriptions. A new description of the group replaces the group, which fails because the
   // functions' stack imports its id; a new description of a rule closes the rule for a moment.
   const group = new SecurityGroup(scope, "Functions", {
@@ -135,6 +142,9 @@ const functionsGroup = (scope: Construct, vpc: IVpc, webhookAllowedCidrs: readon
     allowAllOutbound: false,
   });
   group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the upstream and apps");
+  // The port of https is no part of a parsed URL. By any address: the upstream's may change.
+  const { port } = new URL(upstreamBaseUrl);
+  if (port !== "") group.addEgressRule(Peer.anyIpv4(), Port.tcp(Number(port)), "The upstream, at the port of its URL");
   for (const range of webhookAllowedCidrs) {
     group.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in stages.ts");
   }

@@ -50,7 +50,7 @@ export class Service extends Stack {
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
     const { stage, settings, data } = props;
-    const { egress, front, release, webhookAllowedCidrs, recovery } = settings;
+    const { egress, front, release, recovery } = settings;
     const hasConsole = settings.console !== undefined;
     const isWorking = settings.workers === "on";
 
@@ -58,7 +58,7 @@ export class Service extends Stack {
       egress.kind === "existing"
         ? new ExistingNetwork(this, "Network", {
             ...(props.subnets ?? importedSubnets(this, egress)),
-            webhookAllowedCidrs,
+            destinations: settings,
           })
         : props.network;
     const canary = release.kind === "canary" ? new CanaryRelease(this, "Canary", { release }) : undefined;

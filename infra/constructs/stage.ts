@@ -29,7 +29,7 @@ export const addStage = (
   { subnets, isPortable = false }: StageOptions = {},
 ) => {
   if (App.isApp(scope)) Validations.of(scope).addPlugins(new AwsSolutionsChecks(scope));
-  const { account, region, egress, webhookAllowedCidrs, adopt, recovery: copies } = settings;
+  const { account, region, egress, adopt, recovery: copies } = settings;
   const { costCentre, permissionsBoundary: boundary } = settings;
   const tags = { service: "airtime", stage, ...(costCentre !== undefined && { "cost-centre": costCentre }) };
   for (const [name, value] of Object.entries(tags)) Tags.of(scope).add(name, value);
@@ -73,7 +73,7 @@ export const addStage = (
           ...common,
           terminationProtection,
           egress,
-          webhookAllowedCidrs,
+          destinations: settings,
           description: `Egress network of ${stage}, with addresses that the upstream whitelists`,
         });
   const service = new Service(scope, stackName(stage, "Service"), {

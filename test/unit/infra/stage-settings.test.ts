@@ -58,7 +58,7 @@ describe("settingsOf", () => {
     [{ egress: { kind: "nat-gateway", zones: ["eu-west-1a"] } }, "The zones must be in the stage's region"],
     [{ egress: { ...existing, subnetIds: [] } }, "Name a subnet at least"],
     [{ egress: { ...existing, subnetIds: Array(17).fill("subnet-0a1b2c3d") } }, "Lambda takes at most 16 subnets"],
-    [{ webhookAllowedCidrs: Array(60).fill("10.1.0.0/16") }, "A security group has room for 59 ranges"],
+    [{ webhookAllowedCidrs: Array(59).fill("10.1.0.0/16") }, "A security group has room for 58 ranges"],
     [{ egress: { ...existing, vpcId: "10.0.0.0/16" } }, "egress.vpcId: is not the id of a VPC"],
     [{ egress: { ...existing, addresses: [] } }, "Name the addresses that the upstream whitelists"],
     [

@@ -67,6 +67,36 @@ describe("the egress network", () => {
     ]);
   });
 
+  test.each([
+    ["https://upstream.example.com:8443/v1", [443, 8443]],
+    ["https://upstream.example.com:443/v1", [443]],
+  ])("the security group lets the functions reach an upstream at %s", (upstreamBaseUrl, ports) => {
+    const existing = {
+      kind: "existing",
+      vpcId: "vpc-0a1b2c3d",
+      subnetIds: ["subnet-0a1b2c3d"],
+      addresses: ["203.0.113.1"],
+    };
+    for (const own of [
+      templatesOf("prod", { upstreamBaseUrl }).network,
+      templatesOf("prod", { upstreamBaseUrl, egress: existing }).service,
+    ]) {
+      const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
+      expect(group?.Properties.SecurityGroupEgress).toEqual(
+        ports.map((port) => expect.objectContaining({ CidrIp: "0.0.0.0/0", FromPort: port, ToPort: port })),
+      );
+    }
+  });
+
+  test("a security group with the most ranges and an upstream at a port of its own has the 60 rules that AWS allows", () => {
+    const own = templatesOf("prod", {
+      upstreamBaseUrl: "https://upstream.example.com:8443/v1",
+      webhookAllowedCidrs: Array.from({ length: 58 }, (_, index) => `10.${index}.0.0/16`),
+    }).network;
+    const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
+    expect(group?.Properties.SecurityGroupEgress).toHaveLength(60);
+  });
+
   test("the descriptions of the security group stay the same, because another one replaces the group", () => {
     const own = templatesOf("prod", { webhookAllowedCidrs: ["10.1.0.0/16"] }).network;
     const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
