@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -36,6 +37,8 @@ type ServiceError struct {
 	Status               int
 	Message              string
 	TransactionReference string
+	// DuplicateOf is the reference of the order that this one is like, if it was refused as possible_duplicate.
+	DuplicateOf string
 	// Fields has messages by request field.
 	Fields     map[string][]string
 	retryAfter *time.Duration
@@ -106,23 +109,31 @@ func New(baseURL, apiKey string) (*Client, error) {
 	}, nil
 }
 
+// PurchaseOption is an option of one purchase.
+type PurchaseOption func(header http.Header)
+
+// ConfirmDuplicate says that an order is meant besides another like it, after a refusal as possible_duplicate.
+func ConfirmDuplicate() PurchaseOption {
+	return func(header http.Header) { header.Set("X-Confirm-Duplicate", "true") }
+}
+
 // BuyData buys a data bundle. reference is your own id of the order: save it before, and use it again for the same
 // order. A transaction that is "processing" is paid: wait for it, and never order again.
-func (c *Client) BuyData(ctx context.Context, order DataPurchaseRequest, reference string) (PurchasedTransaction, error) {
+func (c *Client) BuyData(ctx context.Context, order DataPurchaseRequest, reference string, options ...PurchaseOption) (PurchasedTransaction, error) {
 	body := struct {
 		DataPurchaseRequest
 		Reference string `json:"reference"`
 	}{order, reference}
-	return c.place(ctx, "data", body, order.PhoneNumber, reference)
+	return c.place(ctx, "data", body, order.PhoneNumber, reference, options)
 }
 
 // BuyAirtime buys airtime, as BuyData does.
-func (c *Client) BuyAirtime(ctx context.Context, order AirtimePurchaseRequest, reference string) (PurchasedTransaction, error) {
+func (c *Client) BuyAirtime(ctx context.Context, order AirtimePurchaseRequest, reference string, options ...PurchaseOption) (PurchasedTransaction, error) {
 	body := struct {
 		AirtimePurchaseRequest
 		Reference string `json:"reference"`
 	}{order, reference}
-	return c.place(ctx, "airtime", body, order.PhoneNumber, reference)
+	return c.place(ctx, "airtime", body, order.PhoneNumber, reference, options)
 }
 
 // Cancel makes sure that no request places the order from now on: "failed" if it was not placed or failed before, else
@@ -137,9 +148,15 @@ func (c *Client) Cancel(ctx context.Context, kind, reference string) (Transactio
 func (c *Client) Transaction(ctx context.Context, reference string) (Transaction, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	return send(ctx, c, http.MethodGet, "/transactions/"+url.PathEscape(reference), nil, "", func(t Transaction) bool {
-		isNamed := t.Reference == reference || (t.CallerReference != nil && *t.CallerReference == reference)
-		return isNamed && c.isOurs(t.Reference, t.Status)
+	isNamed := func(t Transaction) bool {
+		return t.Reference == reference || (t.CallerReference != nil && *t.CallerReference == reference)
+	}
+	return send(ctx, c, call[Transaction]{
+		method: http.MethodGet,
+		path:   "/transactions/" + url.PathEscape(reference),
+		isAnswer: func(t Transaction) bool {
+			return isNamed(t) && c.isOurs(t.Reference, t.Status)
+		},
 	})
 }
 
@@ -169,7 +186,7 @@ func mayBeFound(err error) bool {
 // lastStep is the time for a cancellation whose order was refused at the deadline.
 const lastStep = time.Second
 
-func (c *Client) place(ctx context.Context, kind string, order any, phone, reference string) (PurchasedTransaction, error) {
+func (c *Client) place(ctx context.Context, kind string, order any, phone, reference string, options []PurchaseOption) (PurchasedTransaction, error) {
 	if !regexp.MustCompile(`^[\w.:-]{1,100}$`).MatchString(reference) || reference == "." || reference == ".." {
 		return PurchasedTransaction{}, errors.New("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..")
 	}
@@ -185,13 +202,16 @@ func (c *Client) place(ctx context.Context, kind string, order any, phone, refer
 		return t.CallerReference != nil && *t.CallerReference == reference && t.Type == kind &&
 			strings.HasSuffix(phone, shown) && c.isOurs(t.Reference, t.Status)
 	}
-	buy := func(ctx context.Context) (PurchasedTransaction, error) {
-		return send(ctx, c, http.MethodPost, "/vtu/"+kind+"/purchase", body, reference, isOf)
+	purchase := call[PurchasedTransaction]{
+		method: http.MethodPost, path: "/vtu/" + kind + "/purchase", header: http.Header{}, body: body, reference: reference, isAnswer: isOf,
+	}
+	for _, set := range options {
+		set(purchase.header)
 	}
 	deadline := time.Now().Add(c.Timeout)
 	inTime, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	bought, err := buy(inTime)
+	bought, err := send(inTime, c, purchase)
 	refusal := (*ServiceError)(nil)
 	if err == nil {
 		return bought, nil
@@ -215,7 +235,7 @@ func (c *Client) place(ctx context.Context, kind string, order any, phone, refer
 		return bought, refusal
 	}
 	// Another request than the refused one placed the order: a replay is its answer.
-	bought, err = buy(lastTime)
+	bought, err = send(lastTime, c, purchase)
 	if errors.As(err, &refusal) && refusal.TransactionReference != "" {
 		return bought, refusal
 	}
@@ -230,8 +250,13 @@ func (c *Client) cancel(ctx context.Context, kind, reference string) (Transactio
 	if err != nil {
 		return Transaction{}, err
 	}
-	return send(ctx, c, http.MethodPost, "/transactions/cancel", body, "", func(t Transaction) bool {
-		return t.CallerReference != nil && *t.CallerReference == reference && c.isOurs(t.Reference, t.Status)
+	return send(ctx, c, call[Transaction]{
+		method: http.MethodPost,
+		path:   "/transactions/cancel",
+		body:   body,
+		isAnswer: func(t Transaction) bool {
+			return t.CallerReference != nil && *t.CallerReference == reference && c.isOurs(t.Reference, t.Status)
+		},
 	})
 }
 
@@ -254,14 +279,24 @@ func later(one, other time.Time) time.Time {
 	return other
 }
 
-// send sends the same bytes until an answer decides the call or ctx ends. reference is that of an order.
-func send[T any](ctx context.Context, c *Client, method, path string, body []byte, reference string, isAnswer func(T) bool) (T, error) {
+// call is a request, and what tells its answer from others.
+type call[T any] struct {
+	method, path string
+	header       http.Header
+	body         []byte
+	// reference is that of an order; empty of what is none.
+	reference string
+	isAnswer  func(T) bool
+}
+
+// send sends the same bytes until an answer decides the call or ctx ends.
+func send[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 	for wait := 500 * time.Millisecond; ; wait = min(wait*2, 8*time.Second) {
-		answer, err := attempt(ctx, c, method, path, body, reference, isAnswer)
+		answer, err := attempt(ctx, c, call)
 		if err == nil {
 			return answer, nil
 		}
-		passes, retryAfter := passing(err, reference)
+		passes, retryAfter := passing(err, call.reference)
 		pause := jittered(wait)
 		if retryAfter != nil {
 			pause = *retryAfter + min(pause, time.Second)
@@ -296,18 +331,19 @@ func passing(err error, reference string) (bool, *time.Duration) {
 const bodyBytesMax = 8_000_000
 
 // attempt sends the request once.
-func attempt[T any](ctx context.Context, c *Client, method, path string, body []byte, reference string, isAnswer func(T) bool) (T, error) {
+func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 	var none T
 	ctx, cancel := context.WithTimeout(ctx, c.AttemptTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, c.baseURL+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, call.method, c.baseURL+call.path, bytes.NewReader(call.body))
 	if err != nil {
 		return none, err
 	}
+	maps.Copy(request.Header, call.header)
 	request.Header.Set("Authorization", "Bearer "+c.apiKey)
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("Accept-Encoding", "identity")
-	if body != nil {
+	if call.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := c.http.Do(request)
@@ -333,7 +369,7 @@ func attempt[T any](ctx context.Context, c *Client, method, path string, body []
 	parseErr := json.Unmarshal(text, &envelope)
 	if code := headers.Get("X-Error-Code"); code != "" {
 		named, transaction := headers.Get("X-Caller-Reference"), headers.Get("X-Transaction-Reference")
-		if reference != "" && (named != "" || transaction != "") && named != reference {
+		if call.reference != "" && (named != "" || transaction != "") && named != call.reference {
 			noAnswer.isMismatch = true
 			noAnswer.Cause = errors.New("the answer is about another order")
 			return none, noAnswer
@@ -341,10 +377,10 @@ func attempt[T any](ctx context.Context, c *Client, method, path string, body []
 		// The headers are enough: the body says in words what the code means.
 		return none, &ServiceError{
 			Code: code, Status: response.StatusCode, Message: envelope.Message, Fields: envelope.Errors,
-			TransactionReference: transaction, retryAfter: retryAfter,
+			TransactionReference: transaction, DuplicateOf: headers.Get("X-Duplicate-Of"), retryAfter: retryAfter,
 		}
 	}
-	if readErr == nil && parseErr == nil && response.StatusCode == 200 && envelope.Status && isAnswer(envelope.Data.Transaction) {
+	if readErr == nil && parseErr == nil && response.StatusCode == 200 && envelope.Status && call.isAnswer(envelope.Data.Transaction) {
 		return envelope.Data.Transaction, nil
 	}
 	if noAnswer.Cause == nil {

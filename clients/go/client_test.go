@@ -33,7 +33,7 @@ func readVectors(t *testing.T, name string, into any) {
 	}
 }
 
-type received struct{ path, body string }
+type received struct{ path, body, confirmed string }
 
 // serve answers the first request by first, and later ones by then.
 func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client, *[]received) {
@@ -41,7 +41,7 @@ func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client
 	requests := []received{}
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		body, _ := io.ReadAll(request.Body)
-		requests = append(requests, received{request.URL.Path, string(body)})
+		requests = append(requests, received{request.URL.Path, string(body), request.Header.Get("X-Confirm-Duplicate")})
 		if len(requests) == 1 {
 			first(response, request)
 		} else {
@@ -125,11 +125,38 @@ func TestEachAnswerIsFollowedByWhatTheTableSays(t *testing.T) {
 			if sent[0].path != "/v1"+vectors.Path || first["reference"] != "order-1" || first["plan_id"] != 101.0 {
 				t.Errorf("the order was sent as %v", sent[0])
 			}
-			following := map[string][]received{"retry": {sent[0]}, "cancel": {{"/v1/transactions/cancel", `{"reference":"order-1","type":"data"}`}}}[vector.Next]
+			following := map[string][]received{"retry": {sent[0]}, "cancel": {{"/v1/transactions/cancel", `{"reference":"order-1","type":"data"}`, ""}}}[vector.Next]
 			if len(sent)-1 != len(following) || (len(following) == 1 && sent[1] != following[0]) {
 				t.Errorf("then it sent %v", sent[1:])
 			}
 		})
+	}
+}
+
+func TestAnOrderLikeAnotherIsRefusedWithItsReferenceAndTakenWhenConfirmed(t *testing.T) {
+	const cancelled = `{"status":true,"data":{"transaction":{"reference":"DATA_1","caller_reference":"order-1","status":"failed","error_code":"order_cancelled"}}}`
+	const bought = `{"status":true,"data":{"transaction":{"reference":"DATA_2","caller_reference":"order-2","status":"success","type":"data"}}}`
+	refuse := func(response http.ResponseWriter, _ *http.Request) {
+		refusal := map[string]string{"X-Error-Code": "possible_duplicate", "X-Duplicate-Of": "DATA_0"}
+		write(response, vectorAnswer{Status: 422, Headers: refusal, Body: "{}"})
+	}
+	client, requests := serve(t, refuse, func(response http.ResponseWriter, request *http.Request) {
+		body := bought
+		if strings.HasSuffix(request.URL.Path, "/cancel") {
+			body = cancelled
+		}
+		write(response, vectorAnswer{Status: 200, Body: body})
+	})
+	_, err := client.BuyData(context.Background(), order, "order-1")
+	var refusal *ServiceError
+	if !errors.As(err, &refusal) || refusal.DuplicateOf != "DATA_0" || (*requests)[0].confirmed != "" {
+		t.Fatalf("the refusal is %v", err)
+	}
+	if _, err = client.BuyData(context.Background(), order, "order-2", ConfirmDuplicate()); err != nil {
+		t.Fatal(err)
+	}
+	if last := (*requests)[len(*requests)-1]; last.confirmed != "true" {
+		t.Errorf("the confirmed order was sent as %v", last)
 	}
 }
 

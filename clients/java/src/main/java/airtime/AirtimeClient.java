@@ -110,13 +110,29 @@ public final class AirtimeClient {
    */
   public PurchasedTransaction buy(DataPurchaseRequest order, String reference)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    return place("data", JSON.valueToTree(order), order.phoneNumber(), reference);
+    return buy(order, reference, false);
+  }
+
+  /**
+   * @param confirmDuplicate the order is meant besides another like it, after a refusal as possible_duplicate
+   */
+  public PurchasedTransaction buy(DataPurchaseRequest order, String reference, boolean confirmDuplicate)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("data", JSON.valueToTree(order), order.phoneNumber(), reference, confirmDuplicate);
   }
 
   /** Buys airtime, as of a data bundle. */
   public PurchasedTransaction buy(AirtimePurchaseRequest order, String reference)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    return place("airtime", JSON.valueToTree(order), order.phoneNumber(), reference);
+    return buy(order, reference, false);
+  }
+
+  /**
+   * @param confirmDuplicate the order is meant besides another like it, after a refusal as possible_duplicate
+   */
+  public PurchasedTransaction buy(AirtimePurchaseRequest order, String reference, boolean confirmDuplicate)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("airtime", JSON.valueToTree(order), order.phoneNumber(), reference, confirmDuplicate);
   }
 
   /**
@@ -139,7 +155,7 @@ public final class AirtimeClient {
       throws ServiceException, NoAnswerException, InterruptedException {
     String path = "/transactions/" + URLEncoder.encode(reference, StandardCharsets.UTF_8);
     return send(
-        new Request<>("GET", path, null, null, Transaction.class, found ->
+        new Request<>("GET", path, null, null, false, Transaction.class, found ->
             (reference.equals(found.reference()) || reference.equals(found.callerReference()))
                 && isOurs(found.reference(), found.status())),
         deadline);
@@ -164,7 +180,8 @@ public final class AirtimeClient {
     }
   }
 
-  private PurchasedTransaction place(String type, ObjectNode order, String phoneNumber, String reference)
+  private PurchasedTransaction place(
+      String type, ObjectNode order, String phoneNumber, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
     if (reference == null || !reference.matches("[\\w.:-]{1,100}") || reference.matches("\\.\\.?")) {
       throw new IllegalArgumentException(
@@ -172,7 +189,7 @@ public final class AirtimeClient {
     }
     String body = order.put("reference", reference).toString();
     Request<PurchasedTransaction> request =
-        new Request<>("POST", "/vtu/" + type + "/purchase", body, reference, PurchasedTransaction.class, bought ->
+        new Request<>("POST", "/vtu/" + type + "/purchase", body, reference, confirmDuplicate, PurchasedTransaction.class, bought ->
             reference.equals(bought.callerReference())
                 && type.equals(bought.type())
                 && phoneNumber.endsWith(bought.phoneNumber() == null ? "" : bought.phoneNumber().replaceFirst("^\\*+", ""))
@@ -214,7 +231,7 @@ public final class AirtimeClient {
       throws ServiceException, NoAnswerException, InterruptedException {
     String body = JSON.valueToTree(new CancelRequest(reference, type)).toString();
     return send(
-        new Request<>("POST", "/transactions/cancel", body, null, Transaction.class, found ->
+        new Request<>("POST", "/transactions/cancel", body, null, false, Transaction.class, found ->
             reference.equals(found.callerReference()) && isOurs(found.reference(), found.status())),
         deadline);
   }
@@ -236,7 +253,13 @@ public final class AirtimeClient {
 
   /** `reference` is that of an order; null of what is none. */
   private record Request<T>(
-      String method, String path, String body, String reference, Class<T> type, Predicate<T> isAnswer) {}
+      String method,
+      String path,
+      String body,
+      String reference,
+      boolean confirmDuplicate,
+      Class<T> type,
+      Predicate<T> isAnswer) {}
 
   /** Sends the same bytes until an answer decides the call, or the deadline comes. */
   private <T> T send(Request<T> request, long deadline)
@@ -271,6 +294,7 @@ public final class AirtimeClient {
         HttpRequest.newBuilder(URI.create(baseUrl + request.path))
             .header("Authorization", "Bearer " + apiKey)
             .header("Accept", "application/json");
+    if (request.confirmDuplicate) builder.header("X-Confirm-Duplicate", "true");
     if (request.body == null) builder.GET();
     else builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
     // A request's own time-out ends when the headers have come, so it would wait for ever for a body.
@@ -307,6 +331,7 @@ public final class AirtimeClient {
           status,
           body.path("message").asText(code),
           transaction.isEmpty() ? null : transaction,
+          response.headers().firstValue("X-Duplicate-Of").orElse(null),
           fieldsOf(body.path("errors")),
           retryAfterSeconds);
     }

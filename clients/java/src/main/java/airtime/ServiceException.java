@@ -12,6 +12,8 @@ public final class ServiceException extends Exception {
   public final int status;
   /** The service's reference of the transaction; null of a read, which has none. */
   public final String transactionReference;
+  /** The order that this one is like, if it was refused as possible_duplicate; else null. */
+  public final String duplicateOf;
   /** Messages by request field. */
   public final Map<String, List<String>> fields;
 
@@ -22,17 +24,19 @@ public final class ServiceException extends Exception {
       int status,
       String message,
       String transactionReference,
+      String duplicateOf,
       Map<String, List<String>> fields,
       Long retryAfterSeconds) {
     super(message);
     this.code = code;
     this.status = status;
     this.transactionReference = transactionReference;
+    this.duplicateOf = duplicateOf;
     this.fields = fields;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
   ServiceException withTransaction(String reference) {
-    return new ServiceException(code, status, getMessage(), reference, fields, retryAfterSeconds);
+    return new ServiceException(code, status, getMessage(), reference, duplicateOf, fields, retryAfterSeconds);
   }
 }

@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -39,7 +40,7 @@ class AirtimeClientTest {
     }
   }
 
-  record Received(String path, String body) {}
+  record Received(String path, String body, String confirmed) {}
 
   interface Handler {
     void handle(HttpExchange exchange) throws Exception;
@@ -56,7 +57,8 @@ class AirtimeClientTest {
       server.setExecutor(threads);
       server.createContext("/", exchange -> {
         String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
-        requests.add(new Received(exchange.getRequestURI().getPath(), body));
+        String confirmed = exchange.getRequestHeaders().getFirst("X-Confirm-Duplicate");
+        requests.add(new Received(exchange.getRequestURI().getPath(), body, confirmed));
         try {
           (requests.size() == 1 ? first : then).handle(exchange);
         } catch (Exception error) {
@@ -148,6 +150,21 @@ class AirtimeClientTest {
     try (Service service = new Service(exchange -> write(exchange, refusal), exchange -> write(exchange, replay))) {
       assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
       assertEquals(3, service.requests.size());
+    }
+  }
+
+  @Test
+  void anOrderLikeAnotherIsRefusedWithItsReferenceAndTakenWhenConfirmed() throws Exception {
+    Answer refusal = answers().stream().filter(each -> each.name.equals("422 possible_duplicate")).findFirst().orElseThrow();
+    Answer cancelled = named("cancelled");
+    Answer replay = named("replay");
+    try (Service service = new Service(exchange -> write(exchange, refusal), exchange ->
+        write(exchange, exchange.getRequestURI().getPath().endsWith("/cancel") ? cancelled : replay))) {
+      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      ServiceException refused = assertThrows(ServiceException.class, () -> client.buy(ORDER, "order-1"));
+      assertEquals(refusal.headers.get("x-duplicate-of"), refused.duplicateOf);
+      assertEquals("success", client.buy(ORDER, "order-1", true).status());
+      assertEquals(Arrays.asList(null, null, "true"), service.requests.stream().map(Received::confirmed).toList());
     }
   }
 
