@@ -2,8 +2,8 @@ import * as z from "#zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
-import { orderLimitsSchema } from "../../shared/contract/order-limits.ts";
-import { entitlementsSchema } from "../../shared/contract/permission.ts";
+import { orderLimitName, orderLimitsSchema } from "../../shared/contract/order-limits.ts";
+import { entitlementSchema, entitlementsSchema } from "../../shared/contract/permission.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 
@@ -41,30 +41,45 @@ const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | und
   return typeof position === "number" ? `"${entries[position]}": ${message}` : (issue?.message ?? "");
 };
 
-/** Names with numbers, such as `vtu identity=1000`, or `none`. */
-const numbersByName = <Schema extends z.ZodMiniType>(schema: Schema, numberOf: (text?: string) => number | null) =>
+/** Names with numbers, each once, such as `vtu identity=1000`, or `none`. */
+const numbersByName = <Schema extends z.ZodMiniType>(
+  schema: Schema,
+  names: readonly string[],
+  numberOf: (text?: string) => number | null,
+) =>
   z.pipe(
     z.array(z.string()),
     z.transform((entries, context) => {
       if (entries.length === 1 && entries[0] === "none") return {};
       const pairs = entries.map((entry) => {
-        const [name, text] = entry.split("=");
-        return [name, numberOf(text)];
+        const [name = "", ...numbers] = entry.split("=");
+        return { entry, name, number: numberOf(numbers.length === 0 ? undefined : numbers.join("=")) };
       });
-      const result = schema.safeParse(Object.fromEntries(pairs));
-      if (result.success) return result.data;
-      context.issues.push({ code: "custom", input: context.value, message: result.error.issues[0]?.message ?? "" });
+      const result = schema.safeParse(Object.fromEntries(pairs.map(({ name, number }) => [name, number])));
+      const unknown = pairs.find(({ name }) => !names.includes(name));
+      const repeated = pairs.find(({ name }, at) => pairs.findIndex((pair) => pair.name === name) < at);
+      if (result.success && unknown === undefined && repeated === undefined) return result.data;
+      const issue = result.error?.issues[0];
+      const refused = unknown ?? repeated ?? pairs.find(({ name }) => name === issue?.path[0]);
+      const problem = unknown
+        ? `Must be ${names.join(", ")} or none`
+        : repeated
+          ? `${repeated.name} is there already`
+          : issue?.message;
+      context.issues.push({ code: "custom", input: context.value, message: `"${refused?.entry}": ${problem}` });
       return z.NEVER;
     }),
   );
 
 /** `vtu identity=1000`, or `none`. */
-export const entitlementsField = numbersByName(entitlementsSchema, (perDay) =>
+export const entitlementsField = numbersByName(entitlementsSchema, entitlementSchema.options, (perDay) =>
   perDay === undefined ? null : Number(perDay),
 );
 
 /** `day_naira=100000 day_orders=500`, or `none`. */
-export const limitsField = numbersByName(orderLimitsSchema, (most = "") => (most === "" ? Number.NaN : Number(most)));
+export const limitsField = numbersByName(orderLimitsSchema, orderLimitName.options, (most = "") =>
+  most === "" ? Number.NaN : Number(most),
+);
 
 /** `vtu,identity`. */
 export const listField = z.pipe(
