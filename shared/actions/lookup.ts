@@ -20,7 +20,7 @@ export const requireTransaction = async (
   if (transaction !== undefined) return transaction;
   if (account !== undefined) throw notOfAccount(reference, account);
   throw new NotFoundError(`There is no transaction ${reference}`, {
-    command: `transactions show ${reference} --account ACCOUNT finds it by the caller's own reference`,
+    command: "By the caller's own reference transactions show, consents show and audit find it with --account ACCOUNT",
   });
 };
 

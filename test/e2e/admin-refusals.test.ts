@@ -82,6 +82,18 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["transactions", "resolve", reference, "failed", ...why], /was settled as success at/],
     [["transactions", "resolve", reference, "lost", ...why], /Must be success or failed/],
     [["transactions", "list"], /Add --stuck, --open, --waiting or --account/],
+    [["transactions", "list", "--account", account, "--older", "1d"], /^--account does not go with --older, only with/],
+    [
+      ["transactions", "list", "--stuck", "--account", account],
+      /^--stuck does not go with --account, only with --older/,
+    ],
+    [["transactions", "list", "--stuck", "--open"], /^--stuck does not go with --open/],
+    [
+      ["transactions", "list", "--waiting", "--status", "failed"],
+      /^--waiting does not go with --status, only with --acc/,
+    ],
+    [["transactions", "show", "+234 803 123 4567"], /^A phone number must not be in the address of a request/],
+    [["secrets", "rotate", "foo"], /^There is no secret foo\. secrets rotate takes webhook-token or replay-key\./],
     [["events", "match", "event_none", reference, ...why], /There is no event/],
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
@@ -91,7 +103,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["audit", "event_none"], /There is no event/],
     ...[["audit"], ["deliveries", "show"], ["consents", "show"]].map((command): [string[], RegExp] => [
       [...command, "bundle-1042"],
-      /There is no transaction bundle-1042\. transactions show bundle-1042 --account ACCOUNT finds it by the caller's own/,
+      /There is no transaction bundle-1042\. By the caller's own reference transactions show, consents show and audit find it/,
     ]),
     [["accounts", "restrict", account, "--why", "ok"], /^--why: Must have at least 3 characters/],
     [["accounts", "list", "--stage", "prod"], /Stage "prod" has the placeholder 000000000000 as its account/],

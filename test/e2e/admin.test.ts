@@ -149,6 +149,7 @@ test("a transaction is found by the upstream's reference, and by the caller's ow
   expect((await admin("audit", "order-77", "--account", account)).code).toBe(0);
   const list = await admin("transactions", "list", "--account", account, "--status", "success");
   expect(list.stdout).toContain(reference);
+  expect(await service.adminJson(["transactions", "list", "--account", account])).toMatchObject({ truncated: false });
 });
 
 test("an event that contradicts a final status is listed, is in the transaction's history, and can be discarded", async () => {

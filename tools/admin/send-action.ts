@@ -5,6 +5,7 @@ import { type ActionName, actions, operationPath } from "../../shared/contract/a
 import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
+import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import type { Role } from "../../shared/contract/roles.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
 import { signedHeaders } from "../aws/signed-headers.ts";
@@ -44,7 +45,9 @@ export const sendAction = async (
   const method = methodOf(actions[name]);
   const isInBody = method === "POST";
   for (const [field, value] of Object.entries(isInBody ? {} : input)) {
-    if (value !== undefined) url.searchParams.set(field, String(value));
+    if (value === undefined) continue;
+    if (phoneNumberOf(String(value)) !== undefined) throw phoneNumberInAddress();
+    url.searchParams.set(field, String(value));
   }
   // AWS takes a plus for itself when it verifies a signature.
   url.search = url.search.replaceAll("+", "%20");
@@ -64,6 +67,12 @@ export const sendAction = async (
   if (response.ok) return success.parse(body).data;
   throw refusalOf(response, body, `${request.method} ${url.pathname}`);
 };
+
+/** Logs keep the addresses of requests. */
+const phoneNumberInAddress = (): OperatorError =>
+  new OperatorError("A phone number must not be in the address of a request", {
+    command: 'subjects report phone_number --why "..." reads it from standard input, and lists its orders',
+  });
 
 /** The error of the connection, which fetch hides in its own. */
 const causeOf = (error: unknown): unknown =>

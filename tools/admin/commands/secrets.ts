@@ -88,7 +88,10 @@ const addReferenceKeyVersion = async (context: AdminContext, why: string | undef
 /** The secret with this name, if a command for this kind may change it. */
 const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): SecretName => {
   const found = secretNames.find((known) => known === name);
-  if (found === undefined) throw new OperatorError(`There is no secret ${name}. Use one of ${secretNames.join(", ")}`);
+  if (found === undefined) {
+    const command = `secrets ${needed === "filled" ? "set" : "rotate"} takes ${namesOfKind(needed)}`;
+    throw new OperatorError(`There is no secret ${name}`, { command });
+  }
   const { kind } = secretTable[found];
   if (kind === needed) return found;
   const hints = {

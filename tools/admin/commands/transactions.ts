@@ -18,7 +18,7 @@ const listInput = z.object({
   waiting: z._default(z.boolean(), false),
   older: z.optional(durationField),
   account: z.optional(accountField),
-  mode: z._default(modeSchema, "live"),
+  mode: z.optional(modeSchema),
   status: z.optional(transactionStatus),
 });
 
@@ -35,7 +35,7 @@ export const addTransactionCommands = (group: Command): void => {
       { flags: "--waiting", text: "orders that wait for the upstream's rate limit, in all accounts or --account" },
       { flags: "--older <time>", text: "with --stuck or --open: at least this old, such as 30m, 2h, 1d" },
       { flags: "--account <account>", text: "the latest 50 of one account" },
-      { flags: "--mode <mode>", text: "with --account: live or test", fallback: "live" },
+      { flags: "--mode <mode>", text: "with --account: live or test; default: live" },
       { flags: "--status <status>", text: "with --account: processing, success or failed" },
     ],
     input: listInput,
@@ -43,13 +43,33 @@ export const addTransactionCommands = (group: Command): void => {
   });
 };
 
+const lists = ["stuck", "open", "waiting"] as const;
+/** What each list takes; that of an account is the one without a name. */
+const takenBy = { stuck: ["older"], open: ["older"], waiting: ["account"], "": ["account", "mode", "status"] } as const;
+
+/** An option that a list does not take would be left out of account, and the list would say something else than asked. */
+const requireOneList = (input: z.output<typeof listInput>): void => {
+  const [list = "", ...others] = lists.filter((name) => input[name]);
+  const taken: readonly string[] = takenBy[list];
+  const refused = [...others, ...(["older", "account", "mode", "status"] as const)].find(
+    (name) => input[name] !== undefined && !taken.includes(name),
+  );
+  if (refused === undefined) return;
+  const options = taken.map((name) => `--${name}`).join(", ");
+  throw new OperatorError(`--${list || "account"} does not go with --${refused}, only with ${options}`);
+};
+
 const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
+  requireOneList(input);
   if (input.waiting) return listWaiting(context, input.account);
   if (input.stuck || input.open) return listed(context, await listOpen(context, input));
   const { transactions, next_cursor } = await listOfAccount(context, input);
-  const report = listed(context, transactions);
-  const isShort = next_cursor !== null && transactions.length < PAGE_TRANSACTIONS_MAX;
-  return isShort ? { ...report, text: `${report.text}\n\nOnly the latest transactions were searched.` } : report;
+  const { text } = listed(context, transactions);
+  const truncated = next_cursor !== null && transactions.length < PAGE_TRANSACTIONS_MAX;
+  return {
+    json: { transactions, truncated },
+    text: truncated ? `${text}\n\nOnly the latest transactions were searched.` : text,
+  };
 };
 
 const listed = ({ ledger }: AdminContext, transactions: Listed): Report => ({
@@ -72,7 +92,7 @@ const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<ty
 
 const listOfAccount = async (
   context: AdminContext,
-  { account, mode, status }: z.output<typeof listInput>,
+  { account, mode = "live", status }: z.output<typeof listInput>,
 ): Promise<ActionOutput<"transactions list">> => {
   if (account === undefined)
     throw new OperatorError("Add --stuck, --open, --waiting or --account to say which transactions to list");

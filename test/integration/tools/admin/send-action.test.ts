@@ -60,6 +60,17 @@ test("a read is a GET with its input in the query, and a change a POST with it i
   ]);
 });
 
+test("a phone number in any spelling is in no address: a read that has one is not sent, and a change has it in its body", async () => {
+  answer = { status: 200, body: JSON.stringify({ status: true, message: "", data: {} }) };
+  for (const reference of ["08031234567", "+234 803 123 4567"]) {
+    await expect(sendAction(sender, "transactions show", { reference })).rejects.toThrow(
+      /subjects report phone_number/,
+    );
+    await sendAction(sender, "transactions ask", { reference });
+  }
+  expect(requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
+});
+
 test.each([
   [refused(404, "not_found", "There is no key"), NotFoundError, "There is no key"],
   [refused(403, "not_allowed", "Not yours"), NotAllowedError, "Not yours"],
