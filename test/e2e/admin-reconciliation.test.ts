@@ -68,7 +68,7 @@ test("a day is imported in two files, compared, decided, signed off, exported an
   const second = file("second.csv", [own, changed(await cells(open), 5, "success"), changed(own, 0, "UP-again")]);
 
   const imported = await reconciliation("import", first, "--day", day);
-  expect(imported).toMatchObject({ code: 1, stdout: expect.stringContaining("3 rows, of which 3 were stored now") });
+  expect(imported).toMatchObject({ code: 1, stdout: expect.stringContaining("3 rows: 3 stored now, 0 stored before") });
   expect(await listed()).toEqual(
     [
       `amount_differs ${cheap} open`,
@@ -88,7 +88,7 @@ test("a day is imported in two files, compared, decided, signed off, exported an
   ].toSorted();
   expect(await listed()).toEqual(afterBoth);
   const again = await reconciliation("import", second, "--day", day);
-  expect(again.stdout).toContain("3 rows, which were stored before");
+  expect(again.stdout).toContain("3 rows: 0 stored now, 3 stored before");
   expect(await listed()).toEqual(afterBoth);
 
   const refused = await reconciliation("statements", "sign", day, "--why", "Too early");

@@ -48,10 +48,10 @@ export const pricesActions = {
     input: z.extend(accountInput, {
       kind: transactionType.check(z.meta({ description: `one of ${transactionType.options.join(", ")}` })),
       network: z
-        .optional(printableText.check(z.toLowerCase(), z.minLength(1), z.maxLength(30)))
+        .optional(printableText.check(z.toLowerCase(), z.minLength(1, "Must not be empty"), z.maxLength(30)))
         .register(z.globalRegistry, { description: "only orders of the network with this code" }),
       plan_id: z
-        .optional(z.pipe(typedNumber, z.int().check(z.positive())))
+        .optional(z.pipe(typedNumber, z.int().check(z.positive("Must be the id of a plan, as catalog show has it"))))
         .register(z.globalRegistry, { description: "only this data plan" }),
       percent: z
         .optional(

@@ -5,7 +5,9 @@ import { type ActionTable, changeInput, printableText, referenceInput, typedNumb
 
 /** A day of the upstream's statement. */
 const dayInput = z.object({
-  day: z.iso.date().register(z.globalRegistry, { description: "the day of the statement, such as 2026-11-21" }),
+  day: z.iso
+    .date("Must be a day such as 2026-11-21")
+    .register(z.globalRegistry, { description: "the day of the statement, such as 2026-11-21" }),
 });
 const pageInput = z.object({ cursor: z.optional(z.string().check(z.maxLength(1_000))) });
 const nextCursor = z.nullable(z.string());
@@ -17,7 +19,7 @@ const fileId = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 in 
 export const caseClasses = findingClasses.filter((name) => name !== "matched");
 const caseClass = z.enum(caseClasses);
 export const caseDecisions = ["explained", "disputed", "resolved"] as const;
-const caseDecision = z.enum(caseDecisions);
+const caseDecision = z.enum(caseDecisions, "Must be explained, disputed or resolved");
 
 /** Rows of one request: one item has them. */
 export const STATEMENT_ROWS_MAX = 2_000;
@@ -183,7 +185,7 @@ export const reconciliationActions = {
     kind: "read",
     input: z.extend(dayInput, {
       case: printableText
-        .check(z.minLength(1), z.maxLength(200))
+        .check(z.minLength(1, "Must not be empty"), z.maxLength(200))
         .register(z.globalRegistry, { description: "its id, as `cases list` shows it" }),
     }),
     output: caseView,
@@ -196,7 +198,7 @@ export const reconciliationActions = {
     kind: "change",
     input: z.extend(dayInput, {
       case: printableText
-        .check(z.minLength(1), z.maxLength(200))
+        .check(z.minLength(1, "Must not be empty"), z.maxLength(200))
         .register(z.globalRegistry, { description: "its id, as `cases list` shows it" }),
       decision: caseDecision.check(
         z.meta({
@@ -222,7 +224,7 @@ export const reconciliationActions = {
     summary: "List the upstream's statements, the last imported day first, with their totals and open cases",
     command: {
       table: { rows: "statements", columns: ["day", "state", "open_cases", "revision", "created_at"] },
-      note: "A day is complete once it is compared at its present revision and has no open case",
+      note: "A day is complete once it is compared at its present revision and has no open case.",
     },
   },
   "reconciliation statements show": {

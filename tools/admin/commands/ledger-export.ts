@@ -9,7 +9,7 @@ import { metaOf } from "../schemas.ts";
 import { type ExportedAccount, exportFormats } from "../views/period-export.ts";
 
 const { month } = periodsActions["periods show"].input.shape;
-const formats = z.enum(["csv", "jsonl", "journal"]);
+const formats = z.enum(["csv", "jsonl", "journal"], "Must be csv, jsonl or journal");
 
 export const addLedgerExport = (group: Command): void => {
   addCommand(group, {

@@ -42,7 +42,7 @@ const tableOf = ({ rows, total, complete_until }: MarginReport, timeZone: string
     String(row.unknown_orders),
     nairaText(row.unknown_price),
   ];
-  const heads = ["group", "orders", "price", "cost", "margin", "percent", "cost unknown", "their price"];
+  const heads = ["group", "orders", "price", "cost", "margin", "percent", "unknown orders", "unknown price"];
   const shown = table(heads, [...rows.map((row) => cells(row)), cells(total, "total")]);
   return `${shown}\n\n${completeText(complete_until, timeZone)}`;
 };

@@ -18,7 +18,7 @@ import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
-import { fields, logProgress, table } from "../views/print.ts";
+import { counted, fields, logProgress, table } from "../views/print.ts";
 import { totalsTable } from "../views/reconciliation.ts";
 import { exportedLines } from "./consents.ts";
 
@@ -108,7 +108,7 @@ const casesTable = (cases: readonly Case[]): string =>
 const importedText = ({ day, rows, stored, open_cases, totals }: Imported): string => {
   const cases = `reconciliation cases list ${day} shows them`;
   return [
-    stored === 0 ? `${rows} rows, which were stored before.` : `${rows} rows, of which ${stored} were stored now.`,
+    `${counted(rows, "row")}: ${stored} stored now, ${rows - stored} stored before.`,
     totalsTable(totals),
     open_cases === 0 ? "No case is open." : `Open cases: ${open_cases}. ${cases}.`,
   ].join("\n\n");

@@ -16,7 +16,7 @@ import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
-import { fields, localTime, table } from "../views/print.ts";
+import { counted, fields, localTime, table } from "../views/print.ts";
 
 const input = z.object({ kind: subjectKind, why: requestReason });
 const options = [{ ...why, required: true as const }];
@@ -141,7 +141,7 @@ const reportText = ({ checks, orders, until }: SubjectReport, timeZone: string):
       ? []
       : [table(["created", "account", "key", "type", "network", "status", "reference"], orderRows)]),
   ];
-  const found = `${checks.length} checks and ${orders.length} orders until ${localTime(until, timeZone)}.`;
+  const found = `${counted(checks.length, "check")} and ${counted(orders.length, "order")} until ${localTime(until, timeZone)}.`;
   return { json: { checks, orders, until, limits: LIMITS }, text: [...tables, `${found} ${LIMITS}`].join("\n\n") };
 };
 

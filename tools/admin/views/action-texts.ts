@@ -29,6 +29,9 @@ const entryText = ({ account_id: account, id, amount, repeated, balance }: Actio
 const entitledText = ({ account_id, entitlements }: ActionOutput<"accounts entitle">): string =>
   fields({ account_id, entitlements: entitlementsText(entitlements) });
 
+const duplicatesText = ({ account_id, duplicate_window_s }: ActionOutput<"accounts duplicates">): string =>
+  fields({ account_id, duplicate_window_s: duplicate_window_s ?? "none" });
+
 const matchText = ({ differences, ...output }: ActionOutput<"events match">): string => {
   const list = differences.map(
     ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
@@ -51,6 +54,7 @@ const probeText = ({ checks, findings, proposed }: ActionOutput<"upstream probe"
 export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>, timeZone: string) => string } =
   {
     "accounts entitle": entitledText,
+    "accounts duplicates": duplicatesText,
     "access review": accessText,
     "periods show": periodText,
     "purchases show": purchasesText,

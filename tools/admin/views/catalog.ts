@@ -1,6 +1,6 @@
 import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { fields, sections, table } from "./print.ts";
+import { fields, nairaText, sections, table } from "./print.ts";
 
 export const droppedTable = (dropped: readonly DroppedEntry[]): string =>
   table(
@@ -25,7 +25,7 @@ export const catalogText = ({ served, refused }: ActionOutput<"catalog show">): 
     ),
     Plans: table(
       ["id", "network", "name", "price", "validity"],
-      data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, price, validity]),
+      data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, nairaText(price), validity]),
     ),
     ...(dropped.count > 0 && { "Dropped (invalid, not served)": droppedTable(dropped.first) }),
     ...(refused && { "Refused (catalog accept serves it)": fields(refused) }),

@@ -64,7 +64,11 @@ const cellOf = (schema: z.core.$ZodType | undefined, value: unknown, timeZone: s
   if (typeof value === "string" && isTime(schema)) return localTime(value, timeZone);
   if (Array.isArray(value)) return value.map(String).join(", ");
   if (typeof value !== "object") return String(value);
+  const own = schema === undefined ? undefined : valueSchema(schema);
+  const shape = own instanceof z.ZodMiniObject ? own.shape : {};
   return Object.entries(value)
-    .map(([name, each]) => `${name}=${each}`)
+    .map(([name, each]) => [name, cellOf(shape[name], each, timeZone)])
+    .filter(([, cell]) => cell !== null)
+    .map(([name, cell]) => `${name}=${cell}`)
     .join(" ");
 };

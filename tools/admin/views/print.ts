@@ -40,7 +40,8 @@ export const table = (headings: readonly string[], rows: readonly (readonly Cell
     head: headings.map((heading) => heading.toUpperCase()),
     colAligns: headings.map((_, column) => (rows.every((row) => isNumber(row[column])) ? "right" : "left")),
   });
-  printed.push(...rows.map((row) => row.map(cellText)));
+  // A row with fewer cells than the others would be printed with an empty line behind it.
+  printed.push(...rows.map((row) => headings.map((_, column) => cellText(row[column]))));
   return trimLines(printed.toString());
 };
 
@@ -56,6 +57,9 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts)
     .map(([heading, text]) => `${heading}\n${text.replaceAll(/^/gm, "  ")}`)
     .join("\n\n");
+
+/** `1 check`, `2 checks`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** A time in the zone of the stage, with its offset from UTC. JSON output has UTC. */
 export const localTime = (iso: string, timeZone: string): string => timeIn(Date.parse(iso), timeZone);

@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
 import { sendingText } from "../../../shared/queued-orders/queued-orders-report.ts";
-import { duration, fields, nairaText, sections, table } from "./print.ts";
+import { counted, duration, fields, nairaText, sections, table } from "./print.ts";
 
 export const transactionsTable = (
   transactions: ActionOutput<"transactions list">["transactions"],
@@ -85,7 +85,7 @@ export const transactionText = ({
       upstream_answered:
         lookup === null
           ? null
-          : `${lookup.finding}${lookup.details === null ? "" : ` (${lookup.details})`} at ${lookup.asked_at}, asked ${lookup.asked} times`,
+          : `${lookup.finding}${lookup.details === null ? "" : ` (${lookup.details})`} at ${lookup.asked_at}, asked ${counted(lookup.asked, "time")}`,
     }),
     History: table(
       ["at", "local time", "what", "details"],

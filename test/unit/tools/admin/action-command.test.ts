@@ -1,6 +1,7 @@
+import { Argument, Option } from "commander";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ActionName, ActionOutput } from "../../../../shared/contract/actions/actions.ts";
+import { type ActionName, type ActionOutput, actionNames } from "../../../../shared/contract/actions/actions.ts";
 import { commandOf, reportOf, typedInput } from "../../../../tools/admin/action-command.ts";
 
 /** What a command takes of arguments and options, or why it refuses them. */
@@ -125,4 +126,37 @@ test("times of a table and of a field are in the zone of the stage with its offs
   expect(String(review.text).split(local)).toHaveLength(3);
   const account = { account_id: "acc_1", name: "demo", status: "active" as const, created_at: at };
   expect(report("accounts create", account).text).toContain(local);
+});
+
+test("no refusal of what was typed is a text of the schema library, which names no value that is right", () => {
+  const refusals = actionNames.flatMap((name) => {
+    const { takes = {} } = commandOf(name) ?? {};
+    const withValue = Object.values(takes).filter((flags) => flags.includes("<"));
+    return withValue.flatMap((flags) => {
+      const field = flags.startsWith("-") ? new Option(flags).attributeName() : new Argument(flags).name();
+      return ["", "?", "-1"].flatMap((text) => {
+        const { error } = typed(name, { [field]: flags.includes("...") ? [text] : text });
+        return (error?.issues ?? [])
+          .filter(({ path }) => path[0] === field)
+          .map(({ message }) => `${name} ${flags}: ${message}`);
+      });
+    });
+  });
+  expect(refusals.length).toBeGreaterThan(100);
+  expect([...new Set(refusals.filter((text) => /: (Invalid|Unrecognized|Too )/.test(text)))]).toEqual([]);
+});
+
+test("a record in an output is printed with its values as they are printed elsewhere, and without what is absent", () => {
+  const rule = {
+    ...{ rule_id: "pr_1", kind: "airtime" as const, network: null, plan_id: null, percent: null, amount: 1_250.5 },
+    ...{ from: "2026-11-28T18:36:49.700Z", state: "later" as const, below_cost: false },
+  };
+  const output = { account_id: "acc_1", rule };
+  const { text } = reportOf("prices set", commandOf("prices set") ?? {}, output, "Africa/Lagos");
+  expect(text).toBe(
+    [
+      "account_id  acc_1",
+      "rule        rule_id=pr_1 kind=airtime amount=1,250.50 from=2026-11-28T19:36:49.700+01:00 state=later below_cost=no",
+    ].join("\n"),
+  );
 });
