@@ -53,6 +53,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly shownOnce?: (output: ActionOutput<Name>) => ShownOnce | undefined;
   /** Called after success, for example to show what the answer says. */
   readonly onDone?: (output: ActionOutput<Name>) => void;
+  /** Called once the change is proposed. */
+  readonly onProposed?: () => void;
   /** What to do if no answer came, so that it is not known whether the change was made. */
   readonly ifUnknown?: string;
   /** The text that the person has to type. */
@@ -90,6 +92,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const onProposed = (message: string) => {
     close();
     announce(message);
+    props.onProposed?.();
   };
   const closeSecret = () => {
     setSecret(undefined);
@@ -118,7 +121,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   );
 };
 
-type ChangeFormProps<Name extends ChangeName, Of extends Fields> = ChangeDialogProps<Name, Of> & {
+type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDialogProps<Name, Of>, "onProposed"> & {
   /** Names its draft. */
   readonly form: string;
   readonly onDone: (output: ActionOutput<Name>) => void;

@@ -133,11 +133,12 @@ const FundDialog = ({ account, balance }: EntryDialogProps) => (
   />
 );
 
-/** Until a correction is recorded its name stays the same, so that a retry after a lost answer is the same entry. */
+/** Until a correction is recorded or proposed its name stays the same, so that a retry after a lost answer is the same entry. */
 const newEntryId = (): string => `console-${crypto.randomUUID()}`;
 
 const AdjustDialog = ({ account, balance }: EntryDialogProps) => {
   const [id, setId] = useState(newEntryId);
+  const takeNewId = () => setId(newEntryId());
   return (
     <IrreversibleDialog
       action="wallet adjust"
@@ -151,7 +152,8 @@ const AdjustDialog = ({ account, balance }: EntryDialogProps) => {
       preview={({ amount_kobo }) => entryPreview(amount_kobo, balance)}
       inputOf={({ amount_kobo, id }, why = "") => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
       success={entrySentence}
-      onDone={() => setId(newEntryId())}
+      onDone={takeNewId}
+      onProposed={takeNewId}
       ifUnknown="It is safe to submit it again: under one name a correction is recorded once."
     >
       A ledger entry changes the balance, never below 0. No transaction changes its status.

@@ -834,6 +834,32 @@ test("a funding that finance proposes is carried out once another person approve
   expect(await balance()).toBe(2_600);
 });
 
+test("a correction that is proposed after another one has a name of its own, so both are carried out", async () => {
+  const { accountId, balance } = await service().newCaller({ naira: 1_000 });
+  const page = await open("operator", `/accounts/${accountId}`);
+  const dialog = page.getByRole("dialog");
+  for (const naira of ["100", "25"]) {
+    await button(page, "Adjust").click();
+    await dialog.getByLabel("Amount in NGN").fill(`-${naira}`);
+    await dialog.getByLabel("Reason").fill(`correction of ${accountId}`);
+    await dialog.getByLabel(`Type ${accountId}`).fill(accountId);
+    await submit(page, `Propose to debit NGN ${naira}.00`);
+    await dialog.waitFor({ state: "detached" });
+  }
+  await visit(page, "/proposals", "Proposals");
+  for (const naira of ["100.00", "25.00"]) {
+    const proposed = row(page, `correction of ${accountId}`).filter({ hasText: `${naira} NGN` });
+    await proposed.getByRole("button", { name: "Break the glass" }).click();
+    const typed = dialog.getByLabel(/^Type prop_/);
+    const [proposal = ""] = /prop_\w+/.exec((await dialog.getByText(/^Type prop_/).textContent()) ?? "") ?? [];
+    await typed.fill(proposal);
+    await dialog.getByLabel("Reason").fill("nobody else is there");
+    await submit(page, `Approve NGN ${naira}`);
+    await page.getByText(new RegExp(`^Done: .*${naira} NGN`)).waitFor();
+  }
+  expect(await balance()).toBe(875);
+});
+
 test("chosen notifications are shown after a reload, until none is chosen", async () => {
   const page = await open("finance", "/notifications");
   const choose = async (act: "check" | "uncheck") => {
