@@ -71,7 +71,8 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const pathAccount = useOptionalAccount();
   const { may } = usePerson();
   const actsOn = account ?? pathAccount;
-  const form = [action, actsOn, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
+  // A page may have two dialogs of one action, and a table one in each row.
+  const form = [action, actsOn, button, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
   const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
   const [secret, setSecret] = useState<ShownOnce>();
   const opener = useRef<HTMLButtonElement>(null);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { createAccount } from "../../../shared/access/accounts.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { button, choosePerson, consoleTests, heading, type Page } from "../../builders/console-pages.ts";
 
@@ -146,6 +147,23 @@ describe("a token", () => {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
     await button(createDialog(page), "Create key").click();
     await page.getByRole("dialog", { name: /^The new key/ }).waitFor();
+  });
+
+  test("of two forms that send the same action only the one that was open is kept", async () => {
+    expectError(/401/);
+    const { account_id: account } = await createAccount(service().accounts, { name: "two forms", whitelist: [] });
+    const page = await signIn("operator", `/accounts/${account}/whitelist`);
+    await button(page, "Add my address").waitFor();
+    await button(page, "Add addresses").click();
+    const form = page.getByRole("dialog", { name: "Add addresses" });
+    await form.getByLabel("Addresses or ranges").fill("203.0.113.7");
+    await page.route("**/console-api/ips/allow", (route) => route.fulfill({ status: 401, body: "{}" }));
+    await button(form, "Add addresses").click();
+    await button(signInEnded(page), "Sign in again").click();
+    await form.getByText("What you had typed was kept").waitFor();
+    await page.locator("main button", { hasText: "Add my address" }).waitFor({ state: "attached" });
+    expect(await page.getByRole("dialog").count()).toBe(1);
+    expect(await form.getByLabel("Addresses or ranges").inputValue()).toBe("203.0.113.7");
   });
 
   test("another person who signs in after it expired does not see a form that was kept", async () => {
