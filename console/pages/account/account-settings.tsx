@@ -17,6 +17,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -59,16 +60,22 @@ const Access = ({ account }: { readonly account: Account }) => {
   );
 };
 
-const StatusActions = ({ account }: { readonly account: Account }) => {
-  if (account.status === "active") return <Restrict account={account} />;
-  if (account.status === "closed") return <Reopen account={account} />;
-  return (
-    <>
+const StatusActions = ({ account }: { readonly account: Account }) => (
+  <>
+    <KeptWhileOpen isShown={account.status === "active"}>
+      <Restrict account={account} />
+    </KeptWhileOpen>
+    <KeptWhileOpen isShown={account.status === "restricted"}>
       <Unrestrict account={account} />
+    </KeptWhileOpen>
+    <KeptWhileOpen isShown={account.status === "restricted"}>
       <Close account={account} />
-    </>
-  );
-};
+    </KeptWhileOpen>
+    <KeptWhileOpen isShown={account.status === "closed"}>
+      <Reopen account={account} />
+    </KeptWhileOpen>
+  </>
+);
 
 const Close = ({ account: { account_id, name } }: { readonly account: Account }) => (
   <IrreversibleDialog

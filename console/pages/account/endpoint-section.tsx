@@ -6,6 +6,7 @@ import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath } from "../../components/page-link.tsx";
@@ -56,7 +57,12 @@ export const EndpointSection = ({ id, endpoint, onTest }: EndpointSectionProps) 
           <SendTest on={on} onTest={onTest} />
           <EditEndpoint on={on} name={name} url={url} />
           <ChooseEvents on={on} events={events} />
-          {status === "on" ? <Disable on={on} /> : <Enable on={on} />}
+          <KeptWhileOpen isShown={status === "on"}>
+            <Disable on={on} />
+          </KeptWhileOpen>
+          <KeptWhileOpen isShown={status !== "on"}>
+            <Enable on={on} />
+          </KeptWhileOpen>
           <RotateSecret on={on} name={name ?? id} />
           <Remove on={on} name={name ?? id} />
         </>

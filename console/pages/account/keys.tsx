@@ -16,6 +16,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -211,14 +212,20 @@ type ReplaceKeyProps = KeyProps & { readonly onReplaced: (output: ActionOutput<"
 
 const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
   const isOperator = usePerson().roles.includes("operator");
-  if (keyOf.status !== "active") return null;
+  const isActive = keyOf.status === "active";
   const isReplaceable =
-    keyOf.expires_at === undefined && (isOperator || !keyOf.permissions.includes("identity:retrieve"));
+    isActive && keyOf.expires_at === undefined && (isOperator || !keyOf.permissions.includes("identity:retrieve"));
   return (
     <Row>
-      {isReplaceable && <ReplaceKey account={account} keyOf={keyOf} onReplaced={onReplaced} />}
-      {keyOf.mode === "live" && <LimitKey account={account} keyOf={keyOf} />}
-      <RevokeKey account={account} keyOf={keyOf} />
+      <KeptWhileOpen isShown={isReplaceable}>
+        <ReplaceKey account={account} keyOf={keyOf} onReplaced={onReplaced} />
+      </KeptWhileOpen>
+      <KeptWhileOpen isShown={isActive && keyOf.mode === "live"}>
+        <LimitKey account={account} keyOf={keyOf} />
+      </KeptWhileOpen>
+      <KeptWhileOpen isShown={isActive}>
+        <RevokeKey account={account} keyOf={keyOf} />
+      </KeptWhileOpen>
     </Row>
   );
 };

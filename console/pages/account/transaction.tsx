@@ -44,9 +44,13 @@ export const TransactionPage = () => {
       actions={
         data !== undefined && (
           <>
-            <KeptWhileOpen isShown={data.status === "processing" && data.mode === "live"}>
-              {data.taken === null && <Take reference={data.reference} />}
-              {data.can_ask && <AskUpstream reference={data.reference} />}
+            <KeptWhileOpen isShown={isOpen(data) && data.taken === null}>
+              <Take reference={data.reference} />
+            </KeptWhileOpen>
+            <KeptWhileOpen isShown={isOpen(data) && data.can_ask}>
+              <AskUpstream reference={data.reference} />
+            </KeptWhileOpen>
+            <KeptWhileOpen isShown={isOpen(data)}>
               <ResolveDialog
                 reference={data.reference}
                 amount={data.amount}
@@ -162,6 +166,7 @@ const Refund = ({ transaction: { account_id, reference, amount } }: { readonly t
   );
 };
 
+const isOpen = ({ status, mode }: Shown): boolean => status === "processing" && mode === "live";
 const isPurchase = ({ type }: Shown): boolean => type === "data" || type === "airtime";
 
 const Advice = ({ transaction: shown }: { readonly transaction: Shown }) => (

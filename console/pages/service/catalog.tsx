@@ -185,7 +185,8 @@ const RefusedCatalog = ({
           button="Accept this catalog"
           title="Accept the refused catalog"
           nameToType={CATALOG}
-          inputOf={(_, why) => ({ fetched_at: refused.fetched_at, why })}
+          fields={{ fetched_at: { kind: "seen", initial: refused.fetched_at } }}
+          inputOf={({ fetched_at }, why) => ({ fetched_at, why })}
           success={({ plans }) => `The catalog with ${plans} plans is served now.`}
         >
           <p>

@@ -8,6 +8,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -136,10 +137,10 @@ const approvalPreview = ({ amount, balance_before, balance_after, consequence }:
 
 const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
   const { proposal, state, consequence, refusal } = shown;
-  if (state !== "open") return null;
+  const isOpen = state === "open";
   return (
     <Row>
-      {refusal === null && (
+      <KeptWhileOpen isShown={isOpen && refusal === null}>
         <ChangeDialog
           action="proposals approve"
           button="Approve"
@@ -153,35 +154,39 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
         >
           It is carried out in your name, with the name of the person who proposed it beside it. This cannot be undone.
         </ChangeDialog>
-      )}
-      <ChangeDialog
-        action="proposals reject"
-        button="Reject"
-        subject={proposal}
-        buttonVariant="default"
-        buttonSize="xs"
-        title={`Reject ${proposal}`}
-        inputOf={(_, why = "") => ({ proposal, why })}
-        success="The proposal is rejected."
-      >
-        {consequence}: this will not happen. The person who proposed it can propose it again.
-      </ChangeDialog>
-      <IrreversibleDialog
-        action="proposals break-glass"
-        button="Break the glass"
-        subject={proposal}
-        buttonVariant="subtle"
-        buttonSize="xs"
-        title={`Carry out ${proposal} alone`}
-        nameToType={proposal}
-        preview={() => approvalPreview(shown)}
-        inputOf={(_, why = "") => ({ proposal, why })}
-        success={doneText}
-        ifUnknown={IF_UNKNOWN}
-      >
-        Only where nobody else can be reached and the harm grows until a person acts. It pages the operators, and the
-        audit log has your reason.
-      </IrreversibleDialog>
+      </KeptWhileOpen>
+      <KeptWhileOpen isShown={isOpen}>
+        <ChangeDialog
+          action="proposals reject"
+          button="Reject"
+          subject={proposal}
+          buttonVariant="default"
+          buttonSize="xs"
+          title={`Reject ${proposal}`}
+          inputOf={(_, why = "") => ({ proposal, why })}
+          success="The proposal is rejected."
+        >
+          {consequence}: this will not happen. The person who proposed it can propose it again.
+        </ChangeDialog>
+      </KeptWhileOpen>
+      <KeptWhileOpen isShown={isOpen}>
+        <IrreversibleDialog
+          action="proposals break-glass"
+          button="Break the glass"
+          subject={proposal}
+          buttonVariant="subtle"
+          buttonSize="xs"
+          title={`Carry out ${proposal} alone`}
+          nameToType={proposal}
+          preview={() => approvalPreview(shown)}
+          inputOf={(_, why = "") => ({ proposal, why })}
+          success={doneText}
+          ifUnknown={IF_UNKNOWN}
+        >
+          Only where nobody else can be reached and the harm grows until a person acts. It pages the operators, and the
+          audit log has your reason.
+        </IrreversibleDialog>
+      </KeptWhileOpen>
     </Row>
   );
 };

@@ -9,6 +9,7 @@ import { ListCsvButton } from "../../components/csv-button.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
@@ -27,12 +28,17 @@ export const StatementDayPage = () => {
   const statement = useRead("reconciliation statements show", { day });
   const cases = useReadPages("reconciliation cases list", { day });
   const { data } = statement;
-  const isReady = data?.state === "open" && data.open_cases === 0 && data.compared?.revision === data.revision;
+  const isOpen = data?.state === "open";
+  const isReady = isOpen && data.open_cases === 0 && data.compared?.revision === data.revision;
   return (
     <Page
       title={day}
       description={<PageLink to="/statements">All statements of the upstream</PageLink>}
-      actions={isReady && <SignOff day={day} />}
+      actions={
+        <KeptWhileOpen isShown={isReady}>
+          <SignOff day={day} />
+        </KeptWhileOpen>
+      }
     >
       <Query of={statement}>{(shown) => <Compared {...shown} />}</Query>
       <Section
@@ -68,7 +74,15 @@ export const StatementDayPage = () => {
             { header: "Ours", align: "end", cell: ({ order }) => (order ? <Money kobo={order.amount_kobo} /> : "–") },
             { header: "Theirs", align: "end", cell: ({ row }) => (row ? <Money kobo={row.amount_kobo} /> : "–") },
             { header: "State", cell: (each) => <CaseState of={each} /> },
-            { header: "Decide", hidesHeader: true, cell: (each) => <Decide day={day} of={each} /> },
+            {
+              header: "Decide",
+              hidesHeader: true,
+              cell: (each) => (
+                <KeptWhileOpen isShown={isOpen && each.state !== "withdrawn"}>
+                  <Decide day={day} of={each} />
+                </KeptWhileOpen>
+              ),
+            },
           ]}
           emptyText="Nothing differs."
         />
@@ -140,34 +154,33 @@ const CaseState = ({ of: { state, decisions } }: { readonly of: Case }) => {
   return <Status tone={last.decision === "disputed" ? "attention" : "good"}>{`${last.decision} by ${last.by}`}</Status>;
 };
 
-const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) =>
-  of.state === "withdrawn" ? null : (
-    <ChangeDialog
-      action="reconciliation cases decide"
-      button="Decide"
-      subject={of.case}
-      buttonVariant="default"
-      buttonSize="xs"
-      title={`Decide: ${classText[of.class]}`}
-      fields={{
-        decision: {
-          kind: "choice",
-          label: "Decision",
-          mustChoose: true,
-          options: caseDecisions.map((value) => ({ value, label: decisionTexts[value] })),
-        },
-      }}
-      inputOf={({ decision }, why = "") => ({
-        day,
-        case: of.case,
-        decision: caseDecisions.find((each) => each === decision) ?? "explained",
-        why,
-      })}
-      success="The decision is on record."
-    >
-      A decision moves no money. Resolve an order or adjust a wallet on its own page first, and name it in the reason.
-    </ChangeDialog>
-  );
+const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
+  <ChangeDialog
+    action="reconciliation cases decide"
+    button="Decide"
+    subject={of.case}
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Decide: ${classText[of.class]}`}
+    fields={{
+      decision: {
+        kind: "choice",
+        label: "Decision",
+        mustChoose: true,
+        options: caseDecisions.map((value) => ({ value, label: decisionTexts[value] })),
+      },
+    }}
+    inputOf={({ decision }, why = "") => ({
+      day,
+      case: of.case,
+      decision: caseDecisions.find((each) => each === decision) ?? "explained",
+      why,
+    })}
+    success="The decision is on record."
+  >
+    A decision moves no money. Resolve an order or adjust a wallet on its own page first, and name it in the reason.
+  </ChangeDialog>
+);
 
 const SignOff = ({ day }: { readonly day: string }) => (
   <IrreversibleDialog

@@ -7,6 +7,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
@@ -41,35 +42,14 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
     <Section
       title="Purchases"
       actions={
-        isOn ? (
-          <IrreversibleDialog
-            action="purchases off"
-            button="Switch purchases off"
-            title="Switch purchases off"
-            nameToType="purchases"
-            inputOf={(_, why = "") => ({ why })}
-            success={(output) => switchedText("off", output)}
-          >
-            <p>
-              Every new order of every account is refused, identity checks included. Queued orders are neither sent nor
-              refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales until
-              purchases are switched on again. The owners of all accounts see the reason.
-            </p>
-          </IrreversibleDialog>
-        ) : (
-          <ChangeDialog
-            action="purchases on"
-            button="Switch purchases on"
-            title="Switch purchases on"
-            inputOf={(_, why) => ({ why })}
-            success={(output) => switchedText("on", output)}
-          >
-            <p>
-              New orders are accepted again. Of the queued orders, those that have waited for too long are refunded
-              within a minute, and the others are sent: resolve first what must not be sent any more.
-            </p>
-          </ChangeDialog>
-        )
+        <>
+          <KeptWhileOpen isShown={isOn}>
+            <SwitchOff />
+          </KeptWhileOpen>
+          <KeptWhileOpen isShown={!isOn}>
+            <SwitchOn />
+          </KeptWhileOpen>
+        </>
       }
     >
       <Facts
@@ -102,6 +82,38 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
     </Section>
   );
 };
+
+const SwitchOff = () => (
+  <IrreversibleDialog
+    action="purchases off"
+    button="Switch purchases off"
+    title="Switch purchases off"
+    nameToType="purchases"
+    inputOf={(_, why = "") => ({ why })}
+    success={(output) => switchedText("off", output)}
+  >
+    <p>
+      Every new order of every account is refused, identity checks included. Queued orders are neither sent nor
+      refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales until purchases
+      are switched on again. The owners of all accounts see the reason.
+    </p>
+  </IrreversibleDialog>
+);
+
+const SwitchOn = () => (
+  <ChangeDialog
+    action="purchases on"
+    button="Switch purchases on"
+    title="Switch purchases on"
+    inputOf={(_, why) => ({ why })}
+    success={(output) => switchedText("on", output)}
+  >
+    <p>
+      New orders are accepted again. Of the queued orders, those that have waited for too long are refunded within a
+      minute, and the others are sent: resolve first what must not be sent any more.
+    </p>
+  </ChangeDialog>
+);
 
 const orderKinds = [
   { value: "data", label: "All data" },

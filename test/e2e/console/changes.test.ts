@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { createAccount, setDuplicateWindow, setEntitlements } from "../../../shared/access/accounts.ts";
+import {
+  createAccount,
+  createKey,
+  revokeKey,
+  setAccountStatus,
+  setDuplicateWindow,
+  setEntitlements,
+} from "../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
@@ -9,7 +16,7 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { loadFunctions } from "../../../tools/local/functions.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { button, checkDialogs, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
+import { button, checkDialogs, consoleTests, heading, outdate, type Page, row, visit } from "../../builders/console-pages.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service.ts";
 
@@ -480,6 +487,35 @@ test("what an account may do is not replaced by what a person saw before another
   await submit(page, "Change");
   await dialog(page).getByText("Another person has changed what the account may do").waitFor();
   expect((await requireAccount(service().accounts, account)).entitlements).toEqual({});
+});
+
+test("a dialog stays with what was typed when another person does the same first, and its button goes once it is closed", async () => {
+  const { account_id: account } = await createAccount(service().accounts, { name: "shared", whitelist: [] });
+  const { keyId } = await createKey(service().accounts, account, { mode: "live", permissions: ["vtu"] });
+  const page = await open("operator", `/accounts/${account}/settings`);
+  const readAgain = async () => {
+    await outdate(page);
+    await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+  };
+  await button(page, "Restrict account").click();
+  await dialog(page).getByLabel("Reason").fill("unpaid invoice");
+  await setAccountStatus(service().accounts, account, "restricted");
+  await readAgain();
+  await page.getByText("This account is restricted").waitFor();
+  expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("unpaid invoice");
+  await submit(page, "Cancel");
+  await button(page, "Restrict account").waitFor({ state: "detached" });
+  await button(page, "Lift restriction").waitFor();
+
+  await visit(page, `/accounts/${account}/keys`, "Keys");
+  await button(page, `Limit ${keyId}`).click();
+  await dialog(page).getByLabel("Reason").fill("less is enough");
+  await revokeKey(service().accounts, account, keyId);
+  await readAgain();
+  await row(page, keyId).getByText("Revoked").waitFor();
+  expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("less is enough");
+  await submit(page, "Cancel");
+  await button(page, `Limit ${keyId}`).waitFor({ state: "detached" });
 });
 
 test("an emptied field does not switch the window for duplicates off", async () => {
