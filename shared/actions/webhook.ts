@@ -39,16 +39,17 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
     const store = await setting(context, { action: "webhook add", account, url, why });
     return setView(account, await addEndpoint(store, context.addressRules, account, url, { name, events }), 0);
   },
-  "webhook set": async (context, { account, endpoint, url, name, events, why }) => {
+  "webhook set": async (context, { account, endpoint, url, name, events, before, why }) => {
     const store = await setting(context, { action: "webhook set", account, url, why });
-    const set = await setEndpoint(store, context.addressRules, account, url, { endpoint, name, events });
+    const set = await setEndpoint(store, context.addressRules, account, url, { endpoint, name, events, before });
     // Nothing waits for a new endpoint, and no step may come between its secret and the answer.
     const requeued = set.isNewSecret ? 0 : await requeue(context, { accountId: account, endpoint: set.endpoint.id });
     return setView(account, set, requeued);
   },
-  "webhook events": async (context, { account, endpoint, events, why }) => {
+  "webhook events": async (context, { account, endpoint, events, before, why }) => {
     const key = await keyOf(context, account, endpoint);
-    await setEndpointEvents(changing(context, "webhook events", key, why, { events: events.join(",") }), key, events);
+    const store = changing(context, "webhook events", key, why, { events: events.join(",") });
+    await setEndpointEvents(store, key, events, before);
     return show(context, account, key.endpoint);
   },
   "webhook enable": async (context, { account, endpoint, why }) => {

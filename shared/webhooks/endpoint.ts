@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type Account,
   type AccountTable,
@@ -5,6 +6,7 @@ import {
   requireAccount,
   type StoredEndpoint,
 } from "../access/account-store.ts";
+import { shownUrl } from "../contract/shown-url.ts";
 import { ENDPOINTS_MAX, type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import type { EndpointKey } from "../ledger/schema.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
@@ -102,6 +104,9 @@ export type EndpointChoice = {
   readonly events?: readonly EndpointEventName[] | undefined;
 };
 
+/** An endpoint as a person saw it, with its URL as `shownUrl` shows it. */
+type SeenEndpoint = Readonly<Record<"name" | "url", string | null>> & { readonly status: "on" | "off" | "none" };
+
 export type SetEndpoint = {
   readonly endpoint: StoredEndpoint;
   readonly webhookSecret: string;
@@ -119,17 +124,22 @@ export const addEndpoint = (
 
 /**
  * Sets the URL of the chosen endpoint (`chosenEndpoint`) and switches it on; of an account without one, adds the first.
- * Resolves with its secret, which is new if the endpoint is.
+ * Resolves with its secret, which is new if the endpoint is. `before`: what the person saw. Another endpoint is not changed:
+ * the URL that another person replaced would be back, or the endpoint that they disabled on again.
  */
 export const setEndpoint = (
   store: EndpointStore,
   rules: AddressRules,
   accountId: string,
   url: string,
-  { endpoint, ...choice }: EndpointChoice & { readonly endpoint?: string | undefined } = {},
+  {
+    endpoint,
+    before,
+    ...choice
+  }: EndpointChoice & { readonly endpoint?: string | undefined; readonly before?: SeenEndpoint | undefined } = {},
 ): Promise<SetEndpoint> =>
   putEndpoint(store, rules, {
-    ...{ accountId, url, choice },
+    ...{ accountId, url, choice, before },
     idOf: (account) =>
       endpoint === undefined && account.endpoints.length === 0 ? undefined : chosenEndpoint(account, endpoint).id,
   });
@@ -140,12 +150,13 @@ type EndpointChange = {
   readonly choice: EndpointChoice;
   /** The endpoint that is changed; undefined if one is added. */
   readonly idOf: (account: Account) => string | undefined;
+  readonly before?: SeenEndpoint | undefined;
 };
 
 const putEndpoint = async (
   store: EndpointStore,
   rules: AddressRules,
-  { accountId, url: text, choice, idOf }: EndpointChange,
+  { accountId, url: text, choice, idOf, before }: EndpointChange,
 ): Promise<SetEndpoint> => {
   const { href: url } = await parseEndpointUrl(text, rules);
   const sealSecret = await createSeal(store, accountId);
@@ -164,12 +175,23 @@ const putEndpoint = async (
     changedId = id ?? String(found.endpoints_made + 1);
     return id === undefined
       ? withEndpoint(found, changedId, sealedSecret, change)
-      : withChanged(found, id, (before) => ({ ...switchedOn(before), ...change }));
+      : withChanged(found, id, (stored) => {
+          const isAsWanted = isDeepStrictEqual(stored, { ...stored, ...change, status: "on" });
+          if (before !== undefined && !isAsWanted && !isAsSeen(stored, before)) throw changedByAnother();
+          return { ...switchedOn(stored), ...change };
+        });
   });
   const endpoint = chosenEndpoint(account, changedId);
   const [webhookSecret] = (await unsealEndpoint(store, accountId, endpoint)).secrets;
   return { endpoint, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
+
+/** A status that deliveries switched off is not stored with the endpoint: only a person who disabled it counts. */
+const isAsSeen = ({ name, url, status }: StoredEndpoint, before: SeenEndpoint): boolean =>
+  name === before.name && shownUrl(url) === before.url && !(status === "off" && before.status === "on");
+
+const changedByAnother = (): OperatorError =>
+  new OperatorError("Another person has changed the endpoint. Check it and try again");
 
 const withEndpoint = (
   { first_webhook_secret, ...account }: Account,
@@ -232,7 +254,13 @@ export const setEndpointEvents = (
   store: EndpointStore,
   key: EndpointKey,
   events: readonly EndpointEventName[],
-): Promise<void> => changeEndpoint(store, key, (endpoint) => ({ ...endpoint, events: [...events] }));
+  before?: readonly string[],
+): Promise<void> =>
+  changeEndpoint(store, key, (endpoint) => {
+    const isAsWanted = isDeepStrictEqual(endpoint.events, events);
+    if (before !== undefined && !isAsWanted && !isDeepStrictEqual(endpoint.events, before)) throw changedByAnother();
+    return { ...endpoint, events: [...events] };
+  });
 
 /** Removes an endpoint with its secret; its deliveries that wait end as `removed`. */
 export const removeEndpoint = async (

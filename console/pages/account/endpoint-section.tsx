@@ -1,6 +1,7 @@
 import { useLocation } from "wouter";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { seenEndpoint } from "../../../shared/contract/actions/webhook.ts";
 import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
 import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract/webhook-events.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
@@ -55,7 +56,7 @@ export const EndpointSection = ({ id, endpoint, onTest }: EndpointSectionProps) 
       actions={
         <>
           <SendTest on={on} onTest={onTest} />
-          <EditEndpoint on={on} name={name} url={url} />
+          <EditEndpoint on={on} name={name} url={url} status={status} />
           <ChooseEvents on={on} events={events} />
           <KeptWhileOpen isShown={status === "on"}>
             <Disable on={on} />
@@ -142,9 +143,9 @@ export const AddEndpoint = ({ account }: { readonly account: string }) => (
   </ChangeDialog>
 );
 
-type EditEndpointProps = { readonly on: OnEndpoint; readonly name: string | null; readonly url: string | null };
+type EditEndpointProps = { readonly on: OnEndpoint } & Pick<Endpoint, "name" | "url" | "status">;
 
-const EditEndpoint = ({ on, name, url }: EditEndpointProps) => (
+const EditEndpoint = ({ on, name, url, status }: EditEndpointProps) => (
   <ChangeDialog
     action="webhook set"
     button="Change"
@@ -154,8 +155,15 @@ const EditEndpoint = ({ on, name, url }: EditEndpointProps) => (
       // The values of a query are not shown, so they are typed again.
       url: { ...urlField, initial: url === null || isMaskedUrl(url) ? "" : url },
       name: { kind: "text", label: "Name", initial: name ?? "" },
+      before: { kind: "seen", initial: JSON.stringify({ name, url, status }) },
     }}
-    inputOf={(values, why) => ({ ...on, url: values.url.trim(), name: values.name.trim(), why })}
+    inputOf={(values, why) => ({
+      ...on,
+      url: values.url.trim(),
+      name: values.name.trim(),
+      before: seenEndpoint.parse(JSON.parse(values.before)),
+      why,
+    })}
     success={({ requeued }) => `The endpoint was changed, and is enabled.${requeuedSentence(requeued)}`}
   >
     The endpoint is enabled, also if it was disabled, and webhooks that wait are sent to it now, 1,000 at most. The
@@ -183,8 +191,11 @@ const ChooseEvents = ({ on, events }: { readonly on: OnEndpoint; readonly events
     button="Choose events"
     buttonVariant="default"
     title="Choose events"
-    fields={{ events: { ...eventsField, initial: endpointEventName.options.filter((name) => events.includes(name)) } }}
-    inputOf={(values, why) => ({ ...on, events: eventsOf(values.events), why })}
+    fields={{
+      events: { ...eventsField, initial: endpointEventName.options.filter((name) => events.includes(name)) },
+      before: { kind: "seen", initial: events.join(",") },
+    }}
+    inputOf={(values, why) => ({ ...on, events: eventsOf(values.events), before: values.before.split(","), why })}
     success="The events were chosen."
   >
     It gets the chosen events from now on. What waits for it already is still sent.

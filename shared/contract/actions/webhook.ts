@@ -39,6 +39,9 @@ const endpointView = z.object({
   events: z.array(z.string()),
 });
 
+/** The endpoint as the person saw it. If it has changed since, it is not changed: another person's choice would be undone. */
+export const seenEndpoint = z.pick(endpointView, { name: true, url: true, status: true });
+
 /**
  * How many webhooks that waited for the endpoint are sent now; null if that is not known: they follow within minutes.
  */
@@ -104,6 +107,7 @@ export const webhookActions = {
       url: z.string(),
       name: z.optional(endpointName),
       events: z.optional(webhookEventsInput),
+      before: z.optional(seenEndpoint),
     }),
     output: setOutput,
     summary: "Set the endpoint URL and enable it; add the first endpoint, and show its signing secret",
@@ -113,7 +117,11 @@ export const webhookActions = {
     scope: "account",
     roles: ["operator"],
     kind: "change",
-    input: z.extend(endpointChangeInput, { events: webhookEventsInput }),
+    input: z.extend(endpointChangeInput, {
+      events: webhookEventsInput,
+      /** The events that the person saw, as `before` of `webhook set`. */
+      before: z.optional(z.array(z.string())),
+    }),
     output: endpointView,
     summary: "Choose the events that the endpoint gets; changes neither URL, secret nor status",
     command: {

@@ -12,11 +12,23 @@ import {
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
+import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
+import { systemResolve } from "../../../shared/webhooks/address-guard.ts";
+import { setEndpoint, setEndpointEvents } from "../../../shared/webhooks/endpoint.ts";
 import { loadFunctions } from "../../../tools/local/functions.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { button, checkDialogs, consoleTests, heading, outdate, type Page, row, visit } from "../../builders/console-pages.ts";
+import {
+  button,
+  checkDialogs,
+  consoleTests,
+  heading,
+  outdate,
+  type Page,
+  row,
+  visit,
+} from "../../builders/console-pages.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service.ts";
 
@@ -487,6 +499,30 @@ test("what an account may do is not replaced by what a person saw before another
   await submit(page, "Change");
   await dialog(page).getByText("Another person has changed what the account may do").waitFor();
   expect((await requireAccount(service().accounts, account)).entitlements).toEqual({});
+});
+
+test("an endpoint's URL and events are not replaced by what a person saw before another one changed them", async () => {
+  expectError(/409/);
+  const { account_id: account } = await createAccount(service().accounts, { name: "hooked", whitelist: [] });
+  const { endpoints } = service();
+  const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
+  const set = (port: number) => setEndpoint(endpoints, rules, account, `http://127.0.0.1:${port}/`);
+  await set(9001);
+  const page = await open("operator", `/accounts/${account}/webhooks/1`);
+  await button(page, "Change").click();
+  await dialog(page).getByLabel("Name").fill("Books");
+  await set(9002);
+  await submit(page, "Change");
+  await dialog(page).getByText("Another person has changed the endpoint").waitFor();
+  await submit(page, "Cancel");
+  await button(page, "Choose events").click();
+  await dialog(page).getByLabel("wallet.low").check();
+  await setEndpointEvents(endpoints, { accountId: account, endpoint: "1" }, ["catalog.updated"]);
+  await submit(page, "Choose events");
+  await dialog(page).getByText("Another person has changed the endpoint").waitFor();
+  expect((await requireAccount(service().accounts, account)).endpoints).toMatchObject([
+    { name: "Endpoint 1", url: "http://127.0.0.1:9002/", events: ["catalog.updated"] },
+  ]);
 });
 
 test("a dialog stays with what was typed when another person does the same first, and its button goes once it is closed", async () => {

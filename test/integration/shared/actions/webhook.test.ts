@@ -88,6 +88,41 @@ test("a secret in the query of the endpoint's URL is posted to, and in no answer
   expect(await readAudit(context().ledger, account)).toHaveLength(2);
 });
 
+test("an endpoint that another person has changed since it was seen keeps its URL, name, status and events", async () => {
+  const account = await anAccount();
+  const [old, other] = ["http://127.0.0.1:9001/?token=a", "http://127.0.0.1:9002/"];
+  await webhookRuns["webhook set"](context(), { account, url: old, name: "Books" });
+  const before = { name: "Books", url: "http://127.0.0.1:9001/?token=***", status: "on" } as const;
+  const shown = () => webhookRuns["webhook show"](context(), { account });
+  const rename = (seen: typeof before) =>
+    webhookRuns["webhook set"](context(), { account, url: old, name: "Ledger", before: seen });
+  const changed = "Another person has changed the endpoint";
+
+  await webhookRuns["webhook set"](context(), { account, url: other });
+  await expect(rename(before)).rejects.toThrow(changed);
+  expect(await shown()).toMatchObject({ url: other, name: "Books" });
+  await webhookRuns["webhook set"](context(), { account, url: old });
+  await webhookRuns["webhook disable"](context(), { account });
+  await expect(rename(before)).rejects.toThrow(changed);
+  expect(await shown()).toMatchObject({ name: "Books", status: "off" });
+  await webhookRuns["webhook enable"](context(), { account });
+  await rename(before);
+  // The answer was lost.
+  await rename(before);
+  expect(await shown()).toMatchObject({ name: "Ledger", status: "on" });
+
+  const events = ["transaction.updated", "wallet.low"] as const;
+  const choose = () =>
+    webhookRuns["webhook events"](context(), { account, events: [...events], before: ["transaction.updated"] });
+  await webhookRuns["webhook events"](context(), { account, events: ["catalog.updated"] });
+  await expect(choose()).rejects.toThrow(changed);
+  expect(await shown()).toMatchObject({ events: ["catalog.updated"] });
+  await webhookRuns["webhook events"](context(), { account, events: ["transaction.updated"] });
+  await choose();
+  await choose();
+  expect(await shown()).toMatchObject({ events });
+});
+
 /** A client of the same tables whose calls of one operation meet a fault. */
 const faultyClient = async (operation: string, fault: WireFault) => {
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
