@@ -61,6 +61,9 @@ const AccountChoice = ({ account }: { readonly account: string }) => {
   );
 };
 
+/** Whether pages of single records are below a page, such as those of transactions below their list. */
+const hasPagesBelow = (path: string): boolean => pages.some((page) => page.path.startsWith(`${path}/:`));
+
 type GroupsProps = { readonly audience: keyof typeof navigationGroups; readonly pathOf: (path: string) => string };
 
 const Groups = ({ audience, pathOf }: GroupsProps) => {
@@ -79,10 +82,14 @@ const Groups = ({ audience, pathOf }: GroupsProps) => {
         <ul aria-labelledby={`group-${audience}-${group}`}>
           {listed.map(({ path, title }) => {
             const to = pathOf(path);
-            const isCurrent = current === to;
+            const isCurrent = current === to || (hasPagesBelow(path) && current.startsWith(`${to}/`));
             return (
               <li key={path}>
-                <Link href={linkTo(to)} className={styles.link} {...(isCurrent && { "aria-current": "page" as const })}>
+                <Link
+                  href={linkTo(to)}
+                  className={styles.link}
+                  {...(isCurrent && { "aria-current": current === to ? "page" : true })}
+                >
                   {title}
                   {audience === "service" && <Count path={path} />}
                 </Link>

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { useAccountName } from "../api/use-account-name.ts";
 import { accountPath, PageLink } from "./page-link.tsx";
 import styles from "./values.module.css";
@@ -15,9 +16,14 @@ export const AccountLink = ({ account, page }: AccountLinkProps) => (
   </span>
 );
 
+/** A long reference or id, which breaks into few lines in a narrow column. */
+export const Reference = ({ children }: { readonly children: ReactNode }) => (
+  <span className={styles.reference}>{children}</span>
+);
+
 /** The reference of a transaction, which leads to its page. */
 export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (
-  <span className={styles.reference}>
+  <Reference>
     <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
-  </span>
+  </Reference>
 );

@@ -1,5 +1,6 @@
 import { timeIn } from "../../shared/contract/time-zone.ts";
 import { usePerson } from "../api/use-person.ts";
+import { Unbroken } from "./unbroken.tsx";
 import styles from "./values.module.css";
 
 const fields = {
@@ -37,7 +38,7 @@ export const StageTime = ({ iso }: { readonly iso: string }) => {
   const text = timeIn(Date.parse(iso), timeZone).replace("T", " ").replace(/\.\d+/, " ");
   return (
     <time dateTime={iso} title={utcText(iso)} className={styles.stageTime}>
-      {text}
+      <DateAndTime text={text} />
     </time>
   );
 };
@@ -46,6 +47,18 @@ export const StageTime = ({ iso }: { readonly iso: string }) => {
 export const RecordTime = ({ iso }: { readonly iso: string }) => (
   <>
     <StageTime iso={iso} />
-    <span className={styles.utc}>{utcText(iso)}</span>
+    <span className={styles.utc}>
+      <DateAndTime text={utcText(iso)} />
+    </span>
   </>
 );
+
+/** In a narrow column the time is in a line below the date. */
+const DateAndTime = ({ text }: { readonly text: string }) => {
+  const [date = "", ...time] = text.split(" ");
+  return (
+    <>
+      <Unbroken text={date} /> <Unbroken text={time.join(" ")} />
+    </>
+  );
+};

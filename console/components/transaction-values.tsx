@@ -47,4 +47,12 @@ export const durationText = (spanS: number): string => {
   return `${Math.max(0, Math.floor(spanS / unitS))} ${unit}`;
 };
 
+/** How long it takes to send the queued orders; undefined without any. */
+export const sendingText = (count: number, sendingS: number | null): string | undefined => {
+  if (count === 0) return undefined;
+  return sendingS === null
+    ? "Nothing is sent: purchases are off"
+    : `About ${durationText(sendingS)}, once the limit is free`;
+};
+
 export const ageText = (iso: string): string => durationText((Date.now() - Date.parse(iso)) / 1_000);

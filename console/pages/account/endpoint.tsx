@@ -24,7 +24,10 @@ export const EndpointPage = () => {
   const [answer, setAnswer] = useState<TestAnswer>();
   const endpoint = listed.data?.endpoints.find((each) => each.endpoint === id);
   return (
-    <Page title={endpoint?.name ?? `Endpoint ${id}`} description="One webhook endpoint of the account.">
+    <Page
+      title={endpoint?.name ?? `Endpoint ${id}`}
+      description={<PageLink to={accountPath(account, "webhooks")}>All endpoints</PageLink>}
+    >
       <Query of={listed}>
         {() =>
           endpoint === undefined ? (

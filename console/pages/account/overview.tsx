@@ -35,7 +35,7 @@ export const OverviewPage = () => {
       title="Overview"
       actions={
         <>
-          <ThresholdDialog account={account} threshold={wallet.data?.low_balance_threshold ?? null} />
+          {wallet.data && <ThresholdDialog account={account} threshold={wallet.data.low_balance_threshold} />}
           <FundDialog account={account} balance={wallet.data?.balance} />
           <AdjustDialog account={account} balance={wallet.data?.balance} />
         </>

@@ -15,6 +15,7 @@ import { Query } from "../../components/query.tsx";
 import { ofNetworks, percentText, withinText } from "../../components/statistics.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
+import { durationText, sendingText } from "../../components/transaction-values.tsx";
 
 const REFRESH_MS = 30_000;
 
@@ -171,8 +172,6 @@ const switchedText = (wanted: "on" | "off", { changed, audit_error }: ActionOutp
   return audit_error === undefined ? switched : `${switched} The audit log could not be written (${audit_error}).`;
 };
 
-const minutes = (seconds: number): string => `${Math.ceil(seconds / 60)} min`;
-
 /** Functions note what all keys allow together, and not how many keys there are. */
 const keysText = (keys: number): string =>
   keys < 1.5 ? "one key with the usual limit" : `about ${Math.round(keys)} keys with the usual limit`;
@@ -198,11 +197,8 @@ const Limit = ({ limit, waiting }: ActionOutput<"upstream show">) => (
           name: "Queued orders",
           value: waiting.count === 0 ? "None" : <PageLink to="/waiting">{waiting.count}</PageLink>,
         },
-        { name: "The oldest waits for", value: waiting.oldest_s === null ? undefined : minutes(waiting.oldest_s) },
-        {
-          name: "Sending them takes",
-          value: waiting.count === 0 || waiting.sending_s === null ? undefined : `about ${minutes(waiting.sending_s)}`,
-        },
+        { name: "The oldest waits for", value: waiting.oldest_s === null ? undefined : durationText(waiting.oldest_s) },
+        { name: "Sending them takes", value: sendingText(waiting.count, waiting.sending_s) },
       ]}
     />
   </Section>
@@ -236,7 +232,7 @@ const Health = ({ catalog, refusals, open, recent }: ActionOutput<"upstream show
             ),
             isWide: true as const,
           })),
-          { name: "Orders without a known end", value: open.count === 0 ? "None" : open.count },
+          { name: "Orders without an outcome", value: open.count === 0 ? "None" : open.count },
           {
             name: "For more than 15 minutes",
             value:

@@ -8,7 +8,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
-import { durationText } from "../../components/transaction-values.tsx";
+import { durationText, sendingText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 15_000;
 
@@ -40,7 +40,7 @@ export const WaitingPage = () => {
                 { name: "Orders", value: number },
                 { name: "Amount", value: <Money naira={amount} /> },
                 { name: "Oldest", value: oldest_s === null ? undefined : durationText(oldest_s) },
-                { name: "Sending them takes", value: sendingText(sending_s) },
+                { name: "Sending them takes", value: sendingText(number, sending_s) },
               ]}
             />
             {number > 0 && (
@@ -103,6 +103,3 @@ const reasons = {
   refused_by_upstream: "The upstream refused this order",
   account_restricted: "The account is restricted",
 } as const;
-
-const sendingText = (sendingS: number | null): string =>
-  sendingS === null ? "Nothing is sent: purchases are off" : `About ${durationText(sendingS)}, once the limit is free`;

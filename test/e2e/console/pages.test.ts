@@ -410,7 +410,38 @@ describe("a page that is not there", () => {
   });
 });
 
+test("a page of one record marks its list in the navigation and links to it, and pages agree on how long queued orders take", async () => {
+  const page = await open("operator", ofDemo("webhooks/1"));
+  const current = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current]");
+  expect(await current.allInnerTexts()).toEqual(["Webhooks"]);
+  await page.getByRole("main").getByRole("link", { name: "All endpoints" }).click();
+  await heading(page, "Webhooks").waitFor();
+  await visit(page, ofDemo("transactions", orders.delivered), orders.delivered);
+  expect(await current.allInnerTexts()).toEqual(["Transactions"]);
+  for (const [path, title] of [
+    ["/waiting", "Queued orders"],
+    ["/upstream", "Upstream"],
+  ] as const) {
+    await visit(page, path, title);
+    await page.getByText("About 1 s, once the limit is free").waitFor();
+    expect(await current.allInnerTexts()).toEqual([title]);
+  }
+});
+
 describe("a page that cannot be loaded", () => {
+  test("offers no threshold while the present one is unknown: saving it as it is shown would remove it", async () => {
+    expectError(/ERR_FAILED/);
+    const { accountId } = await service().newCaller();
+    const page = await open("operator", "/accounts");
+    await page.route("**/console-api/wallet/show*", (route) => route.abort());
+    await visit(page, `/accounts/${accountId}`, "Overview");
+    await page.getByText("This could not be loaded").first().waitFor();
+    expect(await button(page, "Set threshold").count()).toBe(0);
+    await page.unrouteAll();
+    await button(page, "Try again").first().click();
+    await button(page, "Set threshold").waitFor();
+  });
+
   test("says so, and loads when it is tried again, once the service or the network is back", async () => {
     expectError(/ERR_FAILED|503|ERR_INTERNET_DISCONNECTED|Failed to fetch/);
     // A context of its own, whose cache has no page.
@@ -467,7 +498,19 @@ describe("narrow windows", () => {
     .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
     .map((each) => each.outerHTML.slice(0, 200))`;
 
-  test("show the stage, the person and every button of a row and of a dialog", async () => {
+  /** Dates, and times with their zones, that are in more than one line. */
+  const BROKEN_DATES = `[...document.querySelectorAll("tbody th")].flatMap((cell) => {
+    const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const broken = [];
+    while (words.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(words.currentNode);
+      if (range.getClientRects().length > 1) broken.push(words.currentNode.textContent);
+    }
+    return broken;
+  })`;
+
+  test("show the stage, the person, whole dates of a record and every button of a row and of a dialog", async () => {
     const page = await open("operator");
     for (const width of [320, 360, 640]) {
       await page.setViewportSize({ width, height: 740 });
@@ -478,6 +521,10 @@ describe("narrow windows", () => {
       await expectInside(page, banner.getByText("operator@example.com"));
       await expectInside(page, page.getByRole("button", { name: /^Revoke/ }).first());
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
+
+      await visit(page, ofDemo("transactions", orders.delivered), orders.delivered);
+      await row(page, "Debited").waitFor();
+      expect(await page.evaluate(BROKEN_DATES)).toEqual([]);
 
       await visit(page, "/open", "Open orders");
       const resolve = button(page, `Resolve ${orders.open}`);
