@@ -101,6 +101,7 @@ describe("a body", () => {
     ],
     ["begins with a byte order mark", `\uFEFF${JSON.stringify(order)}`],
     ["is JSON although its Content-Encoding says gzip", JSON.stringify(order), { "content-encoding": "gzip" }],
+    ["has a field twice, of which the last counts", `{"plan_id":1,${JSON.stringify(order).slice(1)}`],
     ["has a field constructor", `${JSON.stringify(order).slice(0, -1)},"constructor":1,"toString":2}`],
     ["has blanks and line breaks around it", `\n ${JSON.stringify(order)} \r\n`],
   ] as const)("the parser accepts a body that %s", ([, body, headers = {}]) => {
@@ -113,6 +114,15 @@ describe("a Base64 body", () => {
 
   test("a Base64 body is decoded", () => {
     expect(parseBody(inBase64(JSON.stringify(order)), { isBase64Encoded: true })).toEqual(order);
+  });
+
+  test("bytes of a Base64 body that are not UTF-8 become U+FFFD", () => {
+    const body = Buffer.concat([
+      Buffer.from('{"nin":"12345678901","is_consent":true,"purpose":"'),
+      Buffer.of(0xff, 0x22, 0x7d),
+    ]);
+    const request = posted({ body: body.toString("base64"), isBase64Encoded: true });
+    expect(parseInput(ninVerifyRequest, request)).toMatchObject({ purpose: "\uFFFD" });
   });
 
   test("a Base64 body is measured decoded: 16 KB are accepted, and 1 byte more is refused", () => {
