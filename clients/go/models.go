@@ -7,7 +7,7 @@ import "encoding/json"
 // PhoneNumber: A Nigerian mobile number, 11 digits.
 type PhoneNumber = string
 
-// Reference: The caller's own id of an order, not `.` or `..`. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.
+// Reference: The caller's own id of an order, not `.` or `..`, nor the service's reference of another order. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.
 type Reference = string
 
 // TransactionStatus: `success` and `failed` are final.

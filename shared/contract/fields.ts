@@ -16,7 +16,7 @@ export const referenceField = z
   )
   .register(z.globalRegistry, {
     description:
-      "The caller's own id of an order, not `.` or `..`. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
+      "The caller's own id of an order, not `.` or `..`, nor the service's reference of another order. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
     examples: ["order-1042"],
   })
   .register(components, { id: "Reference" });

@@ -37,18 +37,25 @@ export const findByOwnReference = async (ledger: Ledger, reference: string): Pro
   return transaction !== undefined && referenceOf(transaction) === reference ? transaction : undefined;
 };
 
+/** The account's transaction with this reference of ours. A text that has not its form is not looked up. */
+export const findOwn = async (
+  ledger: Ledger,
+  { accountId, mode }: AccountMode,
+  reference: string,
+): Promise<Transaction | undefined> => {
+  const transaction = await findByOwnReference(ledger, reference);
+  return transaction?.list_key === transactionList(accountId, mode) ? transaction : undefined;
+};
+
 /** By our reference first, then by the caller's. A transaction of another account or mode is not found. */
 export const findTransaction = async (
   ledger: Ledger,
   keyedHashes: KeyedHashes,
   accountMode: AccountMode,
   reference: string,
-): Promise<Transaction | undefined> => {
-  const transaction = await findByOwnReference(ledger, reference);
-  return transaction?.list_key === transactionList(accountMode.accountId, accountMode.mode)
-    ? transaction
-    : findByCallerReference(ledger, keyedHashes, accountMode, reference);
-};
+): Promise<Transaction | undefined> =>
+  (await findOwn(ledger, accountMode, reference)) ??
+  (await findByCallerReference(ledger, keyedHashes, accountMode, reference));
 
 /** The attributes that the index by upstream reference has of a transaction. */
 const indexedTransactionSchema = lazyObject(

@@ -5,7 +5,7 @@ import { OutcomeUnknown } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { koboFromNaira } from "../contract/money.ts";
 import type { CancelRequest } from "../contract/transaction.ts";
-import { findByOwnReference, readTransaction } from "../ledger/find-transactions.ts";
+import { type AccountMode, findOwn, readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { transactionList, transactionPk } from "../ledger/schema.ts";
 import { referenceOf, type Transaction, transactionToView } from "../ledger/transaction.ts";
@@ -46,7 +46,7 @@ export const cancelOrder =
       created_at: now,
       updated_at: now,
     };
-    if (await isServiceReference(ledger, cancelled, reference)) throw invalid({ reference: [SERVICE_REFERENCE] });
+    if (await isServiceReference(ledger, caller, cancelled)) throw invalid({ reference: [SERVICE_REFERENCE] });
     const result = await voidDebit(ledger, cancelled, deadline);
     if (result.kind === "indeterminate") throw new OutcomeUnknown("The write of a cancelled order is indeterminate");
     const { transaction } = result;
@@ -70,9 +70,7 @@ const SERVICE_REFERENCE = "Is the service's own reference of an order: send the 
  */
 const isServiceReference = async (
   ledger: Ledger,
-  { pk, list_key }: Transaction,
-  reference: string,
-): Promise<boolean> => {
-  const named = await findByOwnReference(ledger, reference);
-  return named?.list_key === list_key && (await readTransaction(ledger, pk)) === undefined;
-};
+  caller: AccountMode,
+  { pk, caller_reference = "" }: Transaction,
+): Promise<boolean> =>
+  (await findOwn(ledger, caller, caller_reference)) !== undefined && (await readTransaction(ledger, pk)) === undefined;

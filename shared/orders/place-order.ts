@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { invalid } from "../call/invalid.ts";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import type { CallerLimits, OrderLimitName } from "../contract/order-limits.ts";
 import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission.ts";
 import type { DuplicateWindow } from "../ledger/duplicate-guard.ts";
-import { findByCallerReference } from "../ledger/find-transactions.ts";
+import { findByCallerReference, findOwn } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
 import {
@@ -61,9 +62,22 @@ export const prepareOrder = async <Priced extends Quote>(
   const refusal = refusalByEntitlement(request) ?? (await refusalByGate(deps.gate, partsOf(request, quote)));
   if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, refusal);
   if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, quote);
+  const misnamed = await refusalByReference(deps.ledger, request);
+  if (misnamed !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, misnamed);
   const { caller, callerReference, entitlement } = request;
   const transaction = newTransaction(deps.ledger, keyedHashes, request, quote, fingerprints[0]);
   return { kind: "prepared", caller, callerReference, entitlement, transaction, quote, keyedHashes, fingerprints };
+};
+
+/** Lookups take both references, the service's first: for this order they would find the other transaction. */
+const refusalByReference = async (
+  ledger: Ledger,
+  { caller, callerReference }: OrderRequest,
+): Promise<ServiceError | undefined> => {
+  const other = callerReference && (await findOwn(ledger, caller, callerReference));
+  return other
+    ? invalid({ reference: ["Is the service's own reference of another order: choose another"] })
+    : undefined;
 };
 
 /** What can be switched off beside the whole: a kind of orders, and a network, which is known once the order has a price. */

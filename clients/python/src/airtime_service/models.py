@@ -11,7 +11,7 @@ PhoneNumber = str
 """A Nigerian mobile number, 11 digits."""
 
 Reference = str
-"""The caller's own id of an order, not `.` or `..`. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused."""
+"""The caller's own id of an order, not `.` or `..`, nor the service's reference of another order. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused."""
 
 TransactionStatus = Literal["processing", "success", "failed"]
 """`success` and `failed` are final."""

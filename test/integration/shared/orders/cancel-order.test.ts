@@ -127,8 +127,30 @@ describe("the route", () => {
     // It says nothing to an account that has it as a reference of its own: a caller can sell this service again.
     const other = await service.newCaller({ naira: 1_000 });
     expect((await cancel(other.key, own)).status).toBe(200);
-    await service.call("POST", "/vtu/data/purchase", { key: caller.key, body: { ...body, reference: own } });
-    expect(viewOf(await cancel(caller.key, own))).toMatchObject({ status: "success", caller_reference: own });
+  });
+
+  test("the service's own reference of a failed order is no reference of the next one, whose lookups would find the first", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const test = await caller.newKey({ mode: "test" });
+    const body = { network_id: 1, plan_id: 101, phone_number: "08000000001" };
+    const failed = await service.call("POST", "/vtu/data/purchase", { key: test, body });
+    const own = failed.headers.get("x-transaction-reference") ?? "";
+    const order = { ...body, phone_number: "08031234567", reference: own };
+    const check = { nin: "00000000000", is_consent: true, reference: own };
+    for (const [path, sent] of [
+      ["/vtu/data/purchase", order],
+      ["/vtu/airtime/purchase", { network: "mtn", amount: 100, phone_number: "08031234567", reference: own }],
+      ["/identity/nin/verify", check],
+    ] as const) {
+      const refused = await service.call("POST", path, { key: test, body: sent });
+      expect([refused.status, refused.headers.get("x-error-code")], path).toEqual([422, "validation_failed"]);
+      expect(refused.body.errors).toEqual({ reference: [expect.stringContaining("the service's own")] });
+      expect(refused.headers.get("x-transaction-reference")).toBeNull();
+    }
+    // It is no reference of this mode, nor of another account, which can sell the service again.
+    expect((await service.call("POST", "/vtu/data/purchase", { key: caller.key, body: order })).status).toBe(200);
+    const other = await service.newCaller({ naira: 1_000 });
+    expect((await service.call("POST", "/vtu/data/purchase", { key: other.key, body: order })).status).toBe(200);
   });
 
   test("the reference of another account, or of the other mode, is not cancelled", async () => {
