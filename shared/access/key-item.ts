@@ -127,7 +127,7 @@ export const whitelistUpdate = (
 ): KeyWrite => {
   // DynamoDB has no empty sets.
   const whitelist = ranges.length === 0 ? undefined : new Set(ranges);
-  if (kind === "replace" || whitelist === undefined) return fieldsUpdate(store, key, { whitelist }, whenRefused);
+  if (kind === "replace") return fieldsUpdate(store, key, { whitelist }, whenRefused);
   const expression = `${{ add: "ADD", remove: "DELETE" }[kind]} #whitelist :whitelist`;
   return keyUpdate(store, key, { ...changeOf({ whitelist }), expression }, whenRefused);
 };
@@ -153,8 +153,7 @@ export const keyRestriction = (store: AccountStore, account: Account, key: Accou
     status: _status,
     ...wanted
   } = newKeyItem(account, key);
-  const { expires_at, ...others } = wanted;
-  return activeUpdate(store, key, { ...others, ...(expires_at !== undefined && { expires_at }) });
+  return activeUpdate(store, key, wanted);
 };
 
 /** Revokes a key whose account is not in the ledger. */

@@ -93,7 +93,7 @@ export const walletQueueTrim = (ledger: Ledger, accountId: string, change: Queue
 
 const sameTurn = (turnUntil: string | undefined) => ({
   expression: turnUntil === undefined ? "attribute_not_exists(turn_until)" : "turn_until = :turn",
-  values: turnUntil === undefined ? {} : { ":turn": turnUntil },
+  values: { ":turn": turnUntil },
 });
 
 /** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../../../shared/ledger/audit.ts";
+import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { subscriptionPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
@@ -9,6 +10,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
+import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -117,7 +119,7 @@ describe("a balance below its threshold", () => {
   });
 
   test("the check writes nothing to the wallet, and nothing at all while no balance falls below its threshold", async () => {
-    const accountId = await anAccount();
+    const [accountId] = [await anAccount(), await anAccount()];
     await setBalance(accountId, 10);
     const before = await readWallet(ledger, accountId);
     await run();
@@ -189,10 +191,21 @@ describe("a fault", () => {
     const accountId = await anAccount();
     await setBalance(accountId, 10);
     const queue = queueOf();
-    const deps = { ledger, queue };
-    await Promise.all([enqueueLowBalances(deps, deadlineIn(60_000)), enqueueLowBalances(deps, deadlineIn(60_000))]);
+    const runOf = (laterMs: number) =>
+      enqueueLowBalances({ ledger: { ...ledger, clock: () => ledger.nowMs + laterMs }, queue }, deadlineIn(60_000));
+    await Promise.all([runOf(0), runOf(1)]);
     expect(new Set(queue.send.mock.calls.map(([message]) => eventOf(message)?.occurrence)).size).toBe(1);
     expect(await run()).toEqual([]);
+  });
+
+  test("a choice that ends while its event is enqueued stays ended", async () => {
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    const queue = queueOf();
+    queue.send.mockImplementationOnce(() => subscribe(ledger, accountId, []));
+    expect(await run(queue)).toHaveLength(1);
+    const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
+    expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
   });
 
   test("a subscription that cannot be read raises an alarm", async () => {
@@ -217,7 +230,7 @@ describe("a fault", () => {
   test("a run without time raises an alarm instead of leaving balances out silently", async () => {
     const shown = alarms();
     await anAccount();
-    await enqueueLowBalances({ ledger, queue: queueOf() }, deadlineIn(9_000));
+    await enqueueLowBalances({ ledger, queue: queueOf() }, { remainingMs: () => 10_000 });
     expect(shown()).toMatchObject([{ reason: "out_of_time" }]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
-import { createKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
+import { createKey, revokeKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
 import { limitNear } from "../../../../shared/contract/openapi-webhooks.ts";
 import type { OrderLimits } from "../../../../shared/contract/order-limits.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
@@ -11,6 +11,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
+import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -55,11 +56,12 @@ const anAccount = async (account: OrderLimits, key: OrderLimits = {}) => {
 
 const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
 
-/** The run of one minute: resolves with the data of what it enqueued. Only a faulty queue makes its number wrong. */
+/** The run of one minute: resolves with the data of what it enqueued. Only a faulty queue makes its number of ids wrong. */
 const run = async (faulty?: ReturnType<typeof queueOf>) => {
   const queue = faulty ?? queueOf();
   const enqueued = await enqueueNearLimits({ ledger, queue }, deadlineIn(60_000));
-  if (faulty === undefined) expect(enqueued).toBe(queue.send.mock.calls.length);
+  const ids = queue.send.mock.calls.map(([message]) => message.event === "limit.near" && accountEventId(message));
+  if (faulty === undefined) expect(new Set(ids).size).toBe(enqueued);
   return queue.send.mock.calls.map(([message]) =>
     message.event === "limit.near" ? limitNear.parse(JSON.parse(message.body)).data : undefined,
   );
@@ -122,7 +124,7 @@ test("a run that dies after enqueueing an event enqueues the same one again, and
   expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem", "BatchGetItem", "GetItem"]);
 });
 
-test("a choice that ends while an event is enqueued stays ended", async () => {
+test("a choice that ends while an event is enqueued stays ended, and gets none while the index still lists it", async () => {
   const { accountId, buy } = await anAccount({ day_orders: 1 });
   await buy();
   const queue = queueOf();
@@ -130,6 +132,14 @@ test("a choice that ends while an event is enqueued stays ended", async () => {
   await run(queue);
   const pk = subscriptionPk("limit.near", firstEndpoint(accountId));
   expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
+  await subscribe(ledger, accountId, ["limit.near"]);
+  const query = ledger.db.query.bind(ledger.db);
+  vi.spyOn(ledger.db, "query").mockImplementationOnce(async (input) => {
+    const listed = await query(input);
+    await subscribe(ledger, accountId, []);
+    return listed;
+  });
+  expect(await run()).toEqual([]);
 });
 
 test("a limit is not reported after a refund has brought what is used to 80 % or less, but after the next order", async () => {
@@ -160,7 +170,7 @@ test("a limit of a month is reported once, also if its key rests for days in whi
   expect(subscription?.sent).toEqual([`${keyId}.month_orders.6.2026-11`, `${otherId}.day_orders.1.2026-11-24`]);
 });
 
-test("a limit that was raised or removed is not reported, and one that gets its old value back is reported once", async () => {
+test("a limit that was raised or removed, or of a revoked key, is not reported, and one that gets its old value back is reported once", async () => {
   const { accountId, keyId, store, buy } = await anAccount({ day_naira: 1_000 }, { month_orders: 2 });
   await buy();
   await buy();
@@ -173,5 +183,8 @@ test("a limit that was raised or removed is not reported, and one that gets its 
   await setKeyLimits(store, accountId, keyId, { month_orders: 2 });
   expect(await run()).toHaveLength(1);
   await setAccountLimits(store, accountId, { day_naira: 1_000 });
+  expect(await run()).toEqual([]);
+  await setKeyLimits(store, accountId, keyId, { day_orders: 2 });
+  await revokeKey(store, accountId, keyId);
   expect(await run()).toEqual([]);
 });
