@@ -148,7 +148,8 @@ test("an owner finds the own order although 50 newer ones of other accounts are 
   const rich = await ledger.anAccount(100_000);
   for (let count = 0; count < FOUND_MAX; count += 1) await anOrderFor(rich, number, `theirs-${count}`);
   const hashes = await keyedHashes();
-  // Masked, but still in the index, which lags.
+  // The newest, masked, but still in the index, which lags.
+  ledger.nowMs += 1_000;
   await ledger.anOpenTransaction(mine, { phone_number: "0803*****77", phone_key: hashes.phoneKey(number) });
   expect(referencesOf(await findAs("operator", number))).toHaveLength(FOUND_MAX);
   expect(referencesOf(await findAs(null, number))).toEqual([referenceOf(own)]);
