@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Token } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
@@ -136,6 +137,35 @@ test("a template for other tools has the settings themselves, and its only param
     TimeZone: { Value: "Europe/London" },
     PhoneRetentionDays: { Value: "35" },
   });
+});
+
+describe("the documented commands that deploy a stage without the CDK", () => {
+  /** What CloudFormation takes without a bucket. Source: AWS CloudFormation, "Understand CloudFormation quotas". */
+  const TEMPLATE_BYTES_MAX = 51_200;
+  const page = readFileSync(new URL("../../../../docs/deployment.md", import.meta.url), "utf8").replaceAll("\\\n", "");
+  const commands = page.matchAll(/aws cloudformation deploy --stack-name Prod-(\w+) --template-file prod\/\S+(.*)/g);
+  const withoutBucket = [...commands].flatMap(([, part, options = ""]) =>
+    options.includes("--s3-bucket") ? [] : [part],
+  );
+  const variants = Object.entries(stageVariants).filter(
+    ([, [stage, changes]]) => !changedSettings(stage, changes).recovery,
+  );
+
+  test.each(variants)(
+    "name a bucket if the template of a stack of %s may be too long for one",
+    (_, [stage, changes]) => {
+      expect(withoutBucket.length).toBeGreaterThan(0);
+      const longest = "abcdefghijklmnop";
+      const settings = settingsOf(longest, { [longest]: changedSettings(stage, changes) });
+      const { data, network, administrator } = addStage(unbundledApp(), longest, settings, { isPortable: true });
+      const stacks = { Data: data, ...(network && { Network: network }), Administrator: administrator };
+      for (const [part, stack] of Object.entries(stacks)) {
+        if (!withoutBucket.includes(part)) continue;
+        const written = JSON.stringify(Template.fromStack(stack).toJSON(), undefined, 1);
+        expect(Buffer.byteLength(written), part).toBeLessThanOrEqual(TEMPLATE_BYTES_MAX);
+      }
+    },
+  );
 });
 
 describe("tags", () => {
