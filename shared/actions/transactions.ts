@@ -58,19 +58,23 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions show": async (context, { account, reference }) =>
     detailsOf(context, await requireTransactionOf(context, account, reference)),
-  "transactions open": async ({ ledger }) => {
+  "transactions open": async ({ ledger }, { cursor = "" }) => {
     const nowMs = ledger.clock();
     const open = await openOlderThan({ ledger }, 0);
+    const behind = open.filter((order) => placeOf(order) > cursor).toSorted(byPlace);
+    const page = behind.slice(0, LISTED_TRANSACTIONS_MAX);
+    const last = page.at(-1);
     return {
       number: open.length,
       stuck: open.filter((order) => isStuck(order, nowMs)).length,
-      transactions: open.slice(0, LISTED_TRANSACTIONS_MAX).map((transaction) => ({
+      transactions: page.map((transaction) => ({
         ...transactionView(transaction),
         stuck: isStuck(transaction, nowMs),
         sending: sendingOf(transaction),
         in_flight_ms: inFlightMs(transaction, nowMs),
         taken: takerOf(transaction, nowMs) ?? null,
       })),
+      next_cursor: last === undefined || page.length === behind.length ? null : placeOf(last),
     };
   },
   "transactions waiting": async (context, { account }) => {
@@ -147,6 +151,10 @@ export const transactionView = (transaction: Transaction) => ({
   ...transactionToView(transaction),
   upstream_reference: transaction.upstream_reference ?? null,
 });
+
+/** Where an order is in the list of open ones, oldest first. The order of that place may have ended since. */
+const placeOf = (order: Transaction): string => `${order.created_at} ${referenceOf(order)}`;
+const byPlace = (one: Transaction, other: Transaction): number => (placeOf(one) < placeOf(other) ? -1 : 1);
 
 /** The open transactions of all accounts that were sent and are at least this old, oldest first. */
 export const openOlderThan = (

@@ -126,7 +126,9 @@ test("wallet fund and wallet adjust with the same --id twice record one entry ea
 test("an open transaction is listed by --open, by --stuck after 16 minutes, and shows who resolved it in its history", async () => {
   const { key } = await service.newApp();
   const { reference } = await service.buy(key, "08000000004");
-  expect((await admin("transactions", "list", "--open")).stdout).toContain(reference);
+  expect((await admin("transactions", "list", "--open", "--by", "Bola")).stdout).toContain(reference);
+  // It shows phone numbers.
+  expect((await admin("audit")).stdout).toMatch(/\(says: Bola\) +transactions open/);
   expect((await admin("transactions", "list", "--stuck")).stdout).not.toContain(reference);
   await ageTransaction(service, reference, 16 * 60_000);
   expect((await admin("transactions", "list", "--stuck")).stdout).toContain(reference);

@@ -137,12 +137,12 @@ export const transactionsActions = {
     roles: orderReadRoles,
     kind: "read",
     personal: true,
-    input: z.object({}),
+    input: z.object({ cursor: z.optional(z.string().check(z.maxLength(100))) }),
     output: z.object({
       /** How many are open, and how many of them for more than 15 minutes. */
       number: z.int(),
       stuck: z.int(),
-      /** The oldest. */
+      /** The oldest of them, or of those behind the cursor. */
       transactions: z
         .array(
           z.extend(listedTransaction, {
@@ -154,6 +154,7 @@ export const transactionsActions = {
           }),
         )
         .check(z.maxLength(LISTED_TRANSACTIONS_MAX)),
+      next_cursor: z.nullable(z.string()),
     }),
     summary: "List the live transactions that are open and sent, oldest first",
     command: "none",

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import * as z from "#zod";
-import { openOlderThan, transactionView } from "../../../shared/actions/transactions.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
-import { isStuck } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
@@ -85,10 +85,13 @@ const listWaiting = async (context: AdminContext, account: string | undefined): 
 type Listed = ActionOutput<"transactions list">["transactions"];
 
 /** All of them, in contrast to the console. */
-const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<typeof listInput>): Promise<Listed> =>
-  (await openOlderThan(context, older))
-    .filter((order) => !stuck || isStuck(order, context.ledger.clock()))
-    .map(transactionView);
+const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<typeof listInput>): Promise<Listed> => {
+  const pages = await allOf(pagesOf((cursor) => perform(context, "transactions open", { cursor })));
+  const createdUntil = isoTime(context.ledger.clock() - older);
+  return pages
+    .flatMap(({ transactions }) => transactions)
+    .filter((order) => (order.stuck || !stuck) && order.created_at <= createdUntil);
+};
 
 const listOfAccount = async (
   context: AdminContext,

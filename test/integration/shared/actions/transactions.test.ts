@@ -244,6 +244,19 @@ describe("transactions open", () => {
     expect(flags(inFlight)).toEqual([[false, ORDER_GRACE_MS - 10_000]]);
     expect(listed.number).toBeGreaterThanOrEqual(3);
     expect(listed.stuck).toBeGreaterThanOrEqual(1);
+    expect(listed.next_cursor).toBeNull();
+  });
+
+  test("lists the others behind a cursor, also of orders of the same moment", async () => {
+    const orders = await Promise.all([anOrder(), anOrder(), anOrder()]);
+    const read = async (cursor?: string) => {
+      const { transactions } = await transactionsRuns["transactions open"](context(), { cursor });
+      const made = orders.map(({ transaction }) => referenceOf(transaction));
+      return transactions.filter(({ reference }) => made.includes(reference));
+    };
+    const [first, ...others] = await read();
+    expect(others).toHaveLength(2);
+    expect(await read(`${first?.created_at} ${first?.reference}`)).toEqual(others);
   });
 });
 
