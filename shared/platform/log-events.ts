@@ -172,6 +172,13 @@ export const logEvents = {
     meaning: "An account's queued orders are neither sent nor refunded: this release cannot read one of them.",
     action: "Deploy the release that wrote them. admin transactions list --account.",
   },
+  "open_order.unreadable": {
+    level: "alarm",
+    urgency: "page",
+    fields: { transaction: "string", ...thrown },
+    meaning: "An open order is not asked for, and a check not refunded: this release cannot read it. Others are.",
+    action: "Deploy the release that wrote it.",
+  },
   "queued_orders.not_read": {
     level: "warn",
     fields: { account: "string?", transaction: "string?", ...thrown },

@@ -1,6 +1,6 @@
 import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
 import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
-import { openTransactions } from "../ledger/find-transactions.ts";
+import { readableOpenTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
@@ -31,7 +31,7 @@ export const reconcileLedger = async (
   const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
-  const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
+  const open = await readableOpenTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
   const ageMs = (transaction: Transaction): number => nowMs - Date.parse(sentAt(transaction));
   const oldestS = (transactions: readonly Transaction[]): number =>
     transactions.reduce((oldest, transaction) => Math.max(oldest, Math.floor(ageMs(transaction) / 1_000)), 0);

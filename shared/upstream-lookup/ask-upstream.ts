@@ -1,6 +1,6 @@
 import type { LookupFinding } from "../contract/actions/transactions.ts";
 import { phoneNumberOf } from "../contract/phone-spelling.ts";
-import { openTransactions } from "../ledger/find-transactions.ts";
+import { readableOpenTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import { comparablePhone } from "../ledger/mask-phone.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
@@ -52,7 +52,7 @@ export const askUpstream = async (
   if (lookUp === undefined) return { open: 0, due: 0, asked: 0, ended: 0 };
   const nowMs = ledger.clock();
   const range = { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) };
-  const open = (await openTransactions(ledger, range)).filter((order) => isAskedFor(deps, order, nowMs));
+  const open = (await readableOpenTransactions(ledger, range)).filter((order) => isAskedFor(deps, order, nowMs));
   const records = await readLookups(cache, open);
   const due = open
     .map((order) => ({ order, record: records.get(order.pk), atMs: dueMs(order, records.get(order.pk)) }))

@@ -29,6 +29,8 @@ export type LedgerAtNoon = AuditedLedger &
     readonly anOpenTransaction: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
     /** Changes a wallet without an entry, as nothing in the service does. */
     readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
+    /** Gives a transaction a form that a later release may write. */
+    readonly makeUnreadable: (pk: string) => Promise<void>;
     /** Runs the callback before each read of a wallet, until the test's mocks are restored. */
     readonly beforeEachWalletRead: (callback: (accountId: string) => Promise<void>) => void;
   };
@@ -67,6 +69,15 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
         UpdateExpression: "ADD #attribute :by",
         ExpressionAttributeNames: { "#attribute": attribute },
         ExpressionAttributeValues: { ":by": by },
+      });
+    },
+    makeUnreadable: async (pk) => {
+      await tables.db.update({
+        TableName: tables.ledgerTable,
+        Key: { pk },
+        UpdateExpression: "SET #type = :later",
+        ExpressionAttributeNames: { "#type": "type" },
+        ExpressionAttributeValues: { ":later": "of a later release" },
       });
     },
     beforeEachWalletRead: (callback) => {

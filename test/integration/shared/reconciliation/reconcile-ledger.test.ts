@@ -141,6 +141,18 @@ describe("reconcileLedger", () => {
     expect((await readWallet(ledger, broken)).balance_kobo).toBe(200_000);
   });
 
+  test("an open order of a later release's form raises an alarm, and holds back no refund", async () => {
+    const accountId = await anAccount();
+    const later = await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    await ledger.makeUnreadable(later.pk);
+    ledger.nowMs += 400_000;
+    const { result, metrics, logged } = await run();
+    expect(result).toMatchObject({ open: 1, refunded: 1 });
+    expect(metrics).toMatchObject({ OldestUnrefundedSeconds: 400, Alarms: 1 });
+    expect(logged).toContain(`"event":"open_order.unreadable","transaction":"${later.pk}"`);
+  });
+
   test("a check whose refund meets conflicts for 3 s is left to the next run, and the others are refunded", async () => {
     const [busy, intact] = [await anAccount(), await anAccount()];
     const check = await ledger.anOpenTransaction(busy, { type: "nin_verification" });

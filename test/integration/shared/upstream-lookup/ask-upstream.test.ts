@@ -106,6 +106,15 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
   };
 };
 
+test("an order of a later release's form is not asked for, and holds back no other", async () => {
+  const service = await aService();
+  const [later, order] = [await service.anOrder(), await service.anOrder()];
+  order.atUpstream("success");
+  await service.ledger.makeUnreadable(later.transaction.pk);
+  expect(await service.ask()).toEqual({ open: 1, due: 1, asked: 1, ended: 1 });
+  expect(await order.stored()).toMatchObject({ status: "success" });
+});
+
 describe.each(manners)("with a %s upstream", (manner) => {
   test("an order without an outcome is settled as the upstream answers, and a failed one is refunded once", async () => {
     const service = await aService({}, { manner });
