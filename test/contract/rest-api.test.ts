@@ -25,6 +25,13 @@ contractSuite({
   }),
 });
 
+test("a parameter or header with the name of a property of all objects is ignored like any other", async () => {
+  const { key } = await service.newCaller();
+  const url = `${service.baseUrl}/transactions?constructor=x&__proto__=y`;
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}`, constructor: "z" } });
+  expect(response.status).toBe(200);
+});
+
 test("a reference with an encoded colon is found by its decoded text", async () => {
   const { key } = await service.newCaller();
   const body = { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "shop:1042" };

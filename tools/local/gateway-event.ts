@@ -195,9 +195,8 @@ const pairsOf = (raw: readonly string[]): [string, string][] =>
     position % 2 === 0 ? [[name, raw[position + 1] ?? ""] satisfies [string, string]] : [],
   );
 const listsOf = (pairs: readonly (readonly [string, string])[]): Record<string, string[]> => {
-  const lists: Record<string, string[]> = {};
-  for (const [name, value] of pairs) lists[name] = [...(lists[name] ?? []), value];
-  return lists;
+  const groups = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries([...groups].map(([name, group]) => [name, group.map(([, value]) => value)]));
 };
 const lastOf = (lists: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
   Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values.at(-1) ?? ""]));
