@@ -248,6 +248,13 @@ const assertOpen = (transaction: Transaction, seen: string | undefined, nowMs: n
   if (seen !== undefined && seen !== sendingOf(transaction)) throw anotherSendingError(transaction);
   const waitMs = inFlightMs(transaction, nowMs);
   if (waitMs === 0) return;
+  if (seen === undefined && transaction.claim !== undefined) {
+    // It may have waited when that was decided: a command must not wait for this request's end and settle it then.
+    const agoS = Math.round((nowMs - Date.parse(sentAt(transaction))) / 1_000);
+    throw new OperatorError(
+      `${referenceOf(transaction)} waited, and was sent ${agoS} s ago. Check it and try again later`,
+    );
+  }
   throw new InFlightError(
     `The request of ${referenceOf(transaction)} may still be in flight: try again in ${Math.ceil(waitMs / 1_000)} s`,
     waitMs,

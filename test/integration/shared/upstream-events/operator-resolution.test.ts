@@ -8,7 +8,7 @@ import { isQueuedOrder, referenceOf, sendingOf } from "../../../../shared/ledger
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { InFlightError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
@@ -141,9 +141,16 @@ describe("resolveTransaction", () => {
     );
     const claimed = await order.stored();
     if (claimed === undefined) throw new Error("The order is gone");
-    await expect(resolveTransaction(operator.ledgerAt(NOON_MS + 31_000), claimed, "failed", decision)).rejects.toThrow(
-      /in flight: try again in 1 s/,
-    );
+    const later = operator.ledgerAt(NOON_MS + 31_000);
+    const refusal = async (seen?: string) =>
+      resolveTransaction(later, claimed, "failed", decision, seen).catch((error: unknown) => error);
+    // A command waits for the end of a request and tries again by itself: not for one that began after it was decided.
+    const unseen = await refusal();
+    expect(unseen).not.toBeInstanceOf(InFlightError);
+    expect(unseen).toMatchObject({ message: expect.stringMatching(/waited, and was sent 31 s ago/) });
+    const seen = await refusal(sendingOf(claimed));
+    expect(seen).toBeInstanceOf(InFlightError);
+    expect(seen).toMatchObject({ message: expect.stringMatching(/in flight: try again in 1 s/) });
     expect(await order.balance()).toBe(500);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
   });
