@@ -5,7 +5,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import {
+  bankReference,
+  type OperatedService,
+  runCommand,
+  runProgram,
+  startOperatedService,
+} from "../builders/admin.ts";
 
 /** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
 let service: OperatedService;
@@ -148,12 +154,16 @@ test("a failed command exits with 1, and with --json prints one line of JSON on 
   expect([plain.code, plain.stdout, plain.stderr]).toEqual([
     1,
     "",
-    "The service does not answer. Check that it is running, or add --direct.\n",
+    "The service does not answer. Check that it is running. A stage can be operated with --direct without it.\n",
   ]);
   const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: unreachable });
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toEqual({
-    error: { kind: "failed", message: "The service does not answer. Check that it is running, or add --direct." },
+    error: {
+      kind: "failed",
+      message:
+        "The service does not answer. Check that it is running. A stage can be operated with --direct without it.",
+    },
   });
 });
 
@@ -173,6 +183,17 @@ test("a command without a running service exits with 2 and says how to start one
     code: 2,
     stdout: "",
     stderr: expect.stringMatching(/No service is running here .* npm start/),
+  });
+});
+
+test("a service of another version is named as such, before a command asks it for anything", async () => {
+  const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
+  const { LEDGER_TABLE: _absent, ...environment } = details.environment;
+  writeFileSync(join(service.folder, "old.admin.json"), JSON.stringify({ ...details, environment }));
+  const { code, stderr } = await runCommand(["accounts", "list"], { serviceFile: join(service.folder, "old.json") });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^Another version .* npm start again\.\n$/),
   });
 });
 

@@ -20,7 +20,11 @@ const commandErrorOf = (error: unknown): CommandError => {
   if (isRefusal(error) || error instanceof SettingsError)
     return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
   if (isUnreachable(error))
-    return { kind: "failed", message: "The service does not answer. Check that it is running, or add --direct." };
+    return {
+      kind: "failed",
+      message:
+        "The service does not answer. Check that it is running. A stage can be operated with --direct without it.",
+    };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { kind: "failed", message: `The command failed. ${text}` };
 };

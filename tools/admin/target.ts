@@ -38,12 +38,18 @@ export const localTarget = (serviceFile: string): Target => {
   const details = readJsonFile(path, adminDetails);
   if (details === undefined) throw new OperatorError(`${path} was removed: the service is shutting down`);
   setEnvironment(localAwsEnvironment(details.endpoints));
-  return {
-    name: "local",
-    isLocal: true,
-    baseUrl: details.base_url,
-    environment: environmentFrom((variable) => details.environment[variable]),
-  };
+  try {
+    return {
+      name: "local",
+      isLocal: true,
+      baseUrl: details.base_url,
+      environment: environmentFrom((variable) => details.environment[variable]),
+    };
+  } catch (error) {
+    if (error instanceof z.$ZodError)
+      throw new OperatorError("Another version of the service runs here. Stop it, and run npm start again");
+    throw error;
+  }
 };
 
 export type StageAccess = { readonly profile?: string | undefined; readonly known?: Stages };
