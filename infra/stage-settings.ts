@@ -85,9 +85,20 @@ const adoption = z.object({
 const NO_CERTIFICATE = "must be the ARN of a certificate in AWS Certificate Manager";
 const CERTIFICATE_ARN = /^arn:aws[a-z-]*:acm:([a-z0-9-]+):(\d{12}):certificate\/[\w-]+$/;
 
+/** Letters that API Gateway takes. Source: AWS CloudFormation, "AWS::ApiGatewayV2::DomainName". */
+const hostName = z
+  .string()
+  .check(
+    z.maxLength(253),
+    z.regex(
+      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]*[a-z][a-z0-9-]*$/,
+      "must be a host name in lower case, such as api.example.com",
+    ),
+  );
+
 /** A host name of the company, in front of the API. */
 const domain = z.object({
-  name: z.string().check(z.minLength(4)),
+  name: hostName,
   certificateArn: z.string(NO_CERTIFICATE).check(z.regex(CERTIFICATE_ARN, NO_CERTIFICATE)),
   /** `true` switches AWS's own address off: only after apps and the upstream use this one. */
   isOnlyAddress: z._default(z.boolean(), false),
@@ -458,6 +469,12 @@ const assertStage = (stage: string, known: Readonly<Record<string, unknown>>): v
 export const assertStageName = (stage: string): void => {
   const { error } = stageName.safeParse(stage);
   if (error) throw new SettingsError(`"${stage}" is no name of a stage. ${z.prettifyError(error)}.`);
+};
+
+/** Throws a SettingsError if API Gateway takes no domain of this name. */
+export const assertHostName = (name: string): void => {
+  const { error } = hostName.safeParse(name);
+  if (error) throw new SettingsError(`"${name}" is no name of a domain: ${error.issues[0]?.message}.`);
 };
 
 /** A stage's settings; throws a SettingsError if they are not valid. */

@@ -1,9 +1,9 @@
-import { Tags } from "aws-cdk-lib";
+import { Tags, Token } from "aws-cdk-lib";
 import type { ICertificate } from "aws-cdk-lib/aws-certificatemanager";
 import type { IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
-import { ACCOUNT_PLACEHOLDER, type StageInput, settingsOf } from "../stage-settings.ts";
+import { ACCOUNT_PLACEHOLDER, assertHostName, type StageInput, settingsOf } from "../stage-settings.ts";
 import { addStage } from "./stage.ts";
 
 /** The settings of a stage (docs/deployment.md), in which constructs of the app take the place of ids and ARNs. */
@@ -55,6 +55,8 @@ export class AirtimeService extends Construct {
     super(scope, id);
     const { stage, egress, domain, identityKey, tags = {}, ...plain } = props;
     const own = egress.kind === "vpc" ? egress : undefined;
+    // CloudFormation alone knows a name that is a parameter.
+    if (domain && !Token.isUnresolved(domain.name)) assertHostName(domain.name);
     const input = {
       ...plain,
       egress: own ? { ...PARSED_AS, kind: "existing", addresses: own.addresses } : egress,

@@ -120,6 +120,13 @@ describe("settingsOf", () => {
       { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:111122223333:certificate/1" } },
       "domain.certificateArn: The certificate must be in the stage's account and region",
     ],
+    ...[
+      ...["https://api.example.com", "api.example.com/v1", "API.example.com", "api_v1.example.com", "*.example.com"],
+      ...["api.example.com.", "localhost", "203.0.113.7", "-api.example.com", "api..example.com"],
+    ].map((name): [object, string] => [
+      { domain: { name, certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1" } },
+      "domain.name: must be a host name in lower case, such as api.example.com",
+    ]),
     [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
     [
       { upstreamProfile: { signature: { header: "X Signature", encoding: "hex" } } },

@@ -1,5 +1,6 @@
-import { Stack } from "aws-cdk-lib";
+import { Aws, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
+import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { expect, test } from "vitest";
 import { AirtimeService, type AirtimeServiceProps } from "../../../../infra/constructs/airtime-service.ts";
@@ -53,4 +54,21 @@ test("a construct refuses to adopt a ledger without that key, and a key if the s
   expect(() => appWith({ ...env, adopt }).add({})).toThrow("needs the key that hashed its numbers");
   const { identityKey, add } = appWith({});
   expect(() => add({ identityKey })).toThrow("The key must be in the stage's account and region");
+});
+
+test("a construct refuses a domain that API Gateway would refuse in the middle of the deployment, and takes a name that is a parameter", () => {
+  const withDomain = (name: string): void => {
+    const app = unbundledApp();
+    const company = new Stack(app, "Company", { env });
+    const certificate = Certificate.fromCertificateArn(
+      company,
+      "Certificate",
+      `arn:aws:acm:${env.region}:${env.account}:certificate/1`,
+    );
+    new AirtimeService(company, "Airtime", { ...sandbox, ...env, stage: "shop", domain: { name, certificate } });
+  };
+  expect(() => withDomain("https://api.example.com")).toThrow(
+    '"https://api.example.com" is no name of a domain: must be a host name in lower case, such as api.example.com.',
+  );
+  expect(() => withDomain(`${Aws.STACK_NAME}.example.com`)).not.toThrow();
 });
