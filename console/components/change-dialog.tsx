@@ -170,12 +170,12 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (!hasValues<Of>(fields, values)) return;
     const reason = why.trim();
     const input = inputOf(values, reason === "" ? undefined : reason);
-    const found = { ...errorsOf(schema, input), ...missingChoices(fields, values) };
+    const found = { ...errorsOf(schema, input, fields), ...missingChoices(fields, values) };
     if (needsWhy && reason === "") found.why = ["A reason is required"];
     if (nameToType !== undefined && typed !== nameToType) found.typed = [`Type exactly ${nameToType}`];
     setErrors(found);
     setFailure(undefined);
-    const other = Object.keys(found).find((name) => !(name in fields || name === "why" || name === "typed"));
+    const other = Object.keys(found).find((name) => !(hasField(fields, name) || name === "why" || name === "typed"));
     if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
     if (Object.keys(found).length > 0) return;
     try {
@@ -253,11 +253,17 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   );
 };
 
-/** Messages by field of the input, as the service would give them. */
-const errorsOf = (schema: Action["input"], input: unknown): Record<string, string[]> => {
+const hasField = (fields: Fields, name: string): boolean => {
+  const field = fields[name];
+  return field !== undefined && isShown(field);
+};
+
+/** Messages by field of the input, as the service would give them; of a part that has a field of its own, by that. */
+const errorsOf = (schema: Action["input"], input: unknown, fields: Fields): Record<string, string[]> => {
   const errors: Record<string, string[]> = {};
   for (const { path, message } of schema.safeParse(input).error?.issues ?? []) {
-    const name = String(path[0] ?? "");
+    const names = path.map(String);
+    const name = names.findLast((each) => hasField(fields, each)) ?? names[0] ?? "";
     errors[name] = [...(errors[name] ?? []), message];
   }
   return errors;

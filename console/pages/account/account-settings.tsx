@@ -207,7 +207,7 @@ const entitlementsIn = (values: Readonly<Record<Entitlement, string>>): Entitlem
   Object.fromEntries(
     entitlementSchema.options.flatMap((each) => {
       const text = values[each].trim();
-      if (text === NOT_ENTITLED) return [];
+      if (text.toLowerCase() === NOT_ENTITLED) return [];
       return [[each, text === "" ? null : Number(text)]];
     }),
   );

@@ -495,6 +495,12 @@ test("what an account may do is not replaced by what a person saw before another
   const section = page.locator("section", { hasText: "What it may do" });
   await button(section, "Change").click();
   await setEntitlements(service().accounts, account, {});
+  await dialog(page).getByLabel("Airtime and data").fill("1,000");
+  await dialog(page).getByLabel("Verifications, basic").fill("No");
+  await submit(page, "Change");
+  await dialog(page).getByText("Must be a whole number", { exact: true }).waitFor();
+  expect(await dialog(page).locator("[aria-invalid=true]").all()).toHaveLength(1);
+  expect(await dialog(page).getByLabel("Airtime and data").getAttribute("aria-invalid")).toBe("true");
   await dialog(page).getByLabel("Airtime and data").fill("500");
   await submit(page, "Change");
   await dialog(page).getByText("Another person has changed what the account may do").waitFor();
