@@ -21,6 +21,16 @@ export const entryPreview = (text: string, balance: number | undefined): Preview
     : { sentence: `${amount} will be ${done}: ${nairaText(balance)} -> ${nairaText(after)}`, button };
 };
 
+/** What booking a payment to the upstream of the typed amount does, which changes no wallet. */
+export const paymentPreview = (text: string): Preview | undefined => {
+  const kobo = koboFromText(text) ?? 0;
+  if (kobo === 0) return undefined;
+  const amount = moneyText(nairaFromKobo(Math.abs(kobo)));
+  return kobo > 0
+    ? { sentence: `A payment of ${amount} to the upstream will be booked.`, button: `Book ${amount}` }
+    : { sentence: `${amount} will be taken from the booked payments.`, button: `Take ${amount} off` };
+};
+
 /** The outcome of a ledger entry, as a sentence. */
 export const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
   repeated

@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
-import { entryPreview, koboOf } from "../../components/amount.ts";
+import { koboOf, paymentPreview } from "../../components/amount.ts";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
@@ -85,10 +85,12 @@ const BookPayment = () => (
         description: "A payment is booked once. A correction has a name of its own.",
       },
     }}
-    preview={({ amount_kobo }) => entryPreview(amount_kobo, undefined)}
+    preview={({ amount_kobo }) => paymentPreview(amount_kobo)}
     inputOf={({ amount_kobo, id }, why = "") => ({ amount_kobo: koboOf(amount_kobo), id, why })}
     success={({ id, amount, repeated }) =>
-      repeated ? `${id} was booked before: nothing was changed.` : `${moneyText(amount)} were booked.`
+      repeated
+        ? `${id} was booked before: nothing was changed.`
+        : `${moneyText(Math.abs(amount))} were ${amount < 0 ? "taken from the booked payments" : "booked"}.`
     }
     ifUnknown="It is safe to submit it again: the reference is booked once."
   >

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { entryPreview, koboOf } from "../../../../console/components/amount.ts";
+import { entryPreview, koboOf, paymentPreview } from "../../../../console/components/amount.ts";
 import { walletActions } from "../../../../shared/contract/actions/wallet.ts";
 
 /** Intl writes a space that does not break. */
@@ -27,6 +27,18 @@ test.for([
   expect(spaced(preview?.button)).toBe(button);
 });
 
+test.for([
+  ["50,000", "A payment of NGN 50,000.00 to the upstream will be booked.", "Book NGN 50,000.00"],
+  ["-500", "NGN 500.00 will be taken from the booked payments.", "Take NGN 500.00 off"],
+] as const)("typing %s as a payment to the upstream says that it is booked", ([text, sentence, button]) => {
+  const preview = paymentPreview(text);
+  expect(spaced(preview?.sentence)).toBe(sentence);
+  expect(spaced(preview?.button)).toBe(button);
+});
+
 test("nothing is promised while no amount is typed, or one that is refused", () => {
-  for (const text of ["", "500,00", "0", "x"]) expect(entryPreview(text, 100)).toBeUndefined();
+  for (const text of ["", "500,00", "0", "x"]) {
+    expect(entryPreview(text, 100)).toBeUndefined();
+    expect(paymentPreview(text)).toBeUndefined();
+  }
 });
