@@ -1,4 +1,3 @@
-import type { ReactNode } from "react";
 import { useAccountName } from "../api/use-account-name.ts";
 import { accountPath, PageLink } from "./page-link.tsx";
 import styles from "./values.module.css";
@@ -16,14 +15,9 @@ export const AccountLink = ({ account, page }: AccountLinkProps) => (
   </span>
 );
 
-/** A long reference or id, which breaks into few lines in a narrow column. */
-export const Reference = ({ children }: { readonly children: ReactNode }) => (
-  <span className={styles.reference}>{children}</span>
-);
-
 /** The reference of a transaction, which leads to its page. */
 export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (
-  <Reference>
+  <span className={styles.reference}>
     <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
-  </Reference>
+  </span>
 );

@@ -32,9 +32,16 @@ export const Time = ({ iso }: { readonly iso: string }) => (
   </time>
 );
 
+type StageTimeProps = {
+  readonly iso: string;
+  /** That of a closed period: the stage's may have changed since. */
+  readonly zone?: string;
+};
+
 /** A time of the books, in the stage's zone with its offset; pointing at it shows UTC. */
-export const StageTime = ({ iso }: { readonly iso: string }) => {
-  const { time_zone: timeZone } = usePerson();
+export const StageTime = ({ iso, zone }: StageTimeProps) => {
+  const { time_zone } = usePerson();
+  const timeZone = zone ?? time_zone;
   const text = timeIn(Date.parse(iso), timeZone).replace("T", " ").replace(/\.\d+/, " ");
   return (
     <time dateTime={iso} title={utcText(iso)} className={styles.stageTime}>

@@ -20,7 +20,6 @@ import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
-import { Reference } from "../../components/record-links.tsx";
 import { ShownOnceDialog } from "../../components/shown-once-dialog.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -132,9 +131,7 @@ const KeyName = ({ keyOf: { key_id, name, last_four, mode } }: { readonly keyOf:
       </div>
     )}
     <div>
-      <Reference>
-        <code>{key_id}</code>
-      </Reference>
+      <code>{key_id}</code>
     </div>
   </>
 );

@@ -17,7 +17,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
-import { Time } from "../../components/time.tsx";
+import { StageTime, Time } from "../../components/time.tsx";
 import { lineKindText } from "../../components/transaction-values.tsx";
 
 type Period = ActionOutput<"periods show">;
@@ -103,7 +103,7 @@ const PeriodFacts = (period: Period) => (
       { name: "Accounts", value: period.accounts },
       { name: "Orders still open at the end", value: period.open_orders },
       { name: "Time zone", value: period.time_zone },
-      { name: "Begins", value: <Time iso={period.from} /> },
+      { name: "Begins", value: <StageTime iso={period.from} zone={period.time_zone} /> },
       { name: "Closed", value: <Time iso={period.closed_at} /> },
       { name: "Hash", value: period.hash, isWide: true },
     ]}

@@ -188,7 +188,7 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   proposals: () => /Credits 500\.00 NGN/,
   "dead-letters": () => givenUp,
   periods: () => month,
-  period: () => "Orders still open at the end",
+  period: () => `${month}-01 00:00:00 +01:00`,
   statements: () => "1 to decide",
   "statement-day": () => "Only in the statement",
   margin: () => "Delivered orders of known cost",
