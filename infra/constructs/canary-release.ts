@@ -45,8 +45,13 @@ export class CanaryRelease extends Construct {
       assumedBy: new ServicePrincipal("codedeploy.amazonaws.com"),
       inlinePolicies: { Release: this.allowed },
     });
-    this.allow(["cloudwatch:DescribeAlarms"], ["*"]);
-    acknowledge(this.role, "IAM5[Resource::*]", "CodeDeploy asks for the states of alarms, and can change none");
+    // Provisioned concurrency is that of an alias or of a version, and AWS does not document of which one CodeDeploy asks.
+    this.allow(["cloudwatch:DescribeAlarms", "lambda:GetProvisionedConcurrencyConfig"], ["*"]);
+    acknowledge(
+      this.role,
+      "IAM5[Resource::*]",
+      "CodeDeploy asks for the states of alarms and for provisioned concurrency, and can change neither",
+    );
   }
 
   /** The alias of a function, which points to its current version. */
@@ -54,10 +59,7 @@ export class CanaryRelease extends Construct {
     const version = scope.currentVersion;
     const alias = new Alias(scope, "Alias", { aliasName: ALIAS, version });
     const { functionArn } = scope;
-    this.allow(
-      ["lambda:GetAlias", "lambda:UpdateAlias", "lambda:GetProvisionedConcurrencyConfig"],
-      [functionArn, `${functionArn}:${ALIAS}`],
-    );
+    this.allow(["lambda:GetAlias", "lambda:UpdateAlias"], [functionArn, `${functionArn}:${ALIAS}`]);
     // It is also the alias's update policy, so that a shift begins only when the new version has its alarms.
     new LambdaDeploymentGroup(scope, "Release", {
       application: this.application,
