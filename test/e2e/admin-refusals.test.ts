@@ -113,6 +113,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     ]),
     [["accounts", "restrict", account, "--why", "ok"], /^--why: Must have at least 3 characters/],
     [["accounts", "list", "--stage", "prod"], /Stage "prod" has the placeholder 000000000000 as its account/],
+    [["accounts", "restrict", account, "--profile", "on-call"], /^--profile is for a deployed stage: add --stage/],
     [["wallets"], /unknown command 'wallets'/],
   ];
   const before = await allItems();

@@ -60,6 +60,9 @@ export const openAdminContext = async (
   if (direct && role !== "operator") {
     throw new OperatorError("--direct works with your own permissions at AWS: leave out --role");
   }
+  if (profile !== undefined && stage === undefined) {
+    throw new OperatorError("--profile is for a deployed stage: add --stage. The service on this machine needs none");
+  }
   const serviceFile = terminal().env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage, { profile });
   const { environment } = target;

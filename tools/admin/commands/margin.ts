@@ -12,7 +12,7 @@ import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";
 import { allReported } from "../views/all-reported.ts";
-import { completeText, nairaText, table } from "../views/print.ts";
+import { type Cell, completeText, nairaText, table } from "../views/print.ts";
 
 export const addMarginCommands = (group: Command): void => {
   const { input, summary } = marginActions["margin report"];
@@ -32,14 +32,14 @@ export const addMarginCommands = (group: Command): void => {
 };
 
 const tableOf = ({ rows, total, complete_until }: MarginReport, timeZone: string): string => {
-  const cells = (row: MarginRow, name = ""): string[] => [
+  const cells = (row: MarginRow, name = ""): Cell[] => [
     name || marginGroupColumns.flatMap((column) => row[column] ?? []).join(" ") || "checks",
-    String(row.orders),
+    row.orders,
     nairaText(row.price),
     nairaText(row.cost),
     nairaText(row.margin),
     row.margin_percent === null ? "" : `${row.margin_percent} %`,
-    String(row.unknown_orders),
+    row.unknown_orders,
     nairaText(row.unknown_price),
   ];
   const heads = ["group", "orders", "price", "cost", "margin", "percent", "unknown orders", "unknown price"];

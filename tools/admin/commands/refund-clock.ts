@@ -12,7 +12,7 @@ import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";
 import { allReported } from "../views/all-reported.ts";
-import { completeText, table } from "../views/print.ts";
+import { type Cell, completeText, table } from "../views/print.ts";
 
 export const addRefundClockCommands = (group: Command): void => {
   const { input, summary } = refundClockActions["refund-clock report"];
@@ -38,11 +38,11 @@ const csvOf = ({ rows }: ClockReport): string =>
   );
 
 const tableOf = ({ rows, total, open_over_24_h: open, complete_until }: ClockReport, timeZone: string): string => {
-  const cells = (row: ClockRow, name: string): string[] => [
+  const cells = (row: ClockRow, name: string): Cell[] => [
     name,
-    String(row.orders),
+    row.orders,
     row.within_30_s_percent === null ? "" : `${row.within_30_s_percent} %`,
-    ...countedEnds.map((end) => String(row[end])),
+    ...countedEnds.map((end) => row[end]),
   ];
   const nameOf = (row: ClockRow): string => clockGroups.flatMap((group) => row[group] ?? []).join(" ") || "checks";
   return [
