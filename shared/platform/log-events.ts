@@ -117,7 +117,7 @@ export const logEvents = {
     urgency: "ticket",
     fields: { part: "string", since: "string" },
     meaning: "Orders of a network or a kind are refused (503): it has been off for more than an hour.",
-    action: "admin purchases show, then admin purchases on --part, unless it is to stay off.",
+    action: "admin purchases show, then admin purchases on --part PART, unless it is to stay off.",
   },
   "order.claim_lookup_failed": {
     level: "warn",
@@ -170,7 +170,7 @@ export const logEvents = {
     urgency: "page",
     fields: { account: "string?", transaction: "string?", ...thrown },
     meaning: "An account's queued orders are neither sent nor refunded: this release cannot read one of them.",
-    action: "Deploy the release that wrote them. admin transactions list --account.",
+    action: "Deploy the release that wrote them. admin transactions list --account ACCOUNT.",
   },
   "open_order.unreadable": {
     level: "alarm",
@@ -190,7 +190,8 @@ export const logEvents = {
     urgency: "ticket",
     fields: { account: "string" },
     meaning: "A wallet counts a queued order that is not listed, as after a restore: the orders after it are sent now.",
-    action: "admin transactions list --account --status processing, then resolve as failed the one that still waits.",
+    action:
+      "admin transactions list --account ACCOUNT --status processing, then resolve as failed the one that still waits.",
   },
   "queued_orders.turn_not_ended": {
     level: "warn",

@@ -71,7 +71,7 @@ export const sendAction = async (
 /** Logs keep the addresses of requests. */
 const phoneNumberInAddress = (): OperatorError =>
   new OperatorError("A phone number must not be in the address of a request", {
-    command: 'subjects report phone_number --why "..." reads it from standard input, and lists its orders',
+    command: "subjects report phone_number reads it from standard input, and lists its orders",
   });
 
 /** The error of the connection, which fetch hides in its own. */

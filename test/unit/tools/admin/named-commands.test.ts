@@ -34,7 +34,7 @@ const lineProblem = (line: string): string | undefined => {
     return error instanceof Error && error.message !== "(outputHelp)" ? error.message : undefined;
   }
 };
-type Mention = { readonly name: string; readonly options: readonly string[] };
+type Mention = { readonly name: string; readonly options: readonly string[]; readonly withoutValue: readonly string[] };
 
 /** The commands that a text names behind one of these patterns, each with the options behind it in the same clause. */
 const mentionsIn = (text: string, before: string): readonly Mention[] => {
@@ -45,7 +45,12 @@ const mentionsIn = (text: string, before: string): readonly Mention[] => {
     const [group, verb, third] = words.split(" ");
     const long = [group, verb, third].join(" ");
     const name = leaves.has(long) ? long : [group, verb].filter(Boolean).join(" ");
-    return { name, options: clause.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? [] };
+    const named = (pattern: RegExp): readonly string[] => clause.match(pattern) ?? [];
+    return {
+      name,
+      options: named(/(?<![\w-])--[a-z][a-z-]*/g),
+      withoutValue: named(/(?<![\w-])--[a-z][a-z-]*(?! [^-\s])(?![a-z-])/g),
+    };
   });
 };
 const mentionProblem = ({ name, options }: Mention): string | undefined => {
@@ -100,10 +105,12 @@ test("each command that a sentence of a document names exists, with the options 
   expect(named.filter((each) => mentionProblem(each))).toEqual([]);
 });
 
-test("each command that a message names exists, with the options that it names", () => {
+test("each command that a message names exists, with the options that it names and their values", () => {
   const before =
     "(?:(?:admin(?: --)?|[Rr]un|[Uu]se|[Ss]ee|[Tt]hen|Or) |(?<=[Rr]un [a-z-]+ [a-z-]+ and )|command: ['\"`])";
   const named = sources.flatMap(([file, text]) => mentionsIn(text, before).map((mention) => ({ file, ...mention })));
   expect(named.length).toBeGreaterThan(40);
-  expect(named.filter((each) => mentionProblem(each))).toEqual([]);
+  const lacksValue = ({ name, withoutValue }: Mention): boolean =>
+    (leaves.get(name)?.options ?? []).some(({ long, required }) => required && withoutValue.includes(long ?? ""));
+  expect(named.filter((each) => mentionProblem(each) || lacksValue(each))).toEqual([]);
 });
