@@ -170,11 +170,11 @@ const attemptOf = (delivery: Delivery, result: PostResult, startedAtMs: number, 
   number: delivery.attempts.length + 1,
   at: isoTime(startedAtMs),
   outcome: result.kind === "failed" ? result.reason : isDelivered(result) ? "delivered" : "status",
-  ...(result.status !== undefined && { http_status: result.status }),
-  ...(result.kind === "answered" && { answer_bytes: result.bytes }),
-  ...(result.headers !== undefined && !isDelivered(result) && { response_headers: result.headers }),
-  ...(result.kind === "answered" && result.body !== undefined && { response_body: result.body }),
-  duration_ms: Math.max(0, Math.round(nowMs - startedAtMs)),
+  http_status: result.status,
+  ...(result.kind === "answered" && { answer_bytes: result.bytes, response_body: result.body }),
+  ...(!isDelivered(result) && { response_headers: result.headers }),
+  // The clock may be set back.
+  duration_ms: Math.max(0, nowMs - startedAtMs),
 });
 
 /**

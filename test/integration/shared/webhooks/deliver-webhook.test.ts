@@ -285,12 +285,15 @@ test("no attempt changes the account: not one that fails, succeeds after failure
 
 test("of a failed response the record keeps how its body begins, with masked numbers, and no header; the log nothing", async () => {
   const log = captureLog();
-  const receiver = await aReceiver(
-    (response) => void response.writeHead(500, { "x-note": "remember" }).end("remember 08031234567"),
-  );
+  const receiver = await aReceiver((response) => {
+    nowMs -= 40;
+    response.writeHead(500, { "x-note": "remember" }).end("remember 08031234567");
+  });
   const { deliver, delivery } = await aSettlement(receiver.url);
   await deliver();
-  expect((await delivery())?.attempts).toMatchObject([{ answer_bytes: 20, response_body: expect.any(String) }]);
+  expect((await delivery())?.attempts).toMatchObject([
+    { answer_bytes: 20, response_body: expect.any(String), duration_ms: 0 },
+  ]);
   expect(JSON.stringify(await delivery())).not.toMatch(/x-note|08031234567|whsec_/);
   expect(log.text()).not.toMatch(/remember|08031234567|whsec_/);
 });
@@ -307,11 +310,14 @@ test("an endpoint whose name was public when it was set and is private at the at
 });
 
 test("a response that is too large is a failed attempt, recorded with its status and without a size", async () => {
-  const receiver = await aReceiver((response) => void response.end(Buffer.alloc(30_000)));
+  const receiver = await aReceiver((response) => {
+    nowMs += 40;
+    response.end(Buffer.alloc(30_000));
+  });
   const { deliver, delivery } = await aSettlement(receiver.url);
   expect(await deliver()).toBe("retry");
   const [attempt] = (await delivery())?.attempts ?? [];
-  expect(attempt).toMatchObject({ outcome: "too_large", http_status: 200 });
+  expect(attempt).toMatchObject({ outcome: "too_large", http_status: 200, duration_ms: 40 });
   expect(attempt).not.toHaveProperty("answer_bytes");
 });
 
