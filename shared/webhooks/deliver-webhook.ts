@@ -255,7 +255,7 @@ const updateEndpointHealth = async (
   if (nextStep.kind === "switch_off") {
     log.alarm("webhook.switched_off", { account, endpoint, reason: nextStep.reason });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event, switchOff: true });
-  } else if (before.failingSince === undefined || failingEvents !== before.failingEvents) {
+  } else if (failingEvents !== before.failingEvents) {
     if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account, endpoint });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event });
   }

@@ -198,7 +198,9 @@ test("after the ninth failed attempt the delivery is exhausted, and its message 
 test("410 switches the endpoint off; later webhooks are recorded and not sent, until it is enabled again", async () => {
   const receiver = await answering(410, 200);
   const { deliver, delivery, endpoint, endpoints, account_id, message } = await aSettlement(receiver.url);
+  const log = captureLog();
   expect(await deliver()).toBe("done");
+  expect(log.lines("webhook.switched_off")).toMatchObject([{ account: account_id, reason: "gone", Alarms: 1 }]);
   expect(await delivery()).toMatchObject({ state: "switched_off", attempts: [{ http_status: 410 }] });
   expect(await endpoint()).toMatchObject({ status: "off", url: receiver.url });
 
@@ -330,7 +332,9 @@ test("after a crash between the post and the record the attempt is repeated with
   expect(await deliver()).toBe("retry");
   expect(await delivery()).toBeUndefined();
   proxy.fault = () => undefined;
+  proxy.calls.length = 0;
   expect(await deliver()).toBe("done");
+  expect(proxy.calls.map(({ operation }) => operation)).toEqual(["GetItem", "GetItem", "GetItem", "PutItem"]);
   const [first, second] = receiver.received;
   expect([second?.headers.id, second?.body]).toEqual([first?.headers.id, first?.body]);
   expect(await delivery()).toMatchObject({ state: "delivered", attempts: [{ number: 1 }] });
