@@ -89,7 +89,7 @@ async function* readItems(
       ExpressionAttributeNames: { "#sequence": "sequence" },
       ExpressionAttributeValues: { ":pk": pk, ":place": next },
       ScanIndexForward: side === ">",
-      ...(pageItems !== undefined && { Limit: pageItems }),
+      Limit: pageItems,
     };
     const { Items = [], LastEvaluatedKey } = await db.query(query);
     const items = z.array(auditItemSchema).parse(Items);
@@ -102,7 +102,7 @@ async function* readItems(
 export const readNewestFirst = (
   table: Table,
   pk: string,
-  { before = END, pageItems }: { readonly before?: string; readonly pageItems?: number } = {},
+  { before = END, pageItems }: { readonly before?: string | undefined; readonly pageItems?: number } = {},
 ): AsyncGenerator<AuditItem, void, void> => readItems(table, pk, "<", before, pageItems);
 
 /** An entry's place among those of all logs. */
@@ -145,8 +145,7 @@ export async function* readAttested(
   auditLog: string,
   before?: string,
 ): AsyncGenerator<Attestation & { readonly place: number }, void, void> {
-  const page = { pageItems: 1, ...(before !== undefined && { before }) };
-  for await (const item of readNewestFirst(table, attestationsPk(auditLog), page)) {
+  for await (const item of readNewestFirst(table, attestationsPk(auditLog), { before, pageItems: 1 })) {
     const place = placeOf(item.sequence);
     if (place !== undefined) yield { ...attestationSchema.parse(item), place };
   }

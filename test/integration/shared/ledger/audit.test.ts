@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { changeWhitelist, createAccount } from "../../../../shared/access/accounts.ts";
 import {
   auditEntry,
@@ -22,6 +22,9 @@ import { decision, type OperatorLedger, openOperatorLedger } from "../../../buil
 let operator: OperatorLedger;
 beforeAll(async () => {
   operator = await openOperatorLedger();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 test("a change of an account has an audit entry; one without effect, or refused, has none", async () => {
@@ -83,7 +86,16 @@ test("entries that are written at once form one chain, which nothing removes or 
   await Promise.all(
     numbers.map((amount) => recordAudit(ledger, { audit_log: log, by: "ada", action: "test", details: { amount } })),
   );
-  expect(await verifyAudit(ledger, log)).toEqual({ count: 8, before: 0, problems: [] });
+  const query = vi.spyOn(ledger.db, "query");
+  const verified = { count: 8, before: 0, problems: [] };
+  expect(await verifyAudit(ledger, log)).toEqual(verified);
+  expect(query).toHaveBeenCalledTimes(2);
+  // What is missing at the first reading may have been written between two pages.
+  const overtaken = { pk: attestationsPk(log), sequence: sequenceKey(9), hash: "h".repeat(43) };
+  query.mockImplementationOnce(async () => ({ $metadata: {}, Items: [overtaken] }));
+  expect(await verifyAudit(ledger, log)).toEqual(verified);
+  const copy = { entries: [], beganAt: isoTime(NOON_MS + 1) };
+  expect(await verifyAudit(ledger, log, copy)).toEqual({ ...verified, before: 8 });
   const [first, second] = await readAudit(ledger, log);
   const keyOf = (of: typeof first) => ({ TableName: ledger.auditTable, Key: { pk: of?.pk, sequence: of?.sequence } });
   await ledger.db.delete(keyOf(first));
@@ -107,8 +119,10 @@ test("the next entry follows the attested hash of the last one, and an item betw
   const hash = "h".repeat(43);
   await put({ pk: attestationsPk(log), sequence: sequenceKey(2), hash });
   await record();
-  await put({ pk: entriesPk(log), sequence: `${sequenceKey(2)}.5` });
+  const [entry] = await readAudit(ledger, log);
+  await put({ ...entry, sequence: `${sequenceKey(2)}.5` });
   await record();
+  expect(await readAudit(ledger, log)).toHaveLength(4);
   const table = { db: ledger.db, table: ledger.auditTable };
   const [fourth, third] = await allOf(readNewestFirst(table, entriesPk(log)));
   expect(third).toMatchObject({ sequence: sequenceKey(3), previous: hash });
@@ -133,12 +147,18 @@ test("entries are read by pages, newest first, and those about an item until its
     ({ sequence }) => sequence,
   );
   expect(places).toEqual(Array.from({ length: 52 }, (_, index) => sequenceKey(52 - index)));
+  const query = vi.spyOn(ledger.db, "query");
   const first = await page();
+  expect(query.mock.calls).toMatchObject([[{ Limit: 51, ConsistentRead: true }]]);
   expect([first.seconds.length, first.seconds[0], first.seconds.at(-1)]).toEqual([50, 51, 2]);
   expect(await page(first.next)).toEqual({ next: undefined, seconds: [1, 0] });
   expect(await readAuditPage(ledger, { auditLog: log }, "bm9uZQ")).toBe("no_cursor");
+  const minute = (number: number) => isoTime(NOON_MS + number * 60_000);
+  const range = { from: minute(50), to: minute(51) };
+  expect(await readAuditPage(ledger, { auditLog: log, range }, undefined)).toMatchObject({
+    entries: [{ details: { second: 51 } }, { details: { second: 50 } }],
+  });
   // Five minutes earlier, because the clocks of two writers differ.
-  const from = isoTime(NOON_MS + 46 * 60_000);
-  const about = await readAuditAbout(ledger, log, "transaction#odd", from);
+  const about = await readAuditAbout(ledger, log, "transaction#odd", minute(46));
   expect(about.map(({ details }) => details.second)).toEqual([41, 43, 45, 47, 49, 51]);
 });

@@ -56,6 +56,7 @@ test.each<readonly [edit: string, stored: readonly AuditItem[], kind: string, pl
   ["a changed field", withThird({ details: { amount: 3, id: "GTB-1" } }), "changed", at(3)],
   ["a changed time", withThird({ created_at: "2026-11-23T11:00:00.000Z" }), "changed", at(3)],
   ["a changed actor", withThird({ by: "eve" }), "changed", at(3)],
+  ["a field without a value", withThird({ why: null }), "changed", at(3)],
   ["a removed entry in the middle", without(2), "removed", at(3)],
   ["a removed first entry", without(0), "removed", at(1)],
   ["the removed last entries", without(3, 4), "removed", at(4, 5)],
