@@ -17,6 +17,10 @@ export const decodeCursor = (text: string): Cursor | undefined => decodeIndexKey
 /** Keys read for one page, so a filter that fits little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
 
+/** The ledger sorts times as texts, and a day at either end of the years 0 to 9999 may begin or end outside them in UTC. */
+const withinYears = (time: string): string =>
+  time.startsWith("-") ? "0000-01-01T00:00:00.000Z" : time.startsWith("+") ? ALL_TIMES.to : time;
+
 /** The range of a list. A date alone means that whole day in the zone. Undefined if `to` is before `from`. */
 export const timeRange = (
   { from, to }: Pick<TransactionQuery, "from" | "to">,
@@ -28,7 +32,7 @@ export const timeRange = (
       return { from: at, to: at };
     }
     const { from, to } = dayBounds(moment, timeZone);
-    return { from, to: isoTime(Date.parse(to) - 1) };
+    return { from: withinYears(from), to: withinYears(isoTime(Date.parse(to) - 1)) };
   };
   const range = {
     from: from === undefined ? ALL_TIMES.from : rangeOf(from).from,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import * as z from "#zod";
 import { transactionQuery } from "../../../../shared/contract/transaction.ts";
 import { decodeCursor, encodeCursor, timeRange } from "../../../../shared/ledger/list-transactions.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -57,5 +58,12 @@ describe("a range with one end", () => {
       from: "0026-11-28T00:00:00.000Z",
       to: "0026-11-28T23:59:59.999Z",
     });
+  });
+
+  test.each(["UTC", "Africa/Lagos", "America/New_York"])("the first and the last date have a range in %s", (zone) => {
+    const range = timeRange({ from: "0000-01-01", to: "9999-12-31" }, zone);
+    const time = z.iso.datetime();
+    expect([time.safeParse(range?.from).success, time.safeParse(range?.to).success]).toEqual([true, true]);
+    expect((range?.from ?? "") < "0000-01-02" && (range?.to ?? "") > "9999-12-31").toBe(true);
   });
 });
