@@ -1,6 +1,6 @@
 import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
-import { useOptionalAccount } from "../api/use-account.ts";
+import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
 import { useShownAccountName } from "../api/use-account-name.ts";
 import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/use-attention.ts";
 import { usePerson } from "../api/use-person.ts";
@@ -12,15 +12,16 @@ import { useMayOpen } from "./use-may-open.ts";
 
 /** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */
 export const Navigation = () => {
-  const { seesService, owns } = usePerson();
-  const account = useOptionalAccount() ?? (seesService ? undefined : owns[0]?.account_id);
+  const { seesService } = usePerson();
+  const own = useOwnAccount();
+  const account = useOptionalAccount() ?? (seesService ? undefined : own);
   if (account === undefined && !seesService) return null;
-  const own = <Groups audience="person" pathOf={(path) => path} />;
+  const personal = <Groups audience="person" pathOf={(path) => path} />;
   if (account === undefined) {
     return (
       <>
         <Groups audience="service" pathOf={(path) => path} />
-        {own}
+        {personal}
       </>
     );
   }
@@ -34,7 +35,7 @@ export const Navigation = () => {
       )}
       <AccountChoice account={account} />
       <Groups audience="account" pathOf={(path) => path.replace(":account", encodeURIComponent(account))} />
-      {own}
+      {personal}
     </>
   );
 };

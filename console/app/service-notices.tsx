@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { moneyText } from "../../shared/contract/money.ts";
-import { useOptionalAccount } from "../api/use-account.ts";
+import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
 import { useChecks } from "../api/use-attention.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
@@ -17,9 +17,10 @@ const READ_EVERY_MS = 30_000;
 
 /** What stops orders, above every page of the people whom it concerns. */
 export const ServiceNotices = () => {
-  const { seesService, owns, may } = usePerson();
+  const { seesService, may } = usePerson();
   const shown = useOptionalAccount();
-  const account = seesService ? shown : (owns.find(({ account_id }) => account_id === shown) ?? owns[0])?.account_id;
+  const own = useOwnAccount();
+  const account = seesService ? shown : own;
   return (
     <div className={styles.notices}>
       {may("doctor") && <Checks />}

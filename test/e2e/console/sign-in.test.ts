@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { createAccount } from "../../../shared/access/accounts.ts";
+import { createAccount, setOwners } from "../../../shared/access/accounts.ts";
+import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { button, choosePerson, consoleTests, heading, type Page } from "../../builders/console-pages.ts";
 
@@ -39,6 +40,19 @@ describe("signing in", () => {
     await heading(page, "Overview").waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/accounts/${service().demoAccount}`);
     expect(await navigation(page).getByRole("link", { name: "Open orders" }).count()).toBe(0);
+  });
+
+  test("an owner of two accounts stays with the one that was shown, also past a page that is about none", async () => {
+    const { account_id: account } = await createAccount(service().accounts, { name: "second app", whitelist: [] });
+    await setOwners(service().accounts, account, [{ kind: "email", value: OWNER_EMAIL }]);
+    const page = await signIn("owner", `/accounts/${account}`);
+    await navigation(page).getByRole("link", { name: "Notifications" }).click();
+    await heading(page, "Notifications").waitFor();
+    expect(await navigation(page).getByRole("combobox", { name: "Account" }).inputValue()).toBe(account);
+    await navigation(page).getByRole("link", { name: "Keys" }).click();
+    await heading(page, "Keys").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/console/accounts/${account}/keys`);
+    await setOwners(service().accounts, account, []);
   });
 
   test("a person without a role sees whom to ask", async () => {
