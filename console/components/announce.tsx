@@ -1,8 +1,7 @@
 import { useEffect, useSyncExternalStore } from "react";
 import styles from "./announce.module.css";
 import { Icon } from "./icon.tsx";
-
-const SHOWN_MS = 6_000;
+import { shownMs } from "./reading-time.ts";
 
 type Announcement = { readonly sentence: string; readonly id: number };
 
@@ -14,7 +13,7 @@ const replace = (next: Announcement | undefined): void => {
   for (const listener of listeners) listener();
 };
 
-/** Says that something succeeded: a sentence at the edge of the page for some seconds, read out by screen readers. */
+/** Says that something succeeded: a sentence at the edge of the page for as long as reading it takes, read out by screen readers. */
 export const announce = (sentence: string): void => replace({ sentence, id: (announcement?.id ?? 0) + 1 });
 
 const subscribe = (listener: () => void): (() => void) => {
@@ -27,7 +26,7 @@ export const Announcements = () => {
   const shown = useSyncExternalStore(subscribe, () => announcement);
   useEffect(() => {
     if (shown === undefined) return;
-    const timer = setTimeout(() => replace(undefined), SHOWN_MS);
+    const timer = setTimeout(() => replace(undefined), shownMs(shown.sentence));
     return () => clearTimeout(timer);
   }, [shown]);
   return (
