@@ -11,12 +11,11 @@ type FindTransactionProps = {
   readonly label: string;
   readonly description?: string;
   readonly button: string;
+  /** The reference of what needs no search; undefined for all else. */
+  readonly referenceOf?: (typed: string) => string | undefined;
   /** Hears our own reference. */
   readonly onFound: (reference: string) => void;
 };
-
-/** An event on request is found by its own id. */
-const WEBHOOK_ID = /^evt_[0-9a-f]{32}$/;
 
 /** Addresses, titles and the history must not have a phone number, nor the addresses of requests. */
 export const refusedAsPhoneNumber = (typed: string): ActionError | undefined =>
@@ -25,7 +24,8 @@ export const refusedAsPhoneNumber = (typed: string): ActionError | undefined =>
     : new ActionError("Search for a phone number in the field at the top of the page.", { status: 404 });
 
 /** Finds a transaction of the account by any of its references. Nothing but the reference of what was found is kept. */
-export const FindTransaction = ({ account, label, description, button, onFound }: FindTransactionProps) => {
+export const FindTransaction = (props: FindTransactionProps) => {
+  const { account, label, description, button, referenceOf, onFound } = props;
   const [text, setText] = useState("");
   const [isSearching, setIsSearching] = useState(false);
   const [failure, setFailure] = useState<unknown>();
@@ -33,10 +33,8 @@ export const FindTransaction = ({ account, label, description, button, onFound }
     setFailure(undefined);
     setIsSearching(true);
     try {
-      const { reference } = WEBHOOK_ID.test(typed)
-        ? { reference: typed }
-        : await callAction("transactions show", { account, reference: typed });
-      onFound(reference);
+      const known = referenceOf?.(typed);
+      onFound(known ?? (await callAction("transactions show", { account, reference: typed })).reference);
     } catch (error) {
       setFailure(error);
     } finally {

@@ -68,7 +68,7 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
   return (
     <Section
       title="Deliveries"
-      description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference.`}
+      description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference alone.`}
       actions={
         <>
           <Recover
@@ -98,7 +98,13 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
         </>
       }
     >
-      <FindTransaction account={account} label="Reference or webhook id" button="Show attempts" onFound={onShow} />
+      <FindTransaction
+        account={account}
+        label="Reference or webhook id"
+        button="Show attempts"
+        referenceOf={(typed) => referenceOf(deliveries.data?.deliveries ?? [], typed)}
+        onFound={onShow}
+      />
       <Query of={deliveries}>
         {(data) => (
           <DataTable
@@ -130,6 +136,17 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
       </Query>
     </Section>
   );
+};
+
+const WEBHOOK_ID = /^evt_[0-9a-f]{32}$/;
+
+/**
+ * What has the webhook with this id: its order, or the id itself. Attempts are found by either; the id of an order's webhook
+ * is known of the latest ones only.
+ */
+const referenceOf = (latest: readonly Delivery[], id: string): string | undefined => {
+  if (!WEBHOOK_ID.test(id)) return undefined;
+  return latest.find(({ webhook_id }) => webhook_id === id)?.reference ?? id;
 };
 
 type RecoverProps = {

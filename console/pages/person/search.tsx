@@ -16,7 +16,7 @@ import { TransactionStatusText } from "../../components/transaction-values.tsx";
 type Found = ActionOutput<"search">;
 
 const WHAT_IS_FOUND =
-  "A phone number in any spelling, our reference, the caller's or the upstream's, the name of an account, or the id of an account, a key, an event or a webhook.";
+  "A phone number in any spelling, our reference, the caller's or the upstream's, the name of an account, or the id of an account, a key, an event or a webhook that is about no order.";
 
 export const SearchPage = () => {
   const { text } = useSearch();

@@ -923,6 +923,20 @@ test("chosen notifications are shown after a reload, until none is chosen", asyn
   await shown.waitFor({ state: "detached" });
 });
 
+test("the attempts of an order's webhook are found by the id that its app got", async () => {
+  const page = await open("owner", `${ofDemo("webhooks")}?reference=${orders.delivered}`);
+  const id =
+    (await page
+      .getByText(/^evt_[0-9a-f]{32}$/)
+      .first()
+      .textContent()) ?? "";
+  await visit(page, ofDemo("webhooks"), "Webhooks");
+  await page.getByLabel("Reference or webhook id").fill(id);
+  await button(page, "Show attempts").click();
+  await page.getByRole("heading", { name: `Attempts of ${orders.delivered}` }).waitFor();
+  await page.getByRole("link", { name: "Show the order" }).waitFor();
+});
+
 test("all webhooks that failed are sent again once the endpoint is enabled", async () => {
   answer = 200;
   const page = await open("owner", ofDemo("webhooks/1"));
