@@ -83,7 +83,7 @@ const withEnd = (rules: readonly PriceRule[], rule: PriceRule, from: string) => 
     .toSorted((one, other) => Date.parse(one.from) - Date.parse(other.from));
   const endsAt = next?.from ?? from;
   if (next?.change.by === "none") return { rules, endsAt };
-  const { discount_percent_max: _bound, ...selector } = rule;
+  const { discount_percent_max: _bound, elsewhere: _elsewhere, ...selector } = rule;
   const end = { ...selector, id: newRuleId(), from: endsAt, change: { by: "none" } } as const;
   return { rules: rules.toSpliced(next === undefined ? rules.length : rules.indexOf(next), 0, end), endsAt };
 };
@@ -105,8 +105,17 @@ const plannedRule = async (context: ActionContext, input: SetInput) => {
   const unbounded = ruleOf(input);
   const read = await context.catalog.read();
   const scope = scopeOf(context, unbounded, catalogOf(read ?? builtInSnapshot));
-  const bound = Math.min(...scope.networks.map((code) => expectedDiscount(context.costs, input.kind, code) ?? 0));
-  const bounded = { ...unbounded, ...(!input.below_cost && { discount_percent_max: bound }) };
+  const discountOf = (code?: string): number => expectedDiscount(context.costs, input.kind, code) ?? 0;
+  const elsewhere = discountOf();
+  const bound = scope.networks.length === 0 ? elsewhere : Math.min(...scope.networks.map(discountOf));
+  const bounded = {
+    ...unbounded,
+    ...(!input.below_cost && {
+      discount_percent_max: bound,
+      ...(bound > elsewhere &&
+        input.network === undefined && { elsewhere: { not: [...scope.networks], discount_percent_max: elsewhere } }),
+    }),
+  };
   assertNotBelowCost(bounded, bound, scope.faces);
   return { bounded, bound, scope };
 };
@@ -121,7 +130,7 @@ export const priceConsequence = async (context: ActionContext, input: SetInput):
   const topUp = koboFromNaira(Math.max(1_000, Math.ceil((off + 1) / 100)));
   const faces = scope.faces.length > 0 ? scope.faces : [{ name: "a top-up", faceKobo: topUp }];
   const priced = faces.flatMap(({ name, faceKobo }) => {
-    const kobo = changedBy({ ...bounded, from: "" }, faceKobo);
+    const kobo = changedBy(bounded, faceKobo);
     return kobo === undefined ? [] : [{ name, faceKobo, kobo }];
   });
   const [cheapest] = priced.toSorted((one, other) => one.kobo / one.faceKobo - other.kobo / other.faceKobo);
@@ -153,8 +162,8 @@ const ruleOf = ({ kind, network, plan_id, percent, amount_kobo }: SetInput): Omi
 };
 
 type Scope = {
-  /** The networks whose orders it prices; one that is undefined for checks. */
-  readonly networks: readonly (string | undefined)[];
+  /** The networks whose orders it prices; none for checks. */
+  readonly networks: readonly string[];
   /** The face values that are known: those of a top-up are not. */
   readonly faces: readonly { readonly name: string; readonly faceKobo: Kobo }[];
 };
@@ -165,7 +174,7 @@ const scopeOf = (
   { networks, data_plans }: Catalog,
 ): Scope => {
   if (kind !== "data" && kind !== "airtime") {
-    return { networks: [undefined], faces: checkFaces(identityPrices, kind) };
+    return { networks: [], faces: checkFaces(identityPrices, kind) };
   }
   if (network !== undefined && !networks.some(({ code }) => code === network)) {
     throw new OperatorError(`There is no network ${network}: ${networks.map(({ code }) => code).join(", ")}`);
@@ -195,10 +204,9 @@ const checkFaces = ({ nin, bvn }: ActionContext["identityPrices"], kind: Transac
 
 /** A face value that is not known now, of a top-up or a later plan, has its face value where the rule would be below cost. */
 const assertNotBelowCost = (rule: Omit<PriceRule, "from">, bound: number, faces: Scope["faces"]): void => {
-  const timed = { ...rule, from: "" };
   const isMeant = rule.discount_percent_max === undefined;
   const isBelow = rule.change.by === "percent" && rule.change.percent < -bound && !isMeant;
-  const below = faces.filter(({ faceKobo }) => changedBy(timed, faceKobo) === undefined);
+  const below = faces.filter(({ faceKobo }) => changedBy(rule, faceKobo) === undefined);
   if (!isBelow && below.length === 0) return;
   const named = below.slice(0, 3).map(({ name, faceKobo }) => `${name} of ${koboText(faceKobo)} NGN`);
   throw new OperatorError(

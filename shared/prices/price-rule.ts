@@ -26,6 +26,11 @@ export const priceRuleSchema = lazyObject(() => ({
    * if a price below cost is meant.
    */
   discount_percent_max: z.optional(z.number()),
+  /**
+   * Where the bound is above the discount that a network without one of its own has: the networks that it is for, and the
+   * bound of all others. A network may be new to the catalog, or a plan's id may be reused for another one.
+   */
+  elsewhere: z.optional(z.object({ not: z.array(z.string()), discount_percent_max: z.number() })),
 }));
 export type PriceRule = z.infer<typeof priceRuleSchema>;
 
@@ -49,18 +54,27 @@ const PRICE_KOBO_MAX = 1_000_000_000;
 export const priceAt = (rules: readonly PriceRule[], order: FaceValue, atMs: number): RulePrice => {
   const { faceKobo } = order;
   const rule = ruleAt(rules, order, atMs);
-  const amountKobo = rule && changedBy(rule, faceKobo);
+  const amountKobo = rule && changedBy(rule, faceKobo, boundOf(rule, order.network));
   if (rule === undefined || amountKobo === undefined) return { amountKobo: faceKobo, faceKobo };
   return { amountKobo, faceKobo, rule: rule.id };
 };
 
+const boundOf = ({ elsewhere, discount_percent_max }: PriceRule, network: string | undefined): number | undefined =>
+  elsewhere === undefined || (network !== undefined && elsewhere.not.includes(network))
+    ? discount_percent_max
+    : elsewhere.discount_percent_max;
+
 /** The price by a rule; undefined if the rule is not applied to this face value. */
-export const changedBy = ({ change, discount_percent_max }: PriceRule, faceKobo: Kobo): Kobo | undefined => {
+export const changedBy = (
+  { change, discount_percent_max }: Pick<PriceRule, "change" | "discount_percent_max">,
+  faceKobo: Kobo,
+  percentMax = discount_percent_max,
+): Kobo | undefined => {
   const kobo =
     change.by === "percent"
       ? changedByPercent(faceKobo, change.percent)
       : faceKobo + (change.by === "amount" ? change.kobo : 0);
-  const least = discount_percent_max === undefined ? 1 : changedByPercent(faceKobo, -discount_percent_max);
+  const least = percentMax === undefined ? 1 : changedByPercent(faceKobo, -percentMax);
   return kobo >= Math.max(1, least) && kobo <= PRICE_KOBO_MAX ? koboSchema.parse(kobo) : undefined;
 };
 

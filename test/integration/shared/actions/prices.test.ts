@@ -18,6 +18,7 @@ import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { priceRules } from "../../../../shared/prices/price-list.ts";
 import { priceOrder } from "../../../../shared/prices/price-order.ts";
+import type { FaceValue } from "../../../../shared/prices/price-rule.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { checksumKey } from "../../../builders/checksum-key.ts";
@@ -108,6 +109,60 @@ describe("prices set", () => {
   ])("refuses %s", async (_, input, message) => {
     const { accountId: account } = await operator.anAccount();
     await expect(set(account, input)).rejects.toThrow(message);
+  });
+});
+
+describe("a rule without a network, where each network has a discount of its own", () => {
+  const own = upstreamCosts.parse({
+    discounts: (["data", "airtime"] as const).flatMap((kind) => [
+      { kind, network: "mtn", percent: 5 },
+      { kind, network: "glo", percent: 4 },
+    ]),
+  });
+  /** Sets the rule while the catalog has MTN and Glo. */
+  const setOwn = async (input: Partial<ActionInput<"prices set">>) => {
+    const { accountId: account } = await operator.anAccount();
+    await pricesRuns["prices set"](
+      { ...contextAt(), costs: own },
+      { account, kind: "data", why: "contract", ...input },
+    );
+    return { accountId: account, priceList: 1 };
+  };
+  const pricesOf = async (caller: { accountId: string; priceList: number }, order: Omit<FaceValue, "faceKobo">) =>
+    Promise.all(
+      ["mtn", "glo", "smile", undefined].map(async (network) => {
+        const deps = { prices: priceRules(operator.ledgerAt()), costs: own, ledger: { clock: () => NOON_MS } };
+        const { amountKobo } = await priceOrder(deps, caller, { ...order, network, faceKobo: koboFromNaira(500) });
+        return nairaFromKobo(amountKobo);
+      }),
+    );
+
+  test("does not sell orders of a network that is added later, whose discount is unknown, below cost", async () => {
+    for (const kind of ["data", "airtime"] as const) {
+      const less = await setOwn({ kind, percent: -4 });
+      expect(await pricesOf(less, { kind, planId: 101 })).toEqual([480, 480, 500, 500]);
+      const amount = await setOwn({ kind, amount_kobo: -10_00 });
+      expect(await pricesOf(amount, { kind, planId: 101 })).toEqual([490, 490, 500, 500]);
+      const more = await setOwn({ kind, percent: 4 });
+      expect(await pricesOf(more, { kind, planId: 101 })).toEqual([520, 520, 520, 520]);
+      const meant = await setOwn({ kind, percent: -4, below_cost: true });
+      expect(await pricesOf(meant, { kind, planId: 101 })).toEqual([480, 480, 480, 480]);
+    }
+  });
+
+  test("does not sell below cost where the id of its plan is used for a plan of another network", async () => {
+    const caller = await setOwn({ plan_id: 101, percent: -5 });
+    expect(await pricesOf(caller, { kind: "data", planId: 101 })).toEqual([475, 500, 500, 500]);
+  });
+
+  test("is bounded by the discount of the kind while the catalog has no network", async () => {
+    const empty = async () => snapshotOf({ networks: [], data_plans: [] }, NOON_MS);
+    const context = { ...contextAt(), catalog: { ...contextAt().catalog, read: empty } };
+    const { accountId: account } = await operator.anAccount();
+    const setEmpty = (percent: number) =>
+      pricesRuns["prices set"](context, { account, kind: "airtime", percent, why: "contract" });
+    await expect(setEmpty(-3.01)).rejects.toThrow(/discount is 3 percent/);
+    expect((await setEmpty(-3)).rule).toMatchObject({ percent: -3, below_cost: false });
   });
 });
 
