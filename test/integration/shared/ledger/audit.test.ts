@@ -158,6 +158,7 @@ test("entries are read by pages, newest first, and those about an item until its
   expect(await readAuditPage(ledger, { auditLog: log, range }, undefined)).toMatchObject({
     entries: [{ details: { second: 51 } }, { details: { second: 50 } }],
   });
+  expect(await readAuditPage(ledger, { auditLog: log, range }, first.next)).toEqual({ entries: [], next: undefined });
   // Five minutes earlier, because the clocks of two writers differ.
   const about = await readAuditAbout(ledger, log, "transaction#odd", minute(46));
   expect(about.map(({ details }) => details.second)).toEqual([41, 43, 45, 47, 49, 51]);

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { koboSchema } from "../../../../shared/contract/money.ts";
+import { findByUpstreamReference } from "../../../../shared/ledger/find-transactions.ts";
 import { transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import {
   contraryEvent,
@@ -7,9 +8,10 @@ import {
   readUpstreamReference,
   upstreamReferenceReservation,
 } from "../../../../shared/ledger/upstream-reference.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
-let ledger: Ledger;
+let ledger: LedgerAtNoon;
 beforeAll(async () => {
   ledger = await openLedgerAtNoon();
 });
@@ -36,4 +38,15 @@ test("an upstream reference is one transaction's, and a heuristic match needs on
   expect(await reserve("U3", "transaction#1", "heuristic_match")).toBe(false);
   expect(await reserve("U3", "transaction#1", "operator")).toBe(true);
   expect(await readUpstreamReference(ledger, "U3")).toMatchObject({ transaction_pk: "transaction#1" });
+});
+
+test("an order is found by its upstream reference with what it cost and where it was counted, which its outcome needs", async () => {
+  const priced = { face_kobo: koboSchema.parse(520_00), cost_kobo: koboSchema.parse(485_00) };
+  const counted = { day: "2026-11-21", account: true, key_id: "key_1" } as const;
+  const order = aTransaction({ pk: newTransactionPk(), upstream_reference: "U4", ...priced, counted });
+  await ledger.db.put({ TableName: ledger.table, Item: order });
+  const { pk, status, mode, write_token, account_id, amount_kobo } = order;
+  expect(await findByUpstreamReference(ledger, "U4")).toEqual([
+    { pk, status, mode, write_token, account_id, amount_kobo, ...priced, counted },
+  ]);
 });
