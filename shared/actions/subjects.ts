@@ -14,7 +14,7 @@ import { ERASED_FINGERPRINT, isFinalStatus, referenceOf, type Transaction } from
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { maskableDelivery, maskableEvent, maskableTransaction } from "../reconciliation/phone-retention.ts";
-import { isReadable } from "../upstream-events/stored-event.ts";
+import { eventsWithPhone, type ReadableEvent } from "../upstream-events/stored-event.ts";
 import { readAccounts } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -47,12 +47,13 @@ export const subjectsRuns: ActionRuns<typeof subjectsActions, SubjectsContext> =
     const { subject, position } = await begin(context, "subjects erase", input);
     const { checks, orders, next } = await readPage(context, subject, position);
     const counts = { checks: position.checks, orders: position.orders, open: position.open };
+    const events = await eventsSinceFirst(context, [...checks.map(({ transaction }) => transaction), ...orders]);
     for (const check of checks) {
-      const isErased = isErasable(check.transaction) && (await eraseCheck(context, check));
+      const isErased = isErasable(check.transaction) && (await eraseCheck(context, check, events));
       counts[isErased ? "checks" : "open"] += 1;
     }
     for (const order of orders) {
-      const isErased = isErasable(order) && (await eraseOrder(context, order));
+      const isErased = isErasable(order) && (await eraseOrder(context, order, events));
       counts[isErased ? "orders" : "open"] += 1;
     }
     if (next === null) {
@@ -185,22 +186,46 @@ const isErasable = ({ mode, status }: Transaction): boolean => mode === "test" |
 
 type Change = { readonly pk: string; readonly change: Replacements };
 
+/** Read once for a page: of an order of many months there may be thousands. */
+const eventsSinceFirst = async (
+  { ledger }: SubjectsContext,
+  transactions: readonly Transaction[],
+): Promise<readonly ReadableEvent[]> => {
+  const [first] = transactions.map(({ created_at }) => created_at).toSorted();
+  return first === undefined ? [] : eventsWithPhone(ledger, first);
+};
+
+/** What apps and the upstream said of a transaction. */
+const changesAround = async (
+  context: SubjectsContext,
+  transaction: Transaction,
+  events: readonly ReadableEvent[],
+): Promise<readonly Change[]> => [
+  ...(await deliveriesOf(context, transaction)).map((each) => maskableDelivery.parse(each)),
+  ...eventsAbout(events, transaction).map((each) => maskableEvent.parse(each)),
+];
+
 /** What the check is found by goes last: a run that dies before finds the check again. */
-const eraseCheck = ({ ledger }: SubjectsContext, { consent, transaction }: Check): Promise<boolean> => {
+const eraseCheck = async (
+  context: SubjectsContext,
+  { consent, transaction }: Check,
+  events: readonly ReadableEvent[],
+): Promise<boolean> => {
   const { subject, subject_key } = consent;
-  return replaceInOrder(ledger, [
+  return replaceInOrder(context.ledger, [
+    ...(await changesAround(context, transaction, events)),
     { pk: transaction.pk, change: { fingerprint: { from: transaction.fingerprint, to: ERASED_FINGERPRINT } } },
     { pk: consent.pk, change: { subject: { from: subject }, subject_key: { from: subject_key } } },
   ]);
 };
 
 /** The same of an order. */
-const eraseOrder = async (context: SubjectsContext, order: Transaction): Promise<boolean> => {
-  const { ledger } = context;
-  const deliveries = (await deliveriesOf(context, order)).map((each) => maskableDelivery.parse(each));
-  const events = (await eventsAbout(ledger, order)).filter(isReadable).map((each) => maskableEvent.parse(each));
-  return replaceInOrder(ledger, [...deliveries, ...events, maskableTransaction.parse(order)]);
-};
+const eraseOrder = async (
+  context: SubjectsContext,
+  order: Transaction,
+  events: readonly ReadableEvent[],
+): Promise<boolean> =>
+  replaceInOrder(context.ledger, [...(await changesAround(context, order, events)), maskableTransaction.parse(order)]);
 
 /** Ends with false at an item that another write has changed since it was read: then the next erasure finds the rest. */
 const replaceInOrder = async (ledger: SubjectsContext["ledger"], changes: readonly Change[]): Promise<boolean> => {

@@ -84,14 +84,14 @@ export const readDeliveries = async (
   return deliveries.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 
-/** The stored events about a transaction, oldest first. */
-export const eventsAbout = async (
-  ledger: ActionContext["ledger"],
-  { pk, upstream_reference, created_at }: Transaction,
-): Promise<readonly StoredEvent[]> =>
-  (await listEvents(ledger, created_at)).filter(
-    (event) =>
-      event.transaction_pk === pk || (upstream_reference !== undefined && event.reference === upstream_reference),
+/** Those of stored events that are about a transaction. */
+export const eventsAbout = <Event extends StoredEvent>(
+  events: readonly Event[],
+  { pk, upstream_reference }: Transaction,
+): readonly Event[] =>
+  events.filter(
+    ({ transaction_pk, reference }) =>
+      transaction_pk === pk || (upstream_reference !== undefined && reference === upstream_reference),
   );
 
 type Step = { readonly at: string; readonly what: string; readonly details: string };
@@ -105,9 +105,9 @@ type Lookup = {
 /** The steps of a transaction, its events, webhook deliveries and audit entries, oldest first. */
 export const historyOf = async (context: ActionContext, transaction: Transaction, lookup: Lookup | null) => {
   const isOwners = isForOwner(context);
-  const [events, deliveries, audit] = await Promise.all([
+  const [listed, deliveries, audit] = await Promise.all([
     // Hundreds of stored events may be read: too many for owners, whom they do not concern.
-    isOwners ? [] : eventsAbout(context.ledger, transaction),
+    isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
     readTransactionAudit(context.ledger, transaction),
   ]);
@@ -116,7 +116,7 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
     ...sentSteps(transaction),
     ...(isUpdated(transaction) ? [lastStep(transaction, isOwners)] : []),
     ...(lookup === null ? [] : [lookupStep(lookup)]),
-    ...events.map(eventStep),
+    ...eventsAbout(listed, transaction).map(eventStep),
     ...deliveries.flatMap(deliverySteps),
     ...audit.map((entry) => auditStep(entry, isOwners)),
   ];

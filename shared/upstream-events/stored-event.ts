@@ -4,7 +4,7 @@ import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, queryList, queryOpen } from "../ledger/query-index.ts";
+import { ALL_TIMES, listKeyBatches, queryList, queryOpen } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
@@ -201,6 +201,16 @@ export const listEvents = async (ledger: Ledger, from: string): Promise<readonly
   const range = { from, to: ALL_TIMES.to };
   const { keys } = await queryList(ledger, EVENTS_LIST, range, undefined, { oldest: LISTED_EVENTS_MAX });
   return getItems(ledger, keys, storedEventSchema);
+};
+
+/** All events with a phone number that were stored since a time, oldest first. */
+export const eventsWithPhone = async (ledger: Ledger, from: string): Promise<readonly ReadableEvent[]> => {
+  const events: ReadableEvent[] = [];
+  for await (const keys of listKeyBatches(ledger, EVENTS_LIST, { from, to: ALL_TIMES.to })) {
+    const stored = await getItems(ledger, keys, storedEventSchema);
+    events.push(...stored.filter(isReadable).filter(({ phone_masked }) => phone_masked !== undefined));
+  }
+  return events;
 };
 
 /** The events that wait for an operator, oldest first. */

@@ -172,13 +172,11 @@ test("an erased consent keeps all but whom it is about, and its check's fingerpr
   }
 });
 
-test("what an endpoint answered is removed, and an event about the order is masked", async () => {
-  const phone = "08039999999";
-  const { accountId, orders } = await addOrders(1, phone);
-  const pk = orders[0]?.pk ?? "";
+/** What an endpoint answered to the webhook of a transaction, and an event of the upstream about it. */
+const addAnswerAndEvent = async (accountId: string, pk: string, reference: string, eventAtMs = NOON_MS) => {
   const { ledger } = contextOn();
-  const event = { reference: "u-1", status: "failed", phone: { masked: "0803****999" } } as const;
-  await recordEvent(operator.ledgerAt(), event, "contradiction", pk);
+  const event = { reference, status: "failed", phone: { masked: "0803****999" } } as const;
+  await recordEvent(operator.ledgerAt(eventAtMs), event, "contradiction", pk);
   const message = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: "1" } as const;
   const delivery = newDelivery(message, { accountId, webhookId: "w-1" }, NOON_MS);
   const account = await requireAccount(operator.storeAt(), accountId);
@@ -187,11 +185,39 @@ test("what an endpoint answered is removed, and an event about the order is mask
   const answer = { response_body: "Dear Ada", response_headers: { location: "/ada" } };
   const Item = { ...delivery, state: "exhausted", attempts: [{ ...attempt, ...answer }] };
   await ledger.db.put({ TableName: ledger.table, Item });
+  return async () => {
+    expect((await readDelivery(ledger, delivery.pk))?.attempts).toEqual([attempt]);
+    expect(await findEvent(ledger, storedEventId({ pk: storedEventPk(event) }))).toMatchObject({
+      phone_masked: "*********99",
+    });
+  };
+};
+
+test("what an endpoint answered about an order is removed, and an event about it is masked", async () => {
+  const phone = "08039999999";
+  const { accountId, orders } = await addOrders(1, phone);
+  const expectErased = await addAnswerAndEvent(accountId, orders[0]?.pk ?? "", "u-1");
   await erase(contextOn(), "phone_number", phone);
-  expect((await readDelivery(ledger, delivery.pk))?.attempts).toEqual([attempt]);
-  expect(await findEvent(ledger, storedEventId({ pk: storedEventPk(event) }))).toMatchObject({
-    phone_masked: "*********99",
-  });
+  await expectErased();
+});
+
+test("the same is removed and masked of a check", async () => {
+  const nin = "12345678907";
+  const { accountId, checks } = await addChecks(1, nin);
+  const expectErased = await addAnswerAndEvent(accountId, checks[0]?.pk ?? "", "u-2");
+  await erase(contextOn(), "nin", nin);
+  await expectErased();
+});
+
+test("an event about an order is masked although 500 others were stored between the two", async () => {
+  const phone = "08039999988";
+  const { accountId, orders } = await addOrders(1, phone);
+  for (let count = 0; count < 500; count += 1) {
+    await recordEvent(operator.ledgerAt(), { reference: `other-${count}`, status: "failed" }, "unknown_failure");
+  }
+  const expectErased = await addAnswerAndEvent(accountId, orders[0]?.pk ?? "", "u-3", NOON_MS + 1_000);
+  await erase(contextOn(), "phone_number", phone);
+  await expectErased();
 });
 
 test("pages go on by a cursor that another person, or another action, does not take", async () => {
