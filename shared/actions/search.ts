@@ -41,7 +41,7 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
     const [orders, events, deliveries] = await Promise.all([
       findByReference(context, accounts, text),
       isForAll && sees("events list") ? findEvents(context, text) : [],
-      findDeliveries(context, accounts, text),
+      sees("deliveries list") ? findDeliveries(context, accounts, text) : [],
     ]);
     return {
       transactions: found.transactions(orders),

@@ -20,6 +20,8 @@ import {
   recordEvent,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
+import { newDelivery, recordProgress } from "../../../../shared/webhooks/delivery.ts";
+import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
 import { anEvent, keyedHashes } from "../../../builders/event-message.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -114,6 +116,20 @@ describe("a search", () => {
     expect((await findAs(null, storedEventId(event))).events).toEqual([]);
     expect((await findAs("finance", storedEventId(event))).events).toEqual([]);
     expect(await findEvent(ledger, storedEventId(event))).toBeDefined();
+  });
+
+  test("finds a delivery of a webhook by its id, for those who may list deliveries", async () => {
+    const { accounts, ledger: stores } = contextOf({});
+    const account = await findAccount(accounts, mine);
+    await ledger.db.put({ TableName: ledger.table, Item: { ...account, endpoints_made: 1 } });
+    const event = { event: "wallet.low", account_id: mine, occurrence: "1", body: "{}" } as const;
+    const webhookId = accountEventId(event);
+    const fresh = newDelivery({ ...event, endpoint: "1" }, { accountId: mine, webhookId }, ledger.nowMs);
+    await recordProgress(stores, fresh, { state: "removed" });
+    const found = [{ webhook_id: webhookId, account_id: mine, state: "removed" }];
+    expect((await findAs("support", webhookId)).deliveries).toMatchObject(found);
+    expect((await findAs(null, webhookId)).deliveries).toMatchObject(found);
+    expect((await findAs("finance", webhookId)).deliveries).toEqual([]);
   });
 
   test("for an API key is refused, because what is searched for is recorded", () => {
