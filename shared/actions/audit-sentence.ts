@@ -29,6 +29,9 @@ const keyOf = ({ of }: Facts): string =>
 
 const endpointOf = ({ account, of }: Facts): string => `webhook endpoint ${of("endpoint")} of ${account}`;
 
+/** For an owner only the action's name. */
+const proposedIn = ({ of }: Facts): string => of("consequence") || of("action");
+
 const sentences: Readonly<Record<Recorded, Sentence>> = {
   "notifications choose": ({ of }) =>
     `chose to be notified by e-mail of ${of("email") || "nothing"}, and by a chat${inBrackets(of("slack_host"))} of ${of("slack") || "nothing"}`,
@@ -115,9 +118,9 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "catalog accept": () => "accepted the refused catalog",
   "purchases off": ({ of }) => `switched purchases off${inBrackets(of("part"))}`,
   "purchases on": ({ of }) => `switched purchases on${inBrackets(of("part"))}`,
-  "proposals approve": ({ of }) => `approved what was proposed: ${of("consequence")}`,
-  "proposals reject": ({ of }) => `rejected what was proposed: ${of("consequence")}`,
-  "proposals break-glass": ({ of }) => `carried out alone what was proposed: ${of("consequence")}`,
+  "proposals approve": (facts) => `approved what was proposed: ${proposedIn(facts)}`,
+  "proposals reject": (facts) => `rejected what was proposed: ${proposedIn(facts)}`,
+  "proposals break-glass": (facts) => `carried out alone what was proposed: ${proposedIn(facts)}`,
   announce: ({ of }) => `had the webhooks from ${of("from")} to ${of("to")} sent again`,
   "upstream probe": () => "probed the upstream with a test key",
   "secrets set": ({ of }) => `set the secret ${of("name")}`,
@@ -135,7 +138,7 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
 const commandSentences: Readonly<Record<string, Sentence>> = {
   "catalog refresh": () => "refreshed the catalog",
   "keys reconcile": ({ account, of }) => `made the key ${of("key_id")} of ${account} agree with the access table`,
-  "proposals propose": ({ of }) => `proposed: ${of("consequence")}`,
+  "proposals propose": (facts) => `proposed: ${proposedIn(facts)}`,
   "ledger carry-over": ({ of }) => `completed the restored ledger from ${of("from")}`,
 };
 

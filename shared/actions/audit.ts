@@ -30,6 +30,12 @@ export const auditView = (entry: AuditEntry, account: string) => {
 
 type Filters = Omit<ActionInput<"audit list">, "account" | "cursor">;
 
+/** What was proposed names, for who decides, what the upstream charges; what is carried out has an entry of its own. */
+const ownerView = ({ details: { consequence: _hidden, ...details }, ...entry }: AuditEntry, account: string) => ({
+  ...auditView({ ...entry, details }, account),
+  ...{ caller_arn: null, source_ip: null, user_agent: null },
+});
+
 /** As people type it: the whole name, what is after the last `/`, or of that what is before the `@` or ` (not verified)`. */
 const spellingsOf = (name: string): readonly string[] => {
   const last = name.slice(name.lastIndexOf("/") + 1);
@@ -82,11 +88,8 @@ export const auditRuns: ActionRuns<typeof auditActions> = {
   "audit account": async (context, { account, cursor, ...filters }) => {
     const { entries, next } = await readPage(context, { ...filterOf(context, filters), auditLog: account }, cursor);
     const { name = account } = (await findAccount(context.accounts, account)) ?? {};
-    const views = entries.map((entry) => auditView(entry, name));
     return {
-      entries: isForOwner(context)
-        ? views.map((view) => ({ ...view, caller_arn: null, source_ip: null, user_agent: null }))
-        : views,
+      entries: entries.map((entry) => (isForOwner(context) ? ownerView(entry, name) : auditView(entry, name))),
       next_cursor: next ?? null,
     };
   },

@@ -72,6 +72,24 @@ test("an owner sees who acted and not the company's identity at AWS, which opera
   expect(await arnFor({})).toBe(ARN);
 });
 
+test("an owner sees that something was proposed, and not what the upstream charges for it", async () => {
+  const account = "acc_proposed";
+  const consequence = "Sets a price below cost; the upstream's discount is 4 percent";
+  const details = { proposal: "prop_1", action: "prices set", consequence };
+  await recordAudited(anActionContext(tables, { by: { by: "ada" } }), account, {
+    action: "proposals propose",
+    details,
+  });
+  const entriesFor = async (changes: Partial<TestContext>) =>
+    (await auditRuns["audit account"](anActionContext(tables, changes), { account })).entries;
+  const { consequence: _hidden, ...shown } = details;
+  const sentence = "Command line (says: ada) proposed: prices set";
+  expect(await entriesFor(anOwnersRequest())).toEqual([expect.objectContaining({ sentence, details: shown })]);
+  expect(await entriesFor({})).toMatchObject([
+    { sentence: `Command line (says: ada) proposed: ${consequence}`, details },
+  ]);
+});
+
 test("the audit log of the service has what concerns no account", async () => {
   await record(SERVICE, 2);
   expect(numbersOf(await auditRuns["audit list"](context(), { account: SERVICE }))).toEqual([1, 0]);
