@@ -109,7 +109,7 @@ export const refusedOrder = ({ refused_at, reason }: StandingRefusal, nowMs: num
 
 const todoAfter = (reason: string): string => {
   if (reason === UNAUTHORIZED) {
-    return 'Run secrets set upstream-key, then catalog refresh: "Upstream key refused" in docs/runbook.md';
+    return 'Run secrets set upstream-key: "Upstream key refused" in docs/runbook.md';
   }
   if (reason === FORBIDDEN) return "Ask the upstream whether the key may place orders from our addresses";
   if (reason === UPSTREAM_BALANCE) return 'Pay the upstream: "Upstream balance empty" in docs/runbook.md';
@@ -117,14 +117,17 @@ const todoAfter = (reason: string): string => {
   return "Ask the upstream";
 };
 
+/** A stage fetches the catalog itself: no command can. */
+const CATALOG_REFUSED = 'Run catalog show and catalog diff: "Catalog refused" in docs/runbook.md';
+
 export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
   const snapshot = await catalog.read();
   if (snapshot === undefined && !facts.sells) return ok("test keys get the built-in one");
-  if (snapshot === undefined) return wrong("none has been fetched yet", "Run catalog refresh");
+  if (snapshot === undefined) return wrong("none has been fetched yet", CATALOG_REFUSED);
   const ageMs = ledger.clock() - snapshot.fetchedAtMs;
   const age = `${duration(ageMs)} old`;
-  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: too old to sell from`, "Run catalog refresh");
-  if (ageMs > CATALOG_LATE_MS) return lookInto(`${age}: refreshes fail`, "Run catalog refresh and catalog diff");
+  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: too old to sell from`, CATALOG_REFUSED);
+  if (ageMs > CATALOG_LATE_MS) return lookInto(`${age}: refreshes fail`, CATALOG_REFUSED);
   const { count } = snapshot.dropped;
   if (count > 0) {
     return lookInto(

@@ -365,7 +365,12 @@ test("doctor of a stage names the permission that the operator's credentials lac
   );
 });
 
-test("catalog refresh with --stage is refused, because only the stage's addresses may call the upstream", async () => {
+test("catalog diff with --stage compares the refused catalog only, and catalog refresh is refused: only the stage's addresses may call the upstream", async () => {
+  const diff = await onStage("prod", "catalog", "diff");
+  expect([diff.code, diff.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Refused compared with served\n {2}There is no/),
+  ]);
   const refresh = await onStage("prod", "catalog", "refresh");
   expect([refresh.code, refresh.stderr]).toEqual([2, expect.stringContaining("from its own addresses")]);
 });

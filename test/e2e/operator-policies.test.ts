@@ -204,8 +204,8 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("purchases on", "--part", "data");
 
   await admin("catalog show");
-  for (const refused of ["catalog diff", "catalog refresh"])
-    await expect(admin(refused)).rejects.toThrow("its own addresses");
+  await admin("catalog diff");
+  await expect(admin("catalog refresh")).rejects.toThrow("its own addresses");
   const plan = { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" };
   const data = { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans: [plan] };
   await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data });

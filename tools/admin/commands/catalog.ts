@@ -3,10 +3,11 @@ import * as z from "#zod";
 import { recordAudited } from "../../../shared/actions/action-context.ts";
 import { NO_CATALOG } from "../../../shared/actions/catalog.ts";
 import { catalogChanges } from "../../../shared/catalog/catalog-change.ts";
-import { fetchCatalog, readCandidate, refreshCatalog } from "../../../shared/catalog/refresh-catalog.ts";
+import { fetchCatalog, refreshCatalog } from "../../../shared/catalog/refresh-catalog.ts";
 import { catalogOf } from "../../../shared/catalog/snapshot.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import type { DataPlan } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
@@ -14,8 +15,9 @@ import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
+import { perform } from "../perform.ts";
 import { droppedTable } from "../views/catalog.ts";
-import { fields, sections, table } from "../views/print.ts";
+import { type Cell, fields, nairaText, sections, table } from "../views/print.ts";
 
 const changeInput = z.object({ why: z.optional(whySchema) });
 /** The time-out of the function that serves the catalog. */
@@ -25,14 +27,14 @@ export const addCatalogCommands = (group: Command): void => {
   addCommand(group, {
     usage: "diff",
     readOnly: true,
-    summary: "Compare the served catalog with the upstream's and with the refused one",
+    summary: "Compare the served catalog with the refused one and, on this machine, with the upstream's",
     example: "diff",
     input: z.object({}),
     run: diff,
   });
   addCommand(group, {
     usage: "refresh",
-    summary: "Fetch the catalog from the upstream now; exit code 1 if it is refused",
+    summary: "Fetch the catalog from the upstream now, on this machine only; exit code 1 if it is refused",
     example: "refresh",
     options: [why],
     input: changeInput,
@@ -49,35 +51,48 @@ const assertLocal = ({ target }: AdminContext): void => {
 };
 
 const diff = async (context: AdminContext): Promise<Report> => {
-  assertLocal(context);
-  const served = await context.catalog.read();
-  const before = served ? catalogOf(served) : NO_CATALOG;
-  const now = await fetchCatalog(context.upstream, deadlineIn(FETCH_TIMEOUT_MS));
-  const candidate = await readCandidate(context.catalog);
-  const refused = candidate && catalogOf(candidate);
-  const isFetched = now.kind === "fetched";
-  const upstream = isFetched
-    ? { ...catalogChanges(before, now.catalog), dropped: now.dropped }
-    : { refused: now.reason };
+  const { refused } = await perform(context, "catalog diff", {});
+  const upstream = context.target.isLocal ? await diffOfUpstream(context) : undefined;
   return {
-    ok: isFetched,
-    json: { upstream, refused: refused ? catalogChanges(before, refused) : null },
+    ok: upstream?.ok ?? true,
+    json: { upstream: upstream?.json ?? null, refused },
     text: sections({
-      "Upstream compared with served": isFetched ? changesText(before, now.catalog) : now.reason,
-      ...(isFetched && now.dropped.length > 0 && { "Dropped (invalid)": droppedTable(now.dropped) }),
-      ...(refused && { "Refused compared with served": changesText(before, refused) }),
+      ...upstream?.sections,
+      "Refused compared with served": refused === null ? "There is no refused catalog." : changesTable(refused),
     }),
   };
 };
 
-const changesText = (before: Catalog, after: Catalog): string => {
-  const { added, removed, repriced } = catalogChanges(before, after);
+/** What the upstream has now. A stage cannot be compared so: only its own addresses may call the upstream. */
+const diffOfUpstream = async (context: AdminContext) => {
+  const served = await context.catalog.read();
+  const before = served ? catalogOf(served) : NO_CATALOG;
+  const now = await fetchCatalog(context.upstream, deadlineIn(FETCH_TIMEOUT_MS));
+  const heading = "Upstream compared with served";
+  if (now.kind !== "fetched") return { ok: false, json: { refused: now.reason }, sections: { [heading]: now.reason } };
+  const changes = catalogChanges(before, now.catalog);
   const prices = new Map(before.data_plans.map(({ id, price }) => [id, price]));
-  const cells = (change: string, { id, network_id, name, price }: DataPlan) => [change, id, network_id, name, price];
+  const repriced = changes.repriced.map((plan) => ({ ...plan, previous_price: prices.get(plan.id) ?? plan.price }));
+  return {
+    ok: true,
+    json: { ...changes, dropped: now.dropped },
+    sections: {
+      [heading]: changesTable({ ...changes, repriced }),
+      ...(now.dropped.length > 0 && { "Dropped (invalid)": droppedTable(now.dropped) }),
+    },
+  };
+};
+
+type PlanChanges = Pick<NonNullable<ActionOutput<"catalog diff">["refused"]>, "added" | "removed" | "repriced">;
+
+const changesTable = ({ added, removed, repriced }: PlanChanges): string => {
+  const cells = (change: string, { id, network_id, name, price }: DataPlan): readonly Cell[] => [
+    ...[change, id, network_id, name, nairaText(price)],
+  ];
   const rows = [
-    ...added.map((plan) => [...cells("new", plan), null]),
-    ...removed.map((plan) => [...cells("gone", plan), null]),
-    ...repriced.map((plan) => [...cells("price", plan), prices.get(plan.id)]),
+    ...added.map((plan) => cells("new", plan)),
+    ...removed.map((plan) => cells("gone", plan)),
+    ...repriced.map((plan) => [...cells("price", plan), nairaText(plan.previous_price)]),
   ];
   return rows.length === 0 ? "No difference." : table(["change", "id", "network", "name", "price", "old price"], rows);
 };
