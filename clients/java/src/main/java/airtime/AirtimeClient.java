@@ -207,15 +207,13 @@ public final class AirtimeClient {
     }
     // A copy of the refused request can still be carried out, for example once the wallet is funded. So it is cancelled.
     long lastDeadline = Math.max(deadline, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RETRY_MS_MIN));
+    Transaction found;
     try {
-      Transaction found = cancel(type, reference, lastDeadline);
-      if ("order_cancelled".equals(found.errorCode())) throw refusal.withTransaction(found.reference());
-    } catch (NoAnswerException error) {
-      throw new OutcomeUnknownException(reference, refusal);
-    } catch (ServiceException error) {
-      if (error.transactionReference != null && error.code.equals(refusal.code)) throw error;
+      found = cancel(type, reference, lastDeadline);
+    } catch (NoAnswerException | ServiceException error) {
       throw new OutcomeUnknownException(reference, refusal);
     }
+    if ("order_cancelled".equals(found.errorCode())) throw refusal.withTransaction(found.reference());
     // Another request than the refused one placed the order: a replay is its answer.
     try {
       return send(request, lastDeadline);
@@ -238,10 +236,12 @@ public final class AirtimeClient {
 
   /** Whether a transaction is of the key's mode and has a status that this release knows. */
   private boolean isOurs(String reference, String status) {
-    return reference != null
-        && status != null
-        && STATUSES.contains(status)
-        && reference.startsWith("TEST_") == apiKey.startsWith("test_");
+    return reference != null && status != null && STATUSES.contains(status) && isOfMode(reference);
+  }
+
+  /** Whether a transaction is of the key's mode: what became of a simulated one says nothing about a live order. */
+  private boolean isOfMode(String reference) {
+    return reference.startsWith("TEST_") == apiKey.startsWith("test_");
   }
 
   /** Whether the same order would be refused again. A refusal of the reference is left to the caller. */
@@ -306,13 +306,16 @@ public final class AirtimeClient {
     } catch (TimeoutException error) {
       sent.cancel(true);
       throw new NoAnswerException("no answer in time", 0, false, null, error);
+    } catch (InterruptedException error) {
+      sent.cancel(true);
+      throw error;
     } catch (ExecutionException error) {
       throw new NoAnswerException("the connection failed", 0, false, null, error);
     }
     return read(request, response);
   }
 
-  private static <T> T read(Request<T> request, HttpResponse<String> response)
+  private <T> T read(Request<T> request, HttpResponse<String> response)
       throws ServiceException, NoAnswerException {
     int status = response.statusCode();
     Long retryAfterSeconds = header(response, "Retry-After").matches("\\d{1,9}")
@@ -323,7 +326,8 @@ public final class AirtimeClient {
       String named = header(response, "X-Caller-Reference");
       String transaction = header(response, "X-Transaction-Reference");
       boolean isNamed = !named.isEmpty() || !transaction.isEmpty();
-      if (request.reference != null && isNamed && !named.equals(request.reference)) {
+      boolean isOwn = named.equals(request.reference) && (transaction.isEmpty() || isOfMode(transaction));
+      if (request.reference != null && isNamed && !isOwn) {
         throw new NoAnswerException("the answer is about another order", status, true, retryAfterSeconds, null);
       }
       throw new ServiceException(

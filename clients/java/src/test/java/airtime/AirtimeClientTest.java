@@ -22,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -150,6 +151,44 @@ class AirtimeClientTest {
     try (Service service = new Service(exchange -> write(exchange, refusal), exchange -> write(exchange, replay))) {
       assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
       assertEquals(3, service.requests.size());
+    }
+  }
+
+  @Test
+  void aRefusedOrderWhoseCancellationHasTheErrorOfAnotherOrderIsUnknown() throws Exception {
+    Answer refusal = answers().stream().filter(each -> each.name.equals("400 insufficient_balance")).findFirst().orElseThrow();
+    Map<String, String> others =
+        Map.of("X-Error-Code", "insufficient_balance", "X-Caller-Reference", "order-2", "X-Transaction-Reference", "DATA_2");
+    Answer crossed = new Answer("crossed", 400, others, "{}", "unknown", 0);
+    try (Service service = new Service(exchange -> write(exchange, refusal), exchange -> write(exchange, crossed))) {
+      assertEquals("unknown", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+    }
+  }
+
+  @Test
+  void anInterruptedCallEndsItsRequest() throws Exception {
+    CountDownLatch sent = new CountDownLatch(1);
+    CountDownLatch cut = new CountDownLatch(1);
+    Handler dripping = exchange -> {
+      exchange.sendResponseHeaders(200, 0);
+      sent.countDown();
+      try {
+        while (true) {
+          exchange.getResponseBody().write(' ');
+          exchange.getResponseBody().flush();
+          Thread.sleep(20);
+        }
+      } finally {
+        cut.countDown();
+      }
+    };
+    try (Service service = new Service(dripping, dripping)) {
+      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      Thread caller = new Thread(() -> assertThrows(InterruptedException.class, () -> client.buy(ORDER, "order-1")));
+      caller.start();
+      assertTrue(sent.await(5, TimeUnit.SECONDS));
+      caller.interrupt();
+      assertTrue(cut.await(5, TimeUnit.SECONDS), "the connection is still open");
     }
   }
 
