@@ -397,6 +397,20 @@ describe.concurrent("an order that is not placed so far", () => {
     expect(events[0]?.retryInMs).toBeGreaterThanOrEqual(2_000);
   });
 
+  test("is undecided if the caller aborts between a cancellation that found it placed and its replay", async () => {
+    const controller = new AbortController();
+    const { client, received } = await scripted(
+      [
+        refuses(400, "insufficient_balance"),
+        succeeds({ transaction: { ...transaction, caller_reference: "order-1" } }),
+      ],
+      { onAttempt: ({ operation }) => operation === "cancelOrder" && controller.abort() },
+    );
+    const error = await errorOf(buy(client, { signal: controller.signal }));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(received).toHaveLength(2);
+  });
+
   test("throws an AbortedError if the caller aborted before the first attempt, and is undecided after a refusal", async () => {
     const early = await scripted([delivered]);
     const aborted = await errorOf(buy(early.client, { signal: AbortSignal.abort() }));
