@@ -1,6 +1,7 @@
 import { NoAnswerError, type NoAnswerReason, type ServiceError, serviceError } from "./errors.ts";
 import { isRecord, withCamelCase } from "./field-names.ts";
 import type { AttemptEvent, Settings } from "./settings.ts";
+import { isOfMode } from "./transaction.ts";
 
 /** One request of the interface; `Data` is what the caller gets. */
 export type ServiceRequest<Data> = {
@@ -93,16 +94,21 @@ const exchange = async <Data>(
       return noAnswer(request, "network", "the connection failed", response, cause);
     }
   }
-  return readAnswer(request, response, body);
+  return readAnswer(settings, request, response, body);
 };
 
-const readAnswer = <Data>(request: ServiceRequest<Data>, response: Response, body: unknown): Attempt<Data> => {
+const readAnswer = <Data>(
+  settings: Settings,
+  request: ServiceRequest<Data>,
+  response: Response,
+  body: unknown,
+): Attempt<Data> => {
   const { status, headers } = response;
   const seen = seenIn(response);
   const code = headers.get("x-error-code");
   const envelope = isRecord(body) ? body : {};
   if (code) {
-    return isAboutAnother(request, headers)
+    return isAboutAnother(settings, request, headers)
       ? noAnswer(request, "mismatch", "the answer is about another order", response)
       : { result: { kind: "refused", error: errorFrom(request, response, code, envelope) }, ...seen };
   }
@@ -115,12 +121,18 @@ const readAnswer = <Data>(request: ServiceRequest<Data>, response: Response, bod
 
 /**
  * A mixed-up connection or a cache can bring the error of another order. An order's error names its reference once its
- * fields were read, and so always if it names a transaction (docs/interface.md 8.12).
+ * fields were read, and so always if it names a transaction (docs/interface.md 8.12). The sandbox's order with the same
+ * reference is another one.
  */
-const isAboutAnother = ({ reference }: Pick<ServiceRequest<unknown>, "reference">, headers: Headers): boolean => {
+const isAboutAnother = (
+  settings: Settings,
+  { reference }: Pick<ServiceRequest<unknown>, "reference">,
+  headers: Headers,
+): boolean => {
   const named = headers.get("x-caller-reference");
-  const isNamed = Boolean(named || headers.get("x-transaction-reference"));
-  return reference !== undefined && isNamed && named !== reference;
+  const transaction = headers.get("x-transaction-reference");
+  if (reference === undefined || !(named || transaction)) return false;
+  return named !== reference || Boolean(transaction && !isOfMode(settings, transaction));
 };
 
 const errorFrom = (

@@ -10,14 +10,18 @@ const STATUSES: Readonly<Record<TransactionStatus, true>> = { processing: true, 
  * transaction of the other mode: a simulated success delivers nothing.
  */
 export const isTransaction = <Transaction extends { reference: string; status: TransactionStatus }>(
-  { apiKey }: Pick<Settings, "apiKey">,
+  settings: Pick<Settings, "apiKey">,
   value: unknown,
 ): value is Transaction =>
   isRecord(value) &&
   typeof value.reference === "string" &&
-  value.reference.startsWith("TEST_") === apiKey.startsWith("test_") &&
+  isOfMode(settings, value.reference) &&
   typeof value.status === "string" &&
   Object.hasOwn(STATUSES, value.status);
+
+/** True if the transaction is of the key's mode. */
+export const isOfMode = ({ apiKey }: Pick<Settings, "apiKey">, reference: string): boolean =>
+  reference.startsWith("TEST_") === apiKey.startsWith("test_");
 
 /** In the path of a lookup, a URL takes these for folders: the lookup would be of something else. */
 export const isFolder = (reference: string): boolean => reference === "." || reference === "..";

@@ -263,7 +263,12 @@ func (c *Client) cancel(ctx context.Context, kind, reference string) (Transactio
 // isOurs says whether a transaction is of the key's mode and has a status that this release knows.
 func (c *Client) isOurs(reference, status string) bool {
 	isKnown := status == "processing" || status == "success" || status == "failed"
-	return isKnown && strings.HasPrefix(reference, "TEST_") == strings.HasPrefix(c.apiKey, "test_")
+	return isKnown && c.isOfMode(reference)
+}
+
+// isOfMode says whether a transaction is of the key's mode: what became of a simulated one says nothing about a live order.
+func (c *Client) isOfMode(reference string) bool {
+	return strings.HasPrefix(reference, "TEST_") == strings.HasPrefix(c.apiKey, "test_")
 }
 
 // isLasting says whether the same order would be refused again. One of the reference is left to the caller.
@@ -369,7 +374,8 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 	parseErr := json.Unmarshal(text, &envelope)
 	if code := headers.Get("X-Error-Code"); code != "" {
 		named, transaction := headers.Get("X-Caller-Reference"), headers.Get("X-Transaction-Reference")
-		if call.reference != "" && (named != "" || transaction != "") && named != call.reference {
+		isOwn := named == call.reference && (transaction == "" || c.isOfMode(transaction))
+		if call.reference != "" && (named != "" || transaction != "") && !isOwn {
 			noAnswer.isMismatch = true
 			noAnswer.Cause = errors.New("the answer is about another order")
 			return none, noAnswer
