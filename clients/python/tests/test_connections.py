@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import signal
 import socket
 import threading
 import time
@@ -123,6 +124,24 @@ def test_a_connection_that_ends_without_an_answer_is_one_attempt(server: Server,
     server.answer = lambda connection: connection.shutdown(socket.SHUT_RDWR)
     with pytest.raises(OutcomeUnknownError):
         buy(timeout=1)
+    assert len(server.requests) == 1
+
+
+def test_the_exception_of_a_signal_ends_a_blocking_call(server: Server) -> None:
+    class SoftTimeLimit(Exception):
+        """As a queue's worker raises it."""
+
+    def end(*_: Any) -> None:
+        raise SoftTimeLimit
+
+    server.answer = lambda connection: time.sleep(5)
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(SoftTimeLimit):
+            AirtimeClient(server.base_url, "live_key", timeout=3).buy_data(BUNDLE, reference="order-1")
+    finally:
+        signal.signal(signal.SIGALRM, before)
     assert len(server.requests) == 1
 
 

@@ -16,6 +16,8 @@ from . import _rule, models
 from ._rule import Reply, Request
 
 T = TypeVar("T")
+FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError)
+"""Of a connection. Any other exception comes from outside, such as the time limit of a queue's worker, and ends the call."""
 
 
 def run(call: Coroutine[Any, Any, T]) -> T:
@@ -46,7 +48,7 @@ class BlockingClient(_rule.Client):
                     reply.status, reply.headers = response.status_code, response.headers
                     for chunk in response.iter_bytes():
                         reply.add(chunk)
-        except Exception as failure:
+        except FAILURES as failure:
             reply.failure, reply.is_late = failure, monotonic() - started >= timeout
         return reply
 

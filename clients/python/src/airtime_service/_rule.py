@@ -75,7 +75,7 @@ class Client:
         raise NotImplementedError
 
     async def _exchange(self, request: Request[Any], timeout: float) -> Reply:
-        """Sends the request once, for at most `timeout` seconds. It raises nothing."""
+        """Sends the request once, for at most `timeout` seconds. It raises only what comes from outside."""
         raise NotImplementedError
 
 
