@@ -66,6 +66,7 @@ const docsHtml = (): string => {
     "<head>",
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
     `<meta http-equiv="Content-Security-Policy" content="${policyFor(script)}">`,
     "<title>Airtime, Data and Identity Service</title>",
     '<link rel="icon" href="data:,">',
