@@ -73,7 +73,7 @@ type Subject = {
   readonly hash: string;
   /** Of a phone number. */
   readonly phoneKey: string | undefined;
-  /** What a cursor is about: another person's does not fit. */
+  /** What a cursor is about, and who asked: another person's does not fit, because only the first page is recorded. */
   readonly names: readonly string[];
 };
 
@@ -104,10 +104,10 @@ const begin = async (
   if (cursor === undefined) await countSearch(cache, request.identity, ledger.clock());
   const { hash } = await context.hashSubject(kind, number);
   const phoneKey = kind === "phone_number" ? (await context.keyedHashes()).phoneKey(number) : undefined;
-  const subject = { hash, phoneKey, names: [action, hash] };
+  const subject = { hash, phoneKey, names: [action, hash, request.identity] };
   if (cursor !== undefined) {
     const position = await openCursor(context, subject.names, positionSchema, cursor);
-    if (position === undefined) throw new OperatorError("The cursor is not of this person");
+    if (position === undefined) throw new OperatorError("The cursor is not of this request");
     return { subject, position };
   }
   await recordAudited(context, SERVICE, { action, why, details: { kind } });

@@ -234,6 +234,15 @@ test("pages go on by a cursor that another person, or another action, does not t
   for (const refused of others) await expect(refused).rejects.toThrow(OperatorError);
 });
 
+test("who did not ask takes no cursor of who did: only the first page is on record", async () => {
+  const nin = "12345678908";
+  await addChecks(30, nin);
+  const { next_cursor } = await report("nin", nin);
+  asker += 1;
+  const input = { kind: "nin", number: nin, why, cursor: next_cursor ?? "" } as const;
+  await expect(subjectsRuns["subjects report"](contextOn(), input)).rejects.toThrow(OperatorError);
+});
+
 test("a person asks at most as often as they search, and is on record before anything is read", async () => {
   for (let asked = 0; asked < SEARCHES_PER_MINUTE; asked += 1) await report("nin", "12345678904");
   await expect(report("nin", "12345678904")).rejects.toThrow(expect.objectContaining({ code: "rate_limited" }));
