@@ -127,6 +127,7 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "secrets rotate": ({ of }) => `rotated the secret ${of("name")}`,
   "reconciliation files begin": ({ of }) => `began to import the upstream's statement of ${of("day")}`,
   "reconciliation files append": ({ of }) => `imported ${of("rows")} rows of the upstream's statement of ${of("day")}`,
+  "reconciliation files remove": ({ of }) => `took a file out of the upstream's statement of ${of("day")}`,
   "reconciliation cases put": ({ of }) => `compared the upstream's statement of ${of("day")} with the books`,
   "reconciliation cases decide": ({ of }) => `decided the case ${of("case")} of ${of("day")}: ${of("decision")}`,
   "reconciliation statements sign": ({ of }) => `signed the upstream's statement of ${of("day")} off`,

@@ -17,7 +17,7 @@ import {
 import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
 import { isFinalStatus } from "../ledger/transaction.ts";
 import { type ChainEnd, chainEndSchema, footerLine } from "../platform/chained-lines.ts";
-import { OperatorError } from "../platform/operator-error.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import {
   bookedOrderOf,
@@ -28,6 +28,7 @@ import {
 import {
   changeStatement,
   findStatement,
+  isOfDay,
   latestClosing,
   newStatement,
   readStatements,
@@ -153,14 +154,16 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       async (read) => {
         // The same file with other columns takes the place of the former reading of it.
         const others = read.files.map((each) =>
-          each.sha256 === sha256 && each.file !== file ? { ...each, state: "replaced" as const } : each,
+          each.sha256 === sha256 && each.file !== file && isOfDay(each)
+            ? { ...each, state: "replaced" as const }
+            : each,
         );
         const hasReplaced = others.some(({ state }, index) => state !== read.files[index]?.state);
         // Such a reading may correct the zone, and so the day's bounds.
-        if (!hasReplaced && (read.from !== from || read.to !== to)) {
+        if (!hasReplaced && others.some(isOfDay) && (read.from !== from || read.to !== to)) {
           throw refusal(day, `was imported as ${read.from} to ${read.to}: use the same time zone`);
         }
-        if (read.files.some((each) => each.file === file && each.state !== "replaced")) return undefined;
+        if (read.files.some((each) => each.file === file && isOfDay(each))) return undefined;
         if (read.files.length === FILES_MAX) throw refusal(day, `has ${FILES_MAX} files: join them`);
         const added: StatementFile = {
           file,
@@ -171,7 +174,6 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           by: actorName(context.actor()),
           at,
         };
-        const whole = others.filter(({ state }) => state === "whole");
         return {
           statement: {
             ...read,
@@ -181,7 +183,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
               ? others.map((each) => (each.file === file ? added : each))
               : [...others, added],
             revision: read.revision + (hasReplaced ? 1 : 0),
-            closing: hasReplaced ? latestClosing(whole.map((each) => each.closing)) : read.closing,
+            closing: hasReplaced ? closingOf(others) : read.closing,
           },
           writes: entryOf(context, { action: "reconciliation files begin", why, details: { day, sha256 } }),
         };
@@ -235,6 +237,30 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       },
     );
     return { rows: requireFile(statement, file).rows };
+  },
+
+  "reconciliation files remove": async (context, { day, sha256, why }) => {
+    const statement = await changeStatement(
+      context.ledger,
+      () => requireStatement(context.ledger, day),
+      async (read) => {
+        const removed = read.files.find((each) => each.sha256 === sha256 && isOfDay(each));
+        if (removed === undefined) throw new NotFoundError(`The statement of ${day} has no such file`);
+        // Its place stays, because cases name a file by it. So do its rows, which no comparison reads any more.
+        const files = read.files.map((each) => (each === removed ? { ...each, state: "removed" as const } : each));
+        const wasCompared = removed.state === "whole";
+        return {
+          statement: {
+            ...read,
+            files,
+            revision: read.revision + (wasCompared ? 1 : 0),
+            closing: wasCompared ? closingOf(files) : read.closing,
+          },
+          writes: entryOf(context, { action: "reconciliation files remove", why, details: { day, sha256 } }),
+        };
+      },
+    );
+    return statementView(statement);
   },
 
   "reconciliation rows list": async ({ ledger }, { day, cursor }) => {
@@ -379,6 +405,10 @@ const filesByImport = ({ files }: Statement) => {
   const first = ({ sha256 }: StatementFile): number => files.findIndex((each) => each.sha256 === sha256);
   return files.map((file, index) => ({ ...file, index })).toSorted((one, other) => first(one) - first(other));
 };
+
+/** Of the files that are whole. */
+const closingOf = (files: readonly StatementFile[]) =>
+  latestClosing(files.filter(({ state }) => state === "whole").map((each) => each.closing));
 
 const requireFile = ({ day, files }: Statement, file: string): StatementFile => {
   const found = files.find((each) => each.file === file);

@@ -17,13 +17,16 @@ const fileSchema = z.object({
   rows: z.int(),
   /** Items that have its rows. */
   chunks: z.int(),
-  state: z.enum(["incomplete", "whole", "replaced"]),
+  state: z.enum(["incomplete", "whole", "replaced", "removed"]),
   /** The balance that it states last. */
   closing: z.optional(closingSchema),
   by: z.string(),
   at: z.iso.datetime(),
 });
 export type StatementFile = z.infer<typeof fileSchema>;
+
+/** Whether a file counts, or will once it is whole: it was neither read again in another way nor taken out. */
+export const isOfDay = ({ state }: StatementFile): boolean => state === "incomplete" || state === "whole";
 
 /** The upstream's statement of one day. */
 export const statementSchema = z.object({
@@ -35,7 +38,7 @@ export const statementSchema = z.object({
   to: z.iso.datetime(),
   state: z.enum(["open", "signed_off"]),
   files: z.array(fileSchema),
-  /** Rises with every file that is whole. */
+  /** Rises with every file that is whole, and with one that is no more. */
   revision: z.int(),
   compared: z.nullable(
     z.object({

@@ -300,6 +300,9 @@ const runReconciliation = async (): Promise<void> => {
   const row = { line: 2, amount_kobo: 500_00, status: "success", at: range.from };
   const rows = [{ ...row, type: "airtime", phone_number: "08031234567" }];
   await act("reconciliation files append", { ...on, file, offset: 0, rows, is_last: true });
+  const wrong = "b".repeat(64);
+  await act("reconciliation files begin", { ...on, ...range, file: wrong, sha256: wrong });
+  await act("reconciliation files remove", { ...on, sha256: wrong, why });
   await act("reconciliation rows list", on);
   await act("reconciliation orders list", { ...on, within_ms: 60_000 });
   const put = [{ case: "clock", class: "clock_differs", ahead_ms: 3_600_000 }];

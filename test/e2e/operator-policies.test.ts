@@ -370,7 +370,13 @@ const runEveryCommand = async (): Promise<void> => {
   writeFileSync(columns, JSON.stringify({ ...map, time: { format: "ISO 8601", zone: "Africa/Lagos" } }));
   writeFileSync(statement, "amount,status,time\n50000,success,2026-10-05T12:00:00Z\n");
   const day = mode === "direct" ? "2026-10-05" : "2026-10-06";
-  await admin("reconciliation import", statement, "--day", day, "--columns", columns);
+  const importFile = () => admin("reconciliation import", statement, "--day", day, "--columns", columns);
+  await importFile();
+  const { files } = z
+    .object({ files: z.array(z.object({ sha256: z.string() })) })
+    .parse(JSON.parse(await admin("reconciliation statements show", day)));
+  await admin("reconciliation files remove", day, files[0]?.sha256 ?? "", ...why);
+  await importFile();
   const { cases } = z
     .object({ cases: z.array(z.object({ case: z.string() })) })
     .parse(JSON.parse(await admin("reconciliation cases list", day)));

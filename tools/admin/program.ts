@@ -56,6 +56,7 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
   ["upstream", "Find out what the upstream accepts"],
   ["reconciliation", "Compare the upstream's statements with our books", addReconciliationCommands],
+  ["reconciliation files", "Take out a wrong file of a day"],
   ["reconciliation statements", "Inspect and sign off the statements of days"],
   ["reconciliation cases", "Inspect and decide what differs", addStatementCaseCommands],
   ["secrets", "Set and rotate the service's secrets", addSecretCommands],

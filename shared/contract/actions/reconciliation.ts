@@ -73,8 +73,8 @@ const statementView = z.object({
       file: fileId,
       sha256: fileId,
       rows: z.int(),
-      /** `replaced`: the same file was imported again with other columns. */
-      state: z.enum(["incomplete", "whole", "replaced"]),
+      /** `replaced`: the same file was imported again with other columns. `removed`: a person took it out. */
+      state: z.enum(["incomplete", "whole", "replaced", "removed"]),
       by: z.string(),
       at: z.iso.datetime(),
     }),
@@ -125,6 +125,25 @@ export const reconciliationActions = {
     output: z.object({ rows: z.int() }),
     summary: "Store the next rows of a file; numbers only as keyed hashes",
     command: "none",
+  },
+  "reconciliation files remove": {
+    scope: "service",
+    roles: bookRoles,
+    kind: "change",
+    input: z.extend(dayInput, {
+      sha256: fileId.register(z.globalRegistry, {
+        description: "the file's SHA-256, as `statements show` has it",
+      }),
+      why: whySchema,
+    }),
+    output: statementView,
+    summary: "Take a wrong file out of a day that is not signed off; the day is then compared again",
+    command: {
+      takes: { day: "<day>", sha256: "<sha256>" },
+      example:
+        '2026-11-21 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --why "The file is of 20 November"',
+      note: "Import another file of the day, or one of those that are left once more, to compare it.",
+    },
   },
   "reconciliation rows list": {
     scope: "service",

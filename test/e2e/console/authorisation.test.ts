@@ -214,6 +214,11 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "statistics balances": { input: onAccount },
   "reconciliation files begin": { input: () => ({ ...A_DAY, ...A_FILE, sha256: A_FILE.file, ...DAY_RANGE, why }) },
   "reconciliation files append": { input: () => ({ ...A_DAY, ...A_FILE, offset: 0, rows: [A_ROW], is_last: true }) },
+  // The person who may remove it does so before others ask.
+  "reconciliation files remove": {
+    input: () => ({ ...NO_DAY, sha256: A_FILE.file, why }),
+    refusedWith: 404,
+  },
   "reconciliation rows list": { input: () => A_DAY },
   "reconciliation orders list": { input: () => ({ ...A_DAY, within_ms: 60_000 }) },
   "reconciliation cases put": {

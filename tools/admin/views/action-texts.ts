@@ -72,6 +72,7 @@ export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutpu
     "upstream probe": probeText,
     "reconciliation statements show": statementText,
     "reconciliation statements sign": statementText,
+    "reconciliation files remove": statementText,
     "reconciliation cases show": caseText,
     "reconciliation cases decide": caseText,
   };

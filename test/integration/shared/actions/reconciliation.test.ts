@@ -97,6 +97,57 @@ test("a file that is read again stays before a later one, which corrects its row
   expect(await storedLines()).toEqual([5, 3]);
 });
 
+test("a wrong file is taken out: its rows count no more, and the day cannot be signed before it is compared again", async () => {
+  const remove = (sha256: string) =>
+    reconciliationRuns["reconciliation files remove"](context, { day, sha256, why: "of another day" });
+  const [wrong, unfinished] = ["b".repeat(64), "c".repeat(64)];
+  const closing = (balance_kobo: number) => ({ balance_kobo, at: `2026-11-21T2${balance_kobo}:00:00.000Z` });
+  const whole = (file: string, line: number, balance: number) =>
+    reconciliationRuns["reconciliation files append"](context, {
+      ...{ day, file, offset: 0, rows: [aRow(line)], is_last: true, closing: closing(balance) },
+    });
+  await begin();
+  await whole(FILE, 2, 1);
+  await begin(wrong, wrong);
+  await whole(wrong, 9, 2);
+  await put({ revision: 2, totals: [] });
+  const files = [{ state: "whole" }, { state: "removed" }];
+  expect(await remove(wrong)).toMatchObject({ revision: 3, closing: closing(1), files });
+  expect(await storedLines()).toEqual([2]);
+  await expect(sign()).rejects.toThrow("was not compared to the end");
+  await expect(remove(wrong)).rejects.toThrow("has no such file");
+  // Its last request comes late.
+  await expect(append(1, [aRow(3)], false, wrong)).rejects.toThrow("continue with the next one");
+
+  // A file that was never whole was in no comparison.
+  await begin(unfinished, unfinished);
+  await append(0, [aRow(4)], false, unfinished);
+  await put({ revision: 3, totals: [] });
+  expect(await remove(unfinished)).toMatchObject({ revision: 3, closing: closing(1) });
+  expect(await begin(wrong, wrong)).toEqual({ rows: 0, is_whole: false });
+  await whole(wrong, 8, 2);
+  expect(await storedLines()).toEqual([2, 8]);
+  await remove(wrong);
+  await put({ revision: 5, totals: [] });
+  await sign();
+  await expect(remove(FILE)).rejects.toThrow("is signed off");
+  const removals = (await readAudit(context.ledger, SERVICE)).filter(({ action }) => action.endsWith("remove"));
+  expect(removals.map(({ why: reason }) => reason)).toEqual(["of another day", "of another day", "of another day"]);
+});
+
+test("a day whose only file was taken out can be imported in another time zone, and is not signed without a file", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  await put({ totals: [] });
+  const remove = reconciliationRuns["reconciliation files remove"](context, { day, sha256: FILE, why });
+  expect(await remove).toMatchObject({ closing: null });
+  await expect(sign()).rejects.toThrow("was not compared to the end");
+  const [to, file] = ["2026-11-22T00:00:00.000Z", "b".repeat(64)];
+  const range = { from: "2026-11-21T00:00:00.000Z", to };
+  await reconciliationRuns["reconciliation files begin"](context, { day, ...range, file, sha256: file, why });
+  expect(await statement()).toMatchObject(range);
+});
+
 test("the rows that are stored have a keyed hash in the place of the number", async () => {
   await begin();
   await append(0, [aRow(2)], true);
