@@ -3,7 +3,6 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { mapInOrder } from "../platform/map-in-order.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { ALL_TIMES, type IndexKey, openKeys, queryPhone, type TimeRange } from "./query-index.ts";
@@ -91,8 +90,6 @@ export const findByUpstreamReference = async (
   return z.array(indexedTransactionSchema).parse(Items);
 };
 
-const READS_AT_ONCE = 20;
-
 /** The most pages of one search: 1,000 orders for one number. */
 const PHONE_PAGES_MAX = 20;
 
@@ -126,26 +123,10 @@ export const openTransactions = async (ledger: Ledger, range: TimeRange): Promis
 
 /** The same, for what is done with each by itself: one of a later release's form, as after a rollback, is left out. */
 export const readableOpenTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> => {
-  const keys = await openKeys(ledger, range);
-  try {
-    return stillOpen(await readTransactions(ledger, keys));
-  } catch (error) {
-    if (!(error instanceof z.$ZodError)) throw error;
-  }
-  const transactions: Transaction[] = [];
-  const read = mapInOrder(keys, READS_AT_ONCE, ({ pk }) => readIfReadable(ledger, pk));
-  for await (const transaction of read) if (transaction !== undefined) transactions.push(transaction);
+  const transactions = await getItems(ledger, await openKeys(ledger, range), transactionSchema, (pk, error) =>
+    log.alarm("open_order.unreadable", { transaction: pk, ...errorFields(error) }),
+  );
   return stillOpen(transactions);
-};
-
-const readIfReadable = async (ledger: Ledger, pk: string): Promise<Transaction | undefined> => {
-  try {
-    return await readTransaction(ledger, pk);
-  } catch (error) {
-    if (!(error instanceof z.$ZodError)) throw error;
-    log.alarm("open_order.unreadable", { transaction: pk, ...errorFields(error) });
-    return undefined;
-  }
 };
 
 const stillOpen = (transactions: readonly Transaction[]): readonly Transaction[] =>

@@ -37,15 +37,22 @@ export const BATCH_KEYS_MAX = 100;
  */
 export const BATCHES_AT_ONCE = 4;
 
-/** The items of these keys, read strongly, in the keys' order; a key without an item is left out. */
+/** Called with the key of an item that has not the form of its schema, as one of a later release after a rollback. */
+export type OnUnreadable = (pk: string, error: z.$ZodError) => void;
+
+/**
+ * The items of these keys, read strongly, in the keys' order; a key without an item is left out. So is an item that
+ * cannot be read, if there is `onUnreadable`: without it, it is thrown.
+ */
 export const getItems = async <Item extends ItemKey>(
   table: Table,
   keys: readonly ItemKey[],
   schema: z.ZodMiniType<Item>,
+  onUnreadable?: OnUnreadable,
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
   const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch, abortSignal) =>
-    getBatch(table, batch, schema, { abortSignal }),
+    getBatch(table, batch, schema, { abortSignal, onUnreadable }),
   );
   for await (const batch of batches) items.push(...batch);
   return items;
@@ -68,20 +75,29 @@ export const getItemBatches = <Key extends ItemKey, Item extends ItemKey>(
   table: Table,
   batches: Iterable<readonly Key[]> | AsyncIterable<readonly Key[]>,
   schema: z.ZodMiniType<Item> & { readonly shape: object },
+  onUnreadable?: OnUnreadable,
 ): AsyncGenerator<ItemBatch<Key, Item>, void, void> => {
   const attributes = Object.keys(schema.shape);
   return mapInOrder(batches, BATCHES_AT_ONCE, async (keys, abortSignal) => ({
     keys,
-    items: await getBatch(table, keys, schema, { attributes, abortSignal }),
+    items: await getBatch(table, keys, schema, { attributes, abortSignal, onUnreadable }),
   }));
 };
 export type ItemBatch<Key, Item> = { readonly keys: readonly Key[]; readonly items: readonly Item[] };
+
+type BatchRead = {
+  readonly attributes?: readonly string[];
+  readonly abortSignal: AbortSignal;
+  readonly onUnreadable: OnUnreadable | undefined;
+};
+
+const itemKey = z.object({ pk: z.string() });
 
 const getBatch = async <Item extends ItemKey>(
   { db, table }: Table,
   keys: readonly ItemKey[],
   schema: z.ZodMiniType<Item>,
-  { attributes, abortSignal }: { readonly attributes?: readonly string[]; readonly abortSignal: AbortSignal },
+  { attributes, abortSignal, onUnreadable }: BatchRead,
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let unread: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
@@ -95,10 +111,15 @@ const getBatch = async <Item extends ItemKey>(
       BATCH_READ_RETRY_MS_MAX,
     );
     for (const response of Responses?.[table] ?? []) {
-      const item = schema.parse(response);
-      found.set(item.pk, item);
+      try {
+        const item = schema.parse(response);
+        found.set(item.pk, item);
+      } catch (error) {
+        if (onUnreadable === undefined || !(error instanceof z.$ZodError)) throw error;
+        onUnreadable(itemKey.parse(response).pk, error);
+      }
     }
-    unread = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
+    unread = z.array(itemKey).parse(UnprocessedKeys?.[table]?.Keys ?? []);
     if (unread.length > 0 && !(await nextAttempt())) throw new UnprocessedKeysError();
   }
   return keys.flatMap(({ pk }) => found.get(pk) ?? []);

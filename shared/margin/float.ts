@@ -13,6 +13,7 @@ import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { ADD_SUMS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import {
   advanceSums,
   consumedKobo,
@@ -169,6 +170,8 @@ const PAYMENTS_PER_READ = 1_000;
 const listedPayment = z.pick(floatPaymentSchema, { pk: true, amount_kobo: true, created_at: true });
 
 const MEASURED_EVERY_MS = 3_600_000;
+/** If it was measured last before that, also a call that AWS does not answer raises an alarm. */
+const OVERDUE_MS = 3 * MEASURED_EVERY_MS;
 /** For how many hours the float lasted when it was measured last; undefined until a payment is booked. */
 export const readHoursLeft = async (ledger: Ledger): Promise<number | undefined> =>
   (await getItem(ledger, FLOAT_PK, floatSchema))?.hours_left;
@@ -225,8 +228,27 @@ const advanceAllSums = async (ledger: LedgerInZone, measuredAt: string, deadline
  * ended at once. A run that is out of time is continued by the next one. Resolves with whether it measured.
  */
 export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Promise<boolean> => {
-  const stored = await getItem(ledger, FLOAT_PK, floatSchema);
   const nowMs = ledger.clock();
+  let stored: z.output<typeof floatSchema> | undefined;
+  try {
+    stored = await getItem(ledger, FLOAT_PK, floatSchema);
+    return await measureIfDue(ledger, stored, nowMs, deadline);
+  } catch (error) {
+    // What a run does besides does not depend on the float.
+    const isOverdue = stored !== undefined && nowMs - Date.parse(stored.measured_at) > OVERDUE_MS;
+    if (isTransient(error) && !isOverdue) log.warn("float.measurement_delayed", errorFields(error));
+    else log.alarm("float.not_measured", errorFields(error));
+    putMeasured(stored ?? {}, nowMs);
+    return false;
+  }
+};
+
+const measureIfDue = async (
+  ledger: LedgerInZone,
+  stored: z.output<typeof floatSchema> | undefined,
+  nowMs: number,
+  deadline: Deadline,
+): Promise<boolean> => {
   const measuredAt = stored?.measured_at ?? EPOCH;
   const runDeadline = earlierDeadline(deadlineIn(ADD_SUMS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,

@@ -6,7 +6,7 @@ import { koboText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
 import { timeIn } from "../contract/time-zone.ts";
-import { getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
+import { getItemBatches, getItems, keyBatches, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readAccountPeriods } from "../ledger/period.ts";
 import { ALL_TIMES, accountIdsOf, openKeys } from "../ledger/query-index.ts";
@@ -61,14 +61,19 @@ type Order = z.infer<typeof orderShape>;
 /** For how long after a month was closed its statements are new. */
 const NEW_STATEMENT_MS = 3 * 24 * 3_600_000;
 
-type FindingDeps = { readonly ledger: Ledger; readonly timeZone: string };
+type FindingDeps = {
+  readonly ledger: Ledger;
+  readonly timeZone: string;
+  /** What cannot be read is left out, so that it keeps nothing else from being found. */
+  readonly onUnreadable: OnUnreadable;
+};
 /** The findings of an account are for its owners; those of all accounts for people with a role. */
 type Found = { readonly ofAll: readonly Finding[]; readonly byAccount: ReadonlyMap<string, readonly Finding[]> };
 type Find = (deps: FindingDeps, accounts: readonly Account[]) => Promise<Found>;
 
 /** Reads what is wrong with the accounts of these people, of the kinds that they want. */
 export const findFindings = async (deps: FindingDeps, wanted: readonly Wanted[]): Promise<FindingsFor> => {
-  const accounts = await accountsOf(deps.ledger, wanted);
+  const accounts = await accountsOf(deps, wanted);
   const found = new Map<NotificationKind, Found>();
   for (const kind of new Set(wanted.flatMap(({ kinds }) => kinds))) found.set(kind, await finds[kind](deps, accounts));
   return ({ kinds, roles, ownerKeys }) => {
@@ -82,27 +87,30 @@ export const findFindings = async (deps: FindingDeps, wanted: readonly Wanted[])
 };
 
 /** All accounts, or those that these people own. */
-const accountsOf = async (ledger: Ledger, wanted: readonly Wanted[]): Promise<readonly Account[]> => {
+const accountsOf = async (deps: FindingDeps, wanted: readonly Wanted[]): Promise<readonly Account[]> => {
   const isOfAll = wanted.some(({ kinds, roles }) => kinds.some((kind) => isOfAllAccounts(kind, roles)));
-  const ids = isOfAll ? await accountIdsOf(ledger) : await ownedIds(ledger, wanted);
-  return readAll(ledger, ids.map(accountPk), accountShape);
+  const ids = isOfAll ? await accountIdsOf(deps.ledger) : await ownedIds(deps, wanted);
+  return readAll(deps, ids.map(accountPk), accountShape);
 };
 
-const ownedIds = async (ledger: Ledger, wanted: readonly Wanted[]): Promise<readonly string[]> => {
+const ownedIds = async (
+  { ledger, onUnreadable }: FindingDeps,
+  wanted: readonly Wanted[],
+): Promise<readonly string[]> => {
   const keys = wanted.flatMap(({ ownerKeys }) => ownerKeys.map((pk) => ({ pk })));
-  const owners = await getItems(ledger, keys, ownerItemSchema);
+  const owners = await getItems(ledger, keys, ownerItemSchema, onUnreadable);
   return owners.flatMap(({ accounts }) => [...(accounts ?? [])]);
 };
 
 /** Only the attributes of the schema. */
 const readAll = async <Item extends { readonly pk: string }>(
-  ledger: Ledger,
+  { ledger, onUnreadable }: FindingDeps,
   pks: readonly string[],
   schema: z.ZodMiniType<Item> & { readonly shape: object },
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
   const batches = keyBatches(pks.map((pk) => ({ pk })));
-  for await (const batch of getItemBatches(ledger, batches, schema)) items.push(...batch.items);
+  for await (const batch of getItemBatches(ledger, batches, schema, onUnreadable)) items.push(...batch.items);
   return items;
 };
 
@@ -117,9 +125,9 @@ const eachAccount = (findings: readonly (Finding & { readonly account_id: string
   byAccount: Map.groupBy(findings, ({ account_id }) => account_id),
 });
 
-const findLowWallets: Find = async ({ ledger }, accounts) => {
+const findLowWallets: Find = async (deps, accounts) => {
   const pks = accounts.map(({ account_id }) => walletPk(account_id));
-  const walletOf = new Map((await readAll(ledger, pks, walletShape)).map((wallet) => [wallet.account_id, wallet]));
+  const walletOf = new Map((await readAll(deps, pks, walletShape)).map((wallet) => [wallet.account_id, wallet]));
   return eachAccount(
     accounts.flatMap((account) => {
       const { account_id } = account;
@@ -131,9 +139,9 @@ const findLowWallets: Find = async ({ ledger }, accounts) => {
   );
 };
 
-const findEndpointFaults: Find = async ({ ledger, timeZone }, accounts) => {
+const findEndpointFaults: Find = async ({ ledger, timeZone, onUnreadable }, accounts) => {
   const accountOf = new Map(accounts.map((account) => [account.account_id, account]));
-  const faults = await readEndpointFaults(ledger, accounts);
+  const faults = await readEndpointFaults(ledger, accounts, onUnreadable);
   return eachAccount(
     faults.map(({ account_id, endpoint, name, kind, since }) => {
       const what = `The webhook endpoint "${maskedDigits(name)}" of ${nameOf(accountOf.get(account_id) ?? { name: "" })}`;
@@ -155,11 +163,12 @@ const findEndpointFaults: Find = async ({ ledger, timeZone }, accounts) => {
 };
 
 /** Of all accounts it is one finding, however many orders become stuck while the upstream does not answer. */
-const findStuckOrders: Find = async ({ ledger, timeZone }, accounts) => {
+const findStuckOrders: Find = async (deps, accounts) => {
+  const { ledger, timeZone } = deps;
   const nowMs = ledger.clock();
   const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - STUCK_MS) });
   const pks = keys.map(({ pk }) => pk);
-  const stuck = (await readAll(ledger, pks, orderShape)).filter(
+  const stuck = (await readAll(deps, pks, orderShape)).filter(
     (order) => order.status === "processing" && isStuck(order, nowMs),
   );
   const [oldest] = stuck;

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { getItem, getItems } from "../ledger/get-item.ts";
+import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { notifiedPk } from "../ledger/schema.ts";
 import type { Channel, Recipient } from "./recipient.ts";
@@ -35,11 +35,16 @@ export type Notified = z.infer<typeof notifiedSchema>;
 export const readNotified = (table: Table, personId: string): Promise<Notified | undefined> =>
   getItem(table, notifiedPk(personId), notifiedSchema);
 
-export const listNotified = (table: Table, personIds: readonly string[]): Promise<readonly Notified[]> =>
+export const listNotified = (
+  table: Table,
+  personIds: readonly string[],
+  onUnreadable?: OnUnreadable,
+): Promise<readonly Notified[]> =>
   getItems(
     table,
     personIds.map((personId) => ({ pk: notifiedPk(personId) })),
     notifiedSchema,
+    onUnreadable,
   );
 
 /** Attempts that follow each other without a success: the last one is about 11 hours after the first. */

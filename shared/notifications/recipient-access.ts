@@ -1,7 +1,7 @@
 import { personItemSchema } from "../access/person-item.ts";
 import { SIGN_IN_DAYS_MAX } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
-import { getItems } from "../ledger/get-item.ts";
+import { getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { personIdOf, personPk } from "../ledger/schema.ts";
 import { isoTime } from "../platform/time.ts";
@@ -24,9 +24,10 @@ export type RecipientAccess = {
 export const readRecipientAccess = async (
   table: Table,
   recipients: readonly Recipient[],
+  onUnreadable?: OnUnreadable,
 ): Promise<readonly RecipientAccess[]> => {
   const keys = recipients.map((recipient) => ({ pk: personPk(personIdOf(recipient)) }));
-  const people = await getItems(table, keys, personItemSchema);
+  const people = await getItems(table, keys, personItemSchema, onUnreadable);
   const personOf = new Map(people.map((person) => [person.pk, person]));
   return recipients.flatMap((recipient) => {
     const person = personOf.get(personPk(personIdOf(recipient)));

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { notificationKind } from "../contract/notification-kinds.ts";
-import { getItem, getItems } from "../ledger/get-item.ts";
+import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { ALL_TIMES, listKeys } from "../ledger/query-index.ts";
 import { RECIPIENTS_LIST, recipientPk } from "../ledger/schema.ts";
@@ -36,8 +36,9 @@ export const readRecipient = (table: Table, personId: string): Promise<Recipient
   getItem(table, recipientPk(personId), recipientSchema);
 
 /** Everybody who chose something, the first one first. */
-export const listRecipients = async (table: Table): Promise<readonly Recipient[]> => {
-  const items = await getItems(table, await listKeys(table, RECIPIENTS_LIST, ALL_TIMES), recipientSchema);
+export const listRecipients = async (table: Table, onUnreadable?: OnUnreadable): Promise<readonly Recipient[]> => {
+  const keys = await listKeys(table, RECIPIENTS_LIST, ALL_TIMES);
+  const items = await getItems(table, keys, recipientSchema, onUnreadable);
   // The index lags: some may have stopped.
   return items.filter(({ list_key }) => list_key !== undefined);
 };

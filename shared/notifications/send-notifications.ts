@@ -1,4 +1,5 @@
 import type { NotificationKind } from "../contract/notification-kinds.ts";
+import type { OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { notifiedPk, personIdOf } from "../ledger/schema.ts";
@@ -62,16 +63,22 @@ export const sendNotifications = async (
   deadline: Deadline,
 ): Promise<LogFields<"send-notifications.ran">> => {
   const { ledger } = deps;
-  const recipients = await listRecipients(ledger);
+  const unreadable = new Set<string>();
+  const onUnreadable: OnUnreadable = (pk, error) => {
+    unreadable.add(pk);
+    log.alarm("notification.record_unreadable", { record: pk, ...errorFields(error) });
+  };
+  const recipients = await listRecipients(ledger, onUnreadable);
   const counts = { recipients: recipients.length, sent: 0, not_sent: 0 };
   if (recipients.length === 0 || minuteOf(ledger.clock()) % CHECK_MINUTES !== 0) return counts;
   // Only a sign-in shows that a person still has a role.
-  const known = await readRecipientAccess(ledger, recipients);
+  const known = await readRecipientAccess(ledger, recipients, onUnreadable);
   const notifiable = known.filter(({ until }) => until >= isoTime(ledger.clock()));
-  const findingsFor = await findFindings(deps, notifiable.map(wantedOf));
+  const findingsFor = await findFindings({ ...deps, onUnreadable }, notifiable.map(wantedOf));
   const stored = await listNotified(
     ledger,
     notifiable.map(({ recipient }) => personIdOf(recipient)),
+    onUnreadable,
   );
   const notifiedOf = new Map(stored.map((each) => [each.pk, each]));
   const errors: unknown[] = [];
@@ -84,6 +91,8 @@ export const sendNotifications = async (
   const results = mapInOrder(notifiable, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
     if (deadline.remainingMs() <= RUN_RESERVE_MS) return { sent: 0, not_sent: 0 };
     const pk = notifiedPk(personIdOf(each.recipient));
+    // What the person was notified of is not known: another record would replace it.
+    if (unreadable.has(pk)) return { sent: 0, not_sent: 0 };
     try {
       return await notify(thisRun, each, findingsFor, notifiedOf.get(pk) ?? { pk });
     } catch (error) {

@@ -539,6 +539,20 @@ export const logEvents = {
     meaning: "The daily verification of closed months stopped, because AWS did not answer a call, or throttled it.",
     action: "None: the next run continues it. If it has not ended in two days, period.not_verified is raised.",
   },
+  "float.measurement_delayed": {
+    level: "warn",
+    fields: thrown,
+    meaning: "The float was not measured, because AWS did not answer a call, or throttled it.",
+    action: "None: the next run tries again. If it goes on for three hours, float.not_measured is raised.",
+  },
+  "float.not_measured": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: thrown,
+    meaning:
+      "A float that is nearly used up would not be noticed: its measurement failed, and the last one is reported.",
+    action: "Read the log of reconcile-ledger, then admin float show.",
+  },
   "period.not_verified": {
     level: "alarm",
     urgency: "ticket",
@@ -660,7 +674,7 @@ export const logEvents = {
   "deliveries.not_requeued": {
     level: "alarm",
     urgency: "ticket",
-    fields: { account: "string", endpoint: "string", ...thrown },
+    fields: { account: "string", endpoint: "string", record: "string?", ...thrown },
     meaning:
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
     action: "Read the log of requeue-deliveries.",
@@ -668,7 +682,10 @@ export const logEvents = {
   "subscriptions.not_checked": {
     level: "alarm",
     urgency: "ticket",
-    fields: { webhook: "string", account: "string?", reason: "string?", error: "string?", at: "string?" },
+    fields: {
+      ...{ webhook: "string", account: "string?", record: "string?", reason: "string?" },
+      ...{ error: "string?", at: "string?" },
+    },
     meaning:
       "An app's `wallet.low` or `limit.near` is late: its balance or its limits could not be read. The next run tries again.",
     action: "Read the log of requeue-deliveries.",
@@ -699,6 +716,13 @@ export const logEvents = {
     meaning:
       "A person is not notified any more of what they chose: SNS or the person's chat took no message for 11 hours.",
     action: 'admin notifications list says who: "Notification given up" in docs/runbook.md.',
+  },
+  "notification.record_unreadable": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { record: "string", ...thrown },
+    meaning: "A person is not notified of what this record would show: this release cannot read it. Others are.",
+    action: "Deploy the release that wrote it.",
   },
   "notification.not_unsubscribed": {
     level: "warn",

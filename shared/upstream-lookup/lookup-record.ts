@@ -35,6 +35,10 @@ export const lookupRecordSchema = z.object({
 });
 export type LookupRecord = z.output<typeof lookupRecordSchema>;
 
+/** A finding of a later release, as after a rollback, must not end the questions about all orders: it is none. */
+const readableFinding = z.catch(z.optional(z.enum(lookupFindings)), undefined);
+const readableRecordSchema = z.extend(lookupRecordSchema, { finding: readableFinding, escalated: readableFinding });
+
 type Target = Pick<Transaction, "pk">;
 const lookupPk = (transaction: Target): string => cachePk("upstream-lookup", transactionIdOf(transaction));
 
@@ -46,7 +50,7 @@ export const readLookups = async (
   const records = await getItems(
     cache,
     transactions.map((transaction) => ({ pk: lookupPk(transaction) })),
-    lookupRecordSchema,
+    readableRecordSchema,
   );
   const byPk = new Map(records.map((record) => [record.pk, record]));
   return new Map(
@@ -58,7 +62,7 @@ export const readLookups = async (
 };
 
 export const readLookup = (cache: Table, transaction: Target): Promise<LookupRecord | undefined> =>
-  getItem(cache, lookupPk(transaction), lookupRecordSchema);
+  getItem(cache, lookupPk(transaction), readableRecordSchema);
 
 /** When the order is asked for next. A question that a person requested is not sent before the first one would be. */
 export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number =>

@@ -1,5 +1,5 @@
 import type { AccountEventName } from "../contract/webhook-events.ts";
-import { getItems } from "../ledger/get-item.ts";
+import { getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type OpenKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
@@ -25,6 +25,8 @@ export const checkSubscriptions = async (
   deadline: Deadline,
   check: Check,
 ): Promise<number> => {
+  const onUnreadable: OnUnreadable = (record, error) =>
+    log.alarm("subscriptions.not_checked", { webhook: event, record, ...errorFields(error) });
   let enqueued = 0;
   for await (const keys of subscriptionKeyBatches(ledger, event)) {
     if (deadline.remainingMs() <= RUN_RESERVE_MS) {
@@ -32,7 +34,7 @@ export const checkSubscriptions = async (
       break;
     }
     try {
-      enqueued += await checkBatch(ledger, keys, check);
+      enqueued += await checkBatch(ledger, keys, check, onUnreadable);
     } catch (error) {
       log.alarm("subscriptions.not_checked", { webhook: event, ...errorFields(error) });
     }
@@ -40,12 +42,18 @@ export const checkSubscriptions = async (
   return enqueued;
 };
 
-const checkBatch = async (ledger: Ledger, keys: readonly OpenKey[], check: Check): Promise<number> => {
-  const stored = await getItems(ledger, keys, subscriptionSchema);
+/** A subscription or wallet that cannot be read does not delay the others. */
+const checkBatch = async (
+  ledger: Ledger,
+  keys: readonly OpenKey[],
+  check: Check,
+  onUnreadable: OnUnreadable,
+): Promise<number> => {
+  const stored = await getItems(ledger, keys, subscriptionSchema, onUnreadable);
   // The index lags: some may have ended.
   const subscriptions = stored.filter(({ open }) => open !== undefined);
   const walletKeys = subscriptions.map(({ account_id }) => ({ pk: walletPk(account_id) }));
-  const wallets = await getItems(ledger, walletKeys, walletSchema);
+  const wallets = await getItems(ledger, walletKeys, walletSchema, onUnreadable);
   const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]));
   const checks = mapInOrder(subscriptions, CONCURRENT_ACCOUNTS, (subscription) =>
     checkSafely(check, subscription, walletOf.get(subscription.account_id)),

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import type { Account, StoredEndpoint } from "../access/account-store.ts";
-import { getItem, getItems } from "../ledger/get-item.ts";
+import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { type EndpointKey, endpointHealthPk } from "../ledger/schema.ts";
@@ -44,6 +44,7 @@ export const endpointState = (endpoint: StoredEndpoint, health: EndpointHealth |
 export const readEndpointStates = async (
   ledger: Table,
   accounts: readonly Pick<Account, "account_id" | "endpoints">[],
+  onUnreadable?: OnUnreadable,
 ): Promise<readonly (EndpointState & { readonly account_id: string })[]> => {
   const endpoints = accounts.flatMap((account) =>
     account.endpoints.map((endpoint) => {
@@ -51,7 +52,7 @@ export const readEndpointStates = async (
       return { ...endpoint, account_id, pk: endpointHealthPk({ accountId: account_id, endpoint: endpoint.id }) };
     }),
   );
-  const stored = await getItems(ledger, endpoints, endpointHealthSchema);
+  const stored = await getItems(ledger, endpoints, endpointHealthSchema, onUnreadable);
   const healthOf = new Map(stored.map((health) => [health.pk, health]));
   return endpoints.map(({ pk, account_id, ...endpoint }) => ({
     ...endpointState(endpoint, healthOf.get(pk)),
@@ -71,12 +72,13 @@ export type EndpointFault = {
 export const readEndpointFaults = async (
   ledger: Table,
   accounts: readonly Pick<Account, "account_id" | "endpoints">[],
+  onUnreadable?: OnUnreadable,
 ): Promise<readonly EndpointFault[]> => {
   const enabled = accounts.map(({ account_id, endpoints }) => ({
     account_id,
     endpoints: endpoints.filter(({ status }) => status === "on"),
   }));
-  return (await readEndpointStates(ledger, enabled)).flatMap(
+  return (await readEndpointStates(ledger, enabled, onUnreadable)).flatMap(
     ({ account_id, id, name, status, failing }): EndpointFault[] => {
       if (failing === undefined) return [];
       const fault = { account_id, endpoint: id, name, since: failing.since };

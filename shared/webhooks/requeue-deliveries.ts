@@ -101,7 +101,7 @@ const requeueEndpoint = async ({ ledger, accounts, queue }: RequeueDeps, key: En
   const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
   const { keys, next } = await queryOpen(ledger, parkedDeliveries(key), ALL_TIMES, start, limits);
-  const deliveries = await readParked(ledger, keys);
+  const deliveries = await readParked(ledger, key, keys);
   const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
     queue,
@@ -130,7 +130,7 @@ export const requeueAtOnce = async (
   const { keys } = await queryOpen(ledger, parkedDeliveries(key), ALL_TIMES, undefined, limits);
   if (keys.length === 0) return 0;
   await scheduleRequeue(ledger, key, ledger.clock() + MINUTE_MS);
-  const parked = await readParked(ledger, keys);
+  const parked = await readParked(ledger, key, keys);
   await sendAll(
     queue,
     parked.map((delivery) => ({ accountId: key.accountId, message: messageOf(delivery, "early") })),
@@ -138,8 +138,17 @@ export const requeueAtOnce = async (
   return parked.length;
 };
 
-const readParked = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly Delivery[]> =>
-  (await getItems(ledger, keys, deliverySchema)).filter(({ state, open }) => state === "pending" && open !== undefined);
+/** A delivery that cannot be read stays parked, and does not hold back the others. */
+const readParked = async (
+  ledger: Ledger,
+  { accountId: account, endpoint }: EndpointKey,
+  keys: readonly OpenKey[],
+): Promise<readonly Delivery[]> => {
+  const deliveries = await getItems(ledger, keys, deliverySchema, (record, error) =>
+    log.alarm("deliveries.not_requeued", { account, endpoint, record, ...errorFields(error) }),
+  );
+  return deliveries.filter(({ state, open }) => state === "pending" && open !== undefined);
+};
 
 /** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off` or `removed`. */
 export type Selection =

@@ -277,6 +277,44 @@ test("the share of purchases that ended within 30 s is of 24 hours and without c
   expect(await measured(NOON_MS + 22 * HOUR_MS + 60_000)).toEqual([]);
 });
 
+test("an order of a later release's form raises an alarm, and the last measurement is reported", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  await floatRuns["float fund"](contextAt(NOON_MS, own), { amount_kobo: 100_000, id: "p1", why: "payment" });
+  const ledger = own.ledgerAt(NOON_MS);
+  expect(await measureFloat(inLagos(ledger), forever)).toBe(true);
+  const order = await place(ledger, accountId, { atMs: NOON_MS, priceKobo: 20_00 });
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: order.pk },
+    UpdateExpression: "SET #type = :later",
+    ExpressionAttributeNames: { "#type": "type" },
+    ExpressionAttributeValues: { ":later": "later" },
+  });
+  const log = captureLog();
+  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + HOUR_MS)), forever)).toBe(false);
+  expect(log.lines("float.not_measured")).toMatchObject([{ error: "$ZodError", Alarms: 1 }]);
+  expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([10_000]);
+});
+
+test("a float that AWS does not let a run measure raises an alarm after three hours", async () => {
+  const own = await openOperatorLedger();
+  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS)), forever)).toBe(true);
+  const throttled = Object.assign(new Error("busy"), { name: "ThrottlingException", $retryable: {} });
+  const measured = async (nowMs: number) => {
+    const ledger = own.ledgerAt(nowMs);
+    const query = vi.spyOn(ledger.db, "query").mockRejectedValue(throttled);
+    expect(await measureFloat(inLagos(ledger), forever)).toBe(false);
+    query.mockRestore();
+  };
+  const log = captureLog();
+  await measured(NOON_MS + 3 * HOUR_MS);
+  expect(log.lines("float.measurement_delayed")).toHaveLength(1);
+  expect(log.lines("float.not_measured")).toEqual([]);
+  await measured(NOON_MS + 3 * HOUR_MS + 60_000);
+  expect(log.lines("float.not_measured")).toHaveLength(1);
+});
+
 test("a run adds up sums for half a minute, and the next ones go on with the accounts that it did not reach", async () => {
   const own = await openOperatorLedger();
   let nowMs = NOON_MS;

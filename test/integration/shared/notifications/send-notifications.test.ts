@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
+import { personIdOfIdentity } from "../../../../shared/access/person-item.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ActionContext, ConsoleRequest } from "../../../../shared/actions/action-context.ts";
 import { notificationsRuns } from "../../../../shared/actions/notifications.ts";
@@ -14,7 +15,14 @@ import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { ownedAccounts } from "../../../../shared/console/authorisation.ts";
 import { type NotificationKind, notificationKind } from "../../../../shared/contract/notification-kinds.ts";
-import { accountPk, recipientPk, walletPk } from "../../../../shared/ledger/schema.ts";
+import {
+  accountPk,
+  endpointHealthPk,
+  notifiedPk,
+  personPk,
+  recipientPk,
+  walletPk,
+} from "../../../../shared/ledger/schema.ts";
 import { sendNotifications } from "../../../../shared/notifications/send-notifications.ts";
 import { openSns } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -683,6 +691,67 @@ describe("choosing", () => {
     answer([other, own("Deleted"), own("PendingConfirmation")]);
     await bola.choose({});
     expect(unsubscribe).not.toHaveBeenCalled();
+  });
+});
+
+describe("what has the form of a later release, as after a rollback", () => {
+  /** Gives an attribute of an item a value that only a later release knows. */
+  const makeUnreadable = (pk: string, attribute: string, value: unknown) =>
+    ledger.db.update({
+      TableName: ledger.table,
+      Key: { pk },
+      UpdateExpression: "SET #attribute = :later",
+      ExpressionAttributeNames: { "#attribute": attribute },
+      ExpressionAttributeValues: { ":later": value },
+    });
+  const later = [{ kinds: ["of a later release"] }];
+
+  test.each([
+    ["an account", ({ account }: { account: string }) => makeUnreadable(accountPk(account), "endpoints", later)],
+    ["a wallet", ({ account }: { account: string }) => makeUnreadable(walletPk(account), "balance_kobo", "later")],
+    [
+      "an endpoint's health",
+      async ({ account }: { account: string }) => {
+        await webhookRuns["webhook set"](operators(), { account, url: chat.url });
+        await makeEndpointDown(account);
+        await makeUnreadable(endpointHealthPk(firstEndpoint(account)), "status", "later");
+      },
+    ],
+    [
+      "an open order",
+      async ({ account }: { account: string }) => {
+        const { pk } = await orderOf(account);
+        await makeUnreadable(pk, "type", "later");
+        ledger.nowMs += HOUR_MS;
+      },
+    ],
+    ["a choice", ({ id }: { id: string }) => makeUnreadable(recipientPk(id), "slack", later[0])],
+    ["a person", ({ id }: { id: string }) => makeUnreadable(personPk(id), "roles", ["later"])],
+    ["a record of messages", ({ id }: { id: string }) => makeUnreadable(notifiedPk(id), "by_slack", "later")],
+  ])("%s raises an alarm, and keeps nobody else from being notified", async (_what, make) => {
+    await aPerson("ada", { roles: ["operator"] }).choose({ slack: ALL_KINDS, slack_url: chat.url });
+    const id = personIdOfIdentity("ada");
+    const account = await anAccount("Checkout");
+    await makeLow(await anAccount("Payroll", "bola@example.com"));
+    await aPerson("bola").choose({ slack: ALL_KINDS, slack_url: chat.url });
+    await make({ account, id });
+    const log = captureLog();
+    await run();
+    expect(chat.posted).toContainEqual(expect.stringContaining("The balance of Payroll is"));
+    expect(chat.posted).toContainEqual(expect.stringContaining("Choose others or none"));
+    expect(log.lines().filter(({ Alarms }) => Alarms === 1)).toMatchObject([
+      { event: "notification.record_unreadable", error: "$ZodError" },
+    ]);
+  });
+
+  test("a record of messages that cannot be read is not replaced", async () => {
+    await aPerson("ada", { roles: ["operator"] }).choose({ slack: ALL_KINDS, slack_url: chat.url });
+    const id = personIdOfIdentity("ada");
+    await makeLow(await anAccount("Payroll"));
+    await makeUnreadable(notifiedPk(id), "by_slack", "later");
+    expect(await run()).toMatchObject({ sent: 0 });
+    const { Item } = await ledger.db.get({ TableName: ledger.table, Key: { pk: notifiedPk(id) } });
+    expect(Item).toMatchObject({ by_slack: "later" });
   });
 });
 

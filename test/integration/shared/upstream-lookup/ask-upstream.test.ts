@@ -115,6 +115,22 @@ test("an order of a later release's form is not asked for, and holds back no oth
   expect(await order.stored()).toMatchObject({ status: "success" });
 });
 
+test("a finding of a later release is asked for anew, and holds back no other order", async () => {
+  const service = await aService();
+  const [later, order] = [await service.anOrder(), await service.anOrder()];
+  for (const { atUpstream } of [later, order]) atUpstream("success");
+  await askNow(service.cache, later.transaction, service.ledger.nowMs);
+  await service.cache.db.update({
+    TableName: service.cache.table,
+    Key: { pk: (await later.lookup())?.pk },
+    UpdateExpression: "SET finding = :later, escalated = :later",
+    ExpressionAttributeValues: { ":later": "of a later release" },
+  });
+  expect(await service.ask()).toEqual({ open: 2, due: 2, asked: 2, ended: 2 });
+  expect(await later.stored()).toMatchObject({ status: "success" });
+  expect(await later.lookup()).toMatchObject({ finding: "success" });
+});
+
 describe.each(manners)("with a %s upstream", (manner) => {
   test("an order without an outcome is settled as the upstream answers, and a failed one is refunded once", async () => {
     const service = await aService({}, { manner });

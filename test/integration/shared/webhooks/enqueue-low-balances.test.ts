@@ -208,14 +208,25 @@ describe("a fault", () => {
     expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
   });
 
-  test("a subscription that cannot be read raises an alarm", async () => {
+  test("a subscription that cannot be read raises an alarm, and delays no other account", async () => {
     const shown = alarms();
     const accountId = await anAccount();
     const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
     const broken = { pk, open: "subscription#wallet.low", listed_at: isoTime(ledger.nowMs) };
     await ledger.db.put({ TableName: ledger.table, Item: broken });
-    expect(await run()).toEqual([]);
-    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked" }]);
+    const other = await anAccount();
+    await setBalance(other, 10);
+    expect(await run()).toMatchObject([{ account_id: other }]);
+    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked", record: pk }]);
+  });
+
+  test("a wallet that cannot be read raises an alarm, and delays no other account", async () => {
+    const shown = alarms();
+    const [broken, other] = [await anAccount(), await anAccount()];
+    await setBalance(other, 10);
+    await ledger.db.put({ TableName: ledger.table, Item: { pk: walletPk(broken), balance_kobo: "later" } });
+    expect(await run()).toMatchObject([{ account_id: other }]);
+    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked", record: walletPk(broken) }]);
   });
 
   test("an account without a wallet is left out, and the next one is checked", async () => {

@@ -241,6 +241,35 @@ test("a delivery that the index shows late is requeued when it is due, also if t
   expect((await run()).sent).toEqual(["1"]);
 });
 
+test("a delivery of a later release's form raises an alarm, stays parked, and holds back no other", async () => {
+  const log = captureLog();
+  const accountId = await anAccount();
+  await park(accountId, {}, {}, {});
+  const pk = newDelivery(
+    {
+      event: "transaction.updated",
+      transaction_pk: `transaction#${accountId}-2`,
+      status: "success",
+      endpoint: ENDPOINT,
+    },
+    { accountId, webhookId: "evt_1" },
+    NOON,
+  ).pk;
+  const stateOf = async () => (await tables.db.get({ TableName: tables.ledgerTable, Key: { pk } })).Item?.state;
+  await tables.db.update({
+    TableName: tables.ledgerTable,
+    Key: { pk },
+    UpdateExpression: "SET #state = :later",
+    ExpressionAttributeNames: { "#state": "state" },
+    ExpressionAttributeValues: { ":later": "later" },
+  });
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  expect((await run()).sent).toEqual(["1", "3"]);
+  expect(log.lines("deliveries.not_requeued")).toMatchObject([{ account: accountId, record: pk, Alarms: 1 }]);
+  expect(await requeueAtOnce({ ledger: ledgerOf(), queue: queueOf() }, firstEndpoint(accountId))).toBe(2);
+  expect(await stateOf()).toBe("later");
+});
+
 test("a delivery that was made since the index was read is not sent", async () => {
   const accountId = await anAccount();
   await park(accountId, { state: "delivered" }, {});
