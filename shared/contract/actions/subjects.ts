@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { hasLongNumber, isVirtualNin } from "../own-number.ts";
+import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../own-number.ts";
 import { phoneNumberOf } from "../phone-spelling.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
@@ -32,6 +32,10 @@ const subjectInput = z
     z.refine(({ kind, number }) => subjectNumberOf(kind, number) !== undefined, {
       path: ["number"],
       error: "Must be a NIN or BVN of 11 digits, or a Nigerian mobile number",
+    }),
+    z.refine(({ number, why }) => !hasVirtualNin(why, number.trim()), {
+      path: ["why"],
+      error: "Must not contain the virtual NIN: it is recorded",
     }),
   );
 
