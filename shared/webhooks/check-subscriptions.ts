@@ -7,6 +7,8 @@ import { type Wallet, walletSchema } from "../ledger/wallet.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
+import { allOf } from "../platform/pages.ts";
+import { minuteOf } from "../platform/time.ts";
 import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { type Subscription, subscriptionSchema } from "./subscription.ts";
@@ -18,7 +20,13 @@ type Check = (subscription: Subscription, wallet: Wallet) => Promise<number>;
 
 const CONCURRENT_ACCOUNTS = 10;
 
-/** Calls `check` for each subscription to the event. Resolves with the number of events. */
+/** Multiples of it, without their whole part, are spread evenly between 0 and 1. */
+const GOLDEN_RATIO = 0.618033988749895;
+
+/**
+ * Calls `check` for each subscription to the event. Resolves with the number of events. Each run begins at another place:
+ * of more subscriptions than a run can check, the last ones would never be reached.
+ */
 export const checkSubscriptions = async (
   ledger: Ledger,
   event: AccountEventName,
@@ -28,7 +36,9 @@ export const checkSubscriptions = async (
   const onUnreadable: OnUnreadable = (record, error) =>
     log.alarm("subscriptions.not_checked", { webhook: event, record, ...errorFields(error) });
   let enqueued = 0;
-  for await (const keys of subscriptionKeyBatches(ledger, event)) {
+  const batches = await allOf(subscriptionKeyBatches(ledger, event));
+  const first = Math.floor(((minuteOf(ledger.clock()) * GOLDEN_RATIO) % 1) * batches.length);
+  for (const keys of [...batches.slice(first), ...batches.slice(0, first)]) {
     if (deadline.remainingMs() <= RUN_RESERVE_MS) {
       log.alarm("subscriptions.not_checked", { webhook: event, reason: "out_of_time" });
       break;

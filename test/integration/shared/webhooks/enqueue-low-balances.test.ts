@@ -74,6 +74,31 @@ const alarms = () => {
   return () => log.lines().filter(({ Alarms }) => Alarms === 1);
 };
 
+test("of more subscriptions than a run can check, each one has its turn", async () => {
+  const accountId = await anAccount();
+  await setBalance(accountId, 10);
+  const itemOf = async (pk: string) => (await ledger.db.get({ TableName: ledger.table, Key: { pk } })).Item;
+  const subscription = await itemOf(subscriptionPk("wallet.low", firstEndpoint(accountId)));
+  const wallet = await itemOf(walletPk(accountId));
+  const others = Array.from({ length: 249 }, (_, index) => `acc_${index}`);
+  const items = others.flatMap((account_id) => [
+    { ...subscription, pk: subscriptionPk("wallet.low", firstEndpoint(account_id)), account_id },
+    { ...wallet, pk: walletPk(account_id), account_id },
+  ]);
+  for (let start = 0; start < items.length; start += 25) {
+    const requests = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await ledger.db.batchWrite({ RequestItems: { [ledger.table]: requests } });
+  }
+  const queue = queueOf();
+  for (let minute = 0; minute < 6; minute += 1) {
+    ledger.nowMs += MINUTE_MS;
+    // Time for one batch.
+    const remainingMs = vi.fn(() => 10_000).mockReturnValueOnce(60_000);
+    await enqueueLowBalances({ ledger, queue }, { remainingMs });
+  }
+  expect(new Set(queue.send.mock.calls.map(([, account]) => account))).toEqual(new Set([accountId, ...others]));
+});
+
 describe("a balance below its threshold", () => {
   test("is reported once, and again only after it was not below in between", async () => {
     const accountId = await anAccount();
