@@ -107,6 +107,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["secrets", "set", "reference-key"], /which must never change/],
     [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],
+    [["audit", none], /There is no account acc_0+\./],
     ...[["audit"], ["deliveries", "show"], ["consents", "show"]].map((command): [string[], RegExp] => [
       [...command, "bundle-1042"],
       /There is no transaction bundle-1042\. By the caller's own reference transactions show, consents show and audit find it/,

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import * as z from "#zod";
-import { requireAccount } from "../../../shared/access/account-store.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
@@ -91,5 +90,5 @@ const auditOn = async (context: AdminContext, subject: string, account: string |
     return oldestFirst(pagesOf((cursor) => perform(context, "audit list", { account: SERVICE, cursor })));
   }
   if (!subject.startsWith("acc_")) return (await perform(context, "audit about", { subject, account })).entries;
-  return accountAudit(context, (await requireAccount(context.accounts, subject)).account_id);
+  return accountAudit(context, subject);
 };
