@@ -9,7 +9,7 @@ import type { Catalog } from "../contract/catalog.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
 import { type Kobo, koboFromNaira, koboText, nairaFromKobo } from "../contract/money.ts";
 import type { TransactionType } from "../contract/transaction.ts";
-import { expectedDiscount } from "../ledger/upstream-costs.ts";
+import { expectedDiscount, networksWithDiscount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
@@ -106,7 +106,12 @@ const plannedRule = async (context: ActionContext, input: SetInput) => {
   const read = await context.catalog.read();
   const scope = scopeOf(context, unbounded, catalogOf(read ?? builtInSnapshot));
   const discountOf = (code?: string): number => expectedDiscount(context.costs, input.kind, code) ?? 0;
-  const elsewhere = discountOf();
+  const elsewhere = Math.min(
+    discountOf(),
+    ...networksWithDiscount(context.costs, input.kind)
+      .filter((code) => !scope.networks.includes(code))
+      .map(discountOf),
+  );
   const bound = scope.networks.length === 0 ? elsewhere : Math.min(...scope.networks.map(discountOf));
   const bounded = {
     ...unbounded,

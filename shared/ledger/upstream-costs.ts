@@ -50,6 +50,10 @@ export const expectedDiscount = (
   return (found ?? ofKind.find((one) => one.network === undefined))?.percent;
 };
 
+/** The networks with a discount of their own, whether the catalog has them or not. */
+export const networksWithDiscount = ({ discounts }: UpstreamCosts, kind: TransactionType): readonly string[] =>
+  discounts.flatMap((discount) => (discount.kind === kind && discount.network !== undefined ? [discount.network] : []));
+
 /** What the upstream is expected to charge; undefined if that is unknown. */
 export const expectedCost = (
   costs: UpstreamCosts,

@@ -27,8 +27,8 @@ export const priceRuleSchema = lazyObject(() => ({
    */
   discount_percent_max: z.optional(z.number()),
   /**
-   * Where the bound is above the discount that a network without one of its own has: the networks that it is for, and the
-   * bound of all others. A network may be new to the catalog, or a plan's id may be reused for another one.
+   * Where another network has a lower discount than the bound: the networks that the bound is for, and the bound of all
+   * others. A network may be new to the catalog, or a plan's id may be reused for another one.
    */
   elsewhere: z.optional(z.object({ not: z.array(z.string()), discount_percent_max: z.number() })),
 }));

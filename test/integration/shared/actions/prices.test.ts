@@ -155,6 +155,19 @@ describe("a rule without a network, where each network has a discount of its own
     expect(await pricesOf(caller, { kind: "data", planId: 101 })).toEqual([475, 500, 500, 500]);
   });
 
+  test("does not sell below cost for a network that is added later, and whose discount is lower than that of the kind", async () => {
+    const lower = upstreamCosts.parse({
+      discounts: [
+        { kind: "airtime", percent: 3 },
+        { kind: "airtime", network: "smile", percent: 1 },
+      ],
+    });
+    const { accountId: account } = await operator.anAccount();
+    const input = { account, kind: "airtime", percent: -3, why: "contract" } as const;
+    await pricesRuns["prices set"]({ ...contextAt(), costs: lower }, input);
+    expect(await pricesOf({ accountId: account, priceList: 1 }, { kind: "airtime" })).toEqual([485, 485, 500, 500]);
+  });
+
   test("is bounded by the discount of the kind while the catalog has no network", async () => {
     const empty = async () => snapshotOf({ networks: [], data_plans: [] }, NOON_MS);
     const context = { ...contextAt(), catalog: { ...contextAt().catalog, read: empty } };
