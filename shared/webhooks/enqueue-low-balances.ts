@@ -2,8 +2,9 @@ import { type Kobo, nairaFromKobo } from "../contract/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import type { Wallet } from "../ledger/wallet.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
+import { CHECK_BALANCES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type CheckDeps, checkSubscriptions } from "./check-subscriptions.ts";
 import type { Subscription } from "./subscription.ts";
 import { walletLowBody } from "./webhook-body.ts";
@@ -13,10 +14,12 @@ import type { AccountEvent } from "./webhook-event.ts";
  * Enqueues `wallet.low` for each subscription of an account whose balance is below its threshold for the first time since it
  * was not. Resolves with the number of events.
  */
-export const enqueueLowBalances = (deps: CheckDeps, deadline: Deadline): Promise<number> =>
-  checkSubscriptions(deps.ledger, "wallet.low", deadline, async (subscription, wallet) =>
+export const enqueueLowBalances = (deps: CheckDeps, deadline: Deadline): Promise<number> => {
+  const own = earlierDeadline(deadline, deadlineIn(CHECK_BALANCES_MS_MAX + RUN_RESERVE_MS, deps.ledger.clock));
+  return checkSubscriptions(deps.ledger, "wallet.low", own, async (subscription, wallet) =>
     (await checkBalance(deps, subscription, wallet)) ? 1 : 0,
   );
+};
 
 /**
  * The event is stored with the mark before it is enqueued, and removed after that: a crash in between sends the same

@@ -74,13 +74,14 @@ const alarms = () => {
   return () => log.lines().filter(({ Alarms }) => Alarms === 1);
 };
 
-test("of more subscriptions than a run can check, each one has its turn", async () => {
+/** 300 subscribed accounts with low balances, which are three batches. */
+const manyAccounts = async (): Promise<readonly string[]> => {
   const accountId = await anAccount();
   await setBalance(accountId, 10);
   const itemOf = async (pk: string) => (await ledger.db.get({ TableName: ledger.table, Key: { pk } })).Item;
   const subscription = await itemOf(subscriptionPk("wallet.low", firstEndpoint(accountId)));
   const wallet = await itemOf(walletPk(accountId));
-  const others = Array.from({ length: 249 }, (_, index) => `acc_${index}`);
+  const others = Array.from({ length: 299 }, (_, index) => `acc_${index}`);
   const items = others.flatMap((account_id) => [
     { ...subscription, pk: subscriptionPk("wallet.low", firstEndpoint(account_id)), account_id },
     { ...wallet, pk: walletPk(account_id), account_id },
@@ -89,6 +90,11 @@ test("of more subscriptions than a run can check, each one has its turn", async 
     const requests = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
     await ledger.db.batchWrite({ RequestItems: { [ledger.table]: requests } });
   }
+  return [accountId, ...others];
+};
+
+test("of more subscriptions than a run can check, each one has its turn", async () => {
+  const accounts = await manyAccounts();
   const queue = queueOf();
   for (let minute = 0; minute < 6; minute += 1) {
     ledger.nowMs += MINUTE_MS;
@@ -96,7 +102,18 @@ test("of more subscriptions than a run can check, each one has its turn", async 
     const remainingMs = vi.fn(() => 10_000).mockReturnValueOnce(60_000);
     await enqueueLowBalances({ ledger, queue }, { remainingMs });
   }
-  expect(new Set(queue.send.mock.calls.map(([, account]) => account))).toEqual(new Set([accountId, ...others]));
+  expect(new Set(queue.send.mock.calls.map(([, account]) => account))).toEqual(new Set(accounts));
+});
+
+test("a run that takes long leaves half of its time to limits that are near", async () => {
+  const shown = alarms();
+  await manyAccounts();
+  const queue = queueOf();
+  queue.send.mockImplementation(async () => {
+    ledger.nowMs += 200;
+  });
+  expect(await enqueueLowBalances({ ledger, queue }, deadlineIn(60_000, ledger.clock))).toBe(100);
+  expect(shown()).toMatchObject([{ webhook: "wallet.low", reason: "out_of_time" }]);
 });
 
 describe("a balance below its threshold", () => {
