@@ -1,5 +1,6 @@
 import type { QueueClient } from "../platform/aws-clients.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
+import { messageBody } from "../platform/message-body.ts";
 import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { OutcomeMessage } from "./outcome-message.ts";
 
@@ -12,7 +13,7 @@ export type OutcomeQueue = {
 
 export const outcomeQueue = (sqs: Pick<QueueClient, "sendMessage">, queueUrl: string): OutcomeQueue => ({
   send: async (message, delayS, deadline) => {
-    const sent = { QueueUrl: queueUrl, MessageBody: JSON.stringify(message), DelaySeconds: delayS };
+    const sent = { QueueUrl: queueUrl, MessageBody: messageBody(message), DelaySeconds: delayS };
     await sqs.sendMessage(sent, { abortSignal: abortAfter(deadline.remainingMs() - RESPONSE_RESERVE_MS) });
   },
 });

@@ -1,6 +1,7 @@
 import type { BatchResultErrorEntry, SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
 import type { QueueClient } from "../platform/aws-clients.ts";
+import { messageBody } from "../platform/message-body.ts";
 import { accountEvent, transactionEvent } from "./webhook-event.ts";
 
 const copy = {
@@ -61,7 +62,7 @@ export const deliveryQueue = (sqs: Pick<QueueClient, "sendMessageBatch">, queueU
   };
   return {
     send: async (message, accountId) => {
-      const MessageBody = JSON.stringify(message);
+      const MessageBody = messageBody(message);
       const bytes = Buffer.byteLength(MessageBody);
       const isFull = open?.entries.length === BATCH_MESSAGES_MAX || (open?.bytes ?? 0) + bytes > BATCH_BYTES_MAX;
       if (open === undefined || isFull) open = begin();

@@ -50,7 +50,8 @@ afterAll(() => sqs.stop());
 
 describe("the outcomes queue", () => {
   test("a message of the outcomes queue is received and parsed as it was sent", async () => {
-    for (const message of [settlement, voided, event, unreadable]) {
+    const odd: OutcomeMessage = { ...event, reference: "U-\ufffe\uffff\u{1f600}" };
+    for (const message of [settlement, voided, event, unreadable, odd]) {
       await outcomeQueue(sqs.client, sqs.url("outcomes")).send(message, 0, deadlineIn(5_000));
       const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("outcomes") }));
       expect(Messages.map(({ Body = "" }) => outcomeMessage.parse(JSON.parse(Body)))).toEqual([message]);
