@@ -56,7 +56,7 @@ test("a caller gets wallet.low once for each fall below its threshold, and an op
   expect(second?.headers.id).not.toBe(first?.headers.id);
 
   const id = first?.headers.id ?? "";
-  expect((await service.admin(["deliveries", "list", account])).stdout).toMatch(new RegExp(`${id} +wallet.low`));
+  expect((await service.admin(["deliveries", "list", account])).stdout).toMatch(new RegExp(`${id} +1 +wallet.low`));
   await eventually(async () =>
     expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/delivered +200/),
   );

@@ -267,6 +267,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Low success rate": nothing,
   "Orders end late": nothing,
   "Float low": { begin: async () => ({ naira: "500000", id: "GTB-float-1" }) },
+  "Float not measured": nothing,
   "Upstream balance empty": emptyUpstream,
   "Upstream unreachable": nothing,
   "Unrecognized answers": unrecognizedAnswer,
