@@ -131,8 +131,8 @@ const isAboutAnother = (
 ): boolean => {
   const named = headers.get("x-caller-reference");
   const transaction = headers.get("x-transaction-reference");
-  if (reference === undefined || !(named || transaction)) return false;
-  return named !== reference || Boolean(transaction && !isOfMode(settings, transaction));
+  if (!reference || !(named || transaction)) return false;
+  return named !== reference || (!!transaction && !isOfMode(settings, transaction));
 };
 
 const errorFrom = (

@@ -1,7 +1,7 @@
 import { type Received, type ServiceRequest, wholeNumber } from "./attempt.ts";
 import { cancelOrder } from "./cancel.ts";
 import type { IdentityTransaction, PurchasedTransaction, TransactionType } from "./contract-types.ts";
-import { AbortedError, OutcomeUnknownError, ServiceError, withTransaction } from "./errors.ts";
+import { OutcomeUnknownError, ServiceError, withTransaction } from "./errors.ts";
 import { isRecord, withSnakeCase } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
@@ -127,10 +127,7 @@ const placeOrder = async <Data>(
     if (found === undefined) throw error;
     if (found.errorCode === "order_cancelled") throw withTransaction(refusal, found.reference);
     // Another request than the refused one placed the order: a replay is its answer.
-    return send(settings, request, left()).catch((replayError: unknown) => {
-      // An abort before the replay is one after the order.
-      throw replayError instanceof AbortedError ? new OutcomeUnknownError(reference, replayError.cause) : replayError;
-    });
+    return send(settings, request, left(), true);
   }
 };
 

@@ -18,18 +18,20 @@ const RETRY_MS_MIN = 1_000;
 
 /**
  * Sends the request until an answer decides the call, with the same bytes, and so the same reference, in every attempt.
+ * An order that was sent before is not decided by an abort.
  */
 export const send = async <Data>(
   settings: Settings,
   request: ServiceRequest<Data>,
   { timeoutMs = settings.timeoutMs, signal }: CallOptions,
+  wasSentBefore = false,
 ): Promise<Data> => {
   const { reference } = request;
   const deadline = performance.now() + parseMs("timeoutMs", timeoutMs);
   let preliminary: { readonly data: Data } | undefined;
 
   for (let number = 1; ; number += 1) {
-    if (signal?.aborted) throw abortError(reference, number > 1, signal.reason);
+    if (signal?.aborted) throw abortError(reference, wasSentBefore || number > 1, signal.reason);
     const startedAt = performance.now();
     const leftMs = number === 1 ? timeoutMs : Math.max(deadline - startedAt, RETRY_MS_MIN);
     const tried = await attempt(settings, request, Math.min(settings.attemptTimeoutMs, leftMs), signal);

@@ -13,8 +13,11 @@ import { newApp, packedClient } from "../../../builders/packed-client.ts";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** Bytes in gzip of what an app loads. */
-const SIZE_BYTES_MAX = 8 * 1_024;
+/** KB in gzip of what an app loads. CommonJS has a table of its exports besides. */
+const sizes = [
+  ["dist/esm/index.js", 8],
+  ["dist/cjs/index.js", 8.5],
+] as const;
 
 /** The newest TypeScript, and the last one with a JavaScript API and `moduleResolution` "node": the generator's. */
 const compilers = {
@@ -33,10 +36,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const built = (name: string): string => readFileSync(join(folder, "package", name), "utf8");
 
 describe("the packed client", () => {
-  test.each(["dist/esm/index.js", "dist/cjs/index.js"])("has at most 8 KB in gzip: %s", (name) => {
+  test.each(sizes)("has in gzip, as %s, at most %d KB", (name, maxKb) => {
     const bytes = gzipSync(built(name), { level: 9 }).length;
     expect(bytes).toBeGreaterThan(1_000);
-    expect(bytes).toBeLessThanOrEqual(SIZE_BYTES_MAX);
+    expect(bytes).toBeLessThanOrEqual(maxKb * 1_024);
   });
 
   test("has no dependencies and imports nothing", () => {
