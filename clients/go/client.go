@@ -266,7 +266,7 @@ func (c *Client) isOurs(reference, status string) bool {
 	return isKnown && c.isOfMode(reference)
 }
 
-// isOfMode says whether a transaction is of the key's mode: what became of a simulated one says nothing about a live order.
+// isOfMode says whether a transaction is of the key's mode: the status of a simulated one says nothing about a live order.
 func (c *Client) isOfMode(reference string) bool {
 	return strings.HasPrefix(reference, "TEST_") == strings.HasPrefix(c.apiKey, "test_")
 }

@@ -239,7 +239,7 @@ public final class AirtimeClient {
     return reference != null && status != null && STATUSES.contains(status) && isOfMode(reference);
   }
 
-  /** Whether a transaction is of the key's mode: what became of a simulated one says nothing about a live order. */
+  /** Whether a transaction is of the key's mode: the status of a simulated one says nothing about a live order. */
   private boolean isOfMode(String reference) {
     return reference.startsWith("TEST_") == apiKey.startsWith("test_");
   }
