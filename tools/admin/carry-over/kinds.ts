@@ -244,12 +244,12 @@ const compareConsent = compareWith(removedFromConsent, (_parsed, old, restored):
   return { kind: "update", item: { ...kept, pk: restored.pk }, when: unchanged(removedFromConsent, restored) };
 });
 
-const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
-  if (other === undefined) return one;
-  const expiresAt = earlierExpiry(one.expires_at, other.expires_at);
-  const isRevoked = one.status === "revoked" || other.status === "revoked";
+/** A key as the later account has it. */
+const mergeKeys = (later: AccountKey, other: AccountKey): AccountKey => {
+  const expiresAt = earlierExpiry(later.expires_at, other.expires_at);
+  const isRevoked = later.status === "revoked" || other.status === "revoked";
   return {
-    ...one,
+    ...later,
     status: isRevoked ? "revoked" : "active",
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
   };
@@ -259,19 +259,18 @@ const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey =
 const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
   const known = new Set(restored.keys.map(({ key_id }) => key_id));
   return [
-    ...restored.keys.map((key) =>
-      mergeKeys(
-        key,
-        old.keys.find(({ key_id }) => key_id === key.key_id),
-      ),
-    ),
+    ...restored.keys.map((key) => {
+      const other = old.keys.find(({ key_id }) => key_id === key.key_id);
+      if (other === undefined) return key;
+      return old.version > restored.version ? mergeKeys(other, key) : mergeKeys(key, other);
+    }),
     ...old.keys.filter(({ key_id }) => !known.has(key_id)),
   ];
 };
 
 /**
- * Addresses, name, endpoints, owners and price rules of the later version; keys and restriction of whichever is stricter. An
- * account is closed if the old ledger has it so: one that was reopened there may have lines that the restored one lacks.
+ * Addresses, name, limits, endpoints, owners and price rules of the later version; keys and restriction of whichever is
+ * stricter. An account is closed if the old ledger has it so: one that was reopened there may have lines that the restored one lacks.
  */
 const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const isOldNewer = old.version > restored.version;

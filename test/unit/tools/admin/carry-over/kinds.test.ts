@@ -160,7 +160,7 @@ test("an id of an endpoint is used in neither ledger again, whichever has the la
   expect(compare(made(4, 3), made(2, 5))).toMatchObject({ item: { endpoints_made: 4 } });
 });
 
-type Key = { key_id: string; status?: string; expires_at?: string };
+type Key = { key_id: string; status?: string; expires_at?: string; order_limits?: object };
 const account = (changes: { version: number; status?: string; whitelist?: string[]; keys?: Key[] }): Item => ({
   pk: "account#acc_1",
   account_id: "acc_1",
@@ -208,6 +208,21 @@ test("an account has all keys of both ledgers, revoked if either is, with the ea
   // A second comparison finds nothing to do.
   if (step.kind !== "update") throw new Error("It was not updated");
   expect(compare(old, step.item)).toEqual({ kind: "present" });
+});
+
+test("a key has the limits of the ledger in which its account has the higher version, and is revoked if it is in either", () => {
+  const order_limits = { day_naira: 1_000 };
+  const limited = account({ version: 5, keys: [{ key_id: "a", order_limits }] });
+  const unlimited = account({ version: 3, keys: [{ key_id: "a", status: "revoked" }] });
+  const step = compare(limited, unlimited);
+  expect(step).toMatchObject({ item: { keys: [{ key_id: "a", status: "revoked", order_limits }] } });
+  if (step.kind !== "update") throw new Error("It was not updated");
+  expect(compare(limited, step.item)).toEqual({ kind: "present" });
+  // The limits were removed since.
+  const removed = compare({ ...unlimited, version: 7 }, limited);
+  expect(removed).toMatchObject({ item: { keys: [{ key_id: "a", status: "revoked" }] } });
+  expect(removed).not.toHaveProperty("item.keys.0.order_limits");
+  expect(compare(unlimited, limited)).toMatchObject({ item: { keys: [{ status: "revoked", order_limits }] } });
 });
 
 test("an account has the addresses of the ledger in which it has the higher version", () => {
