@@ -345,7 +345,8 @@ export const setKeyLimits = (
     },
   );
 
-const limitsField = (limits: OrderLimits) => (Object.keys(limits).length === 0 ? {} : { order_limits: limits });
+/** The field of an account or a key with its limits; none without limits. */
+export const limitsField = (limits: OrderLimits) => (Object.keys(limits).length === 0 ? {} : { order_limits: limits });
 
 /**
  * Replaces the list of those who may manage an account in the console. Also for a closed account, whose owners keep read

@@ -33,6 +33,15 @@ export const raisesLimits = (before: OrderLimits, after: OrderLimits): boolean =
     (each) => (before[each] ?? Number.POSITIVE_INFINITY) < (after[each] ?? Number.POSITIVE_INFINITY),
   );
 
+/** The lower one of each limit. */
+export const lowerLimits = (one: OrderLimits, other: OrderLimits): OrderLimits =>
+  Object.fromEntries(
+    orderLimitName.options.flatMap((each) => {
+      const max = Math.min(one[each] ?? Number.POSITIVE_INFINITY, other[each] ?? Number.POSITIVE_INFINITY);
+      return Number.isFinite(max) ? [[each, max]] : [];
+    }),
+  );
+
 /** Whose limit it is. */
 export type LimitedBy = "account" | "key";
 

@@ -10,6 +10,7 @@ import {
   requireAccount,
   retryUntilDone,
 } from "../../shared/access/account-store.ts";
+import { limitsField } from "../../shared/access/accounts.ts";
 import {
   type AccountKey,
   addAsRevoked,
@@ -23,6 +24,7 @@ import {
   whitelistRanges,
 } from "../../shared/access/key-item.ts";
 import { findKeys, type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
+import { lowerLimits, orderLimitsText, raisesLimits } from "../../shared/contract/order-limits.ts";
 import { commonEntitlements, entitlementsText } from "../../shared/contract/permission.ts";
 import type { AuditPut } from "../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../shared/ledger/query-index.ts";
@@ -47,7 +49,9 @@ export type KeyDifference = {
     | "key_item_differs"
     | "account_restricted_in_one"
     | "whitelist_narrower_in_one"
-    | "entitled_to_less_in_one";
+    | "entitled_to_less_in_one"
+    | "limits_lower_in_one"
+    | "duplicate_window_longer_in_one";
   /** The state after the reconciliation. */
   readonly result: string;
 };
@@ -79,7 +83,18 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
   const live = keys.filter((key) => !isInactive(key, nowMs)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
   const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
   const entitlements = live.map((item) => item.entitlements).reduce(commonEntitlements, before.entitlements);
-  const account = { ...before, keys, status, whitelist: intersectWhitelists(before.whitelist, live), entitlements };
+  const { order_limits: limitsBefore = {}, duplicate_window_s: windowBefore, ...others } = before;
+  const limits = live.map((item) => item.account_limits ?? {}).reduce(lowerLimits, limitsBefore);
+  const window = Math.max(windowBefore ?? 0, ...live.map((item) => item.duplicate_window_s ?? 0));
+  const account = {
+    ...others,
+    keys,
+    status,
+    whitelist: intersectWhitelists(before.whitelist, live),
+    entitlements,
+    ...limitsField(limits),
+    ...(window > 0 && { duplicate_window_s: window }),
+  };
 
   if (status !== before.status) {
     findings.push({ account_id, found: "account_restricted_in_one", result: "restricted" });
@@ -92,6 +107,12 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
   }
   if (!isDeepStrictEqual(account.entitlements, before.entitlements)) {
     findings.push({ account_id, found: "entitled_to_less_in_one", result: entitlementsText(account.entitlements) });
+  }
+  if (raisesLimits(limits, limitsBefore)) {
+    findings.push({ account_id, found: "limits_lower_in_one", result: orderLimitsText(limits) });
+  }
+  if (window !== (windowBefore ?? 0)) {
+    findings.push({ account_id, found: "duplicate_window_longer_in_one", result: `${window} s` });
   }
   const keyWrites: KeyWrite[] = [];
   for (const key of keys) {
@@ -112,8 +133,10 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
 const mergeKeyWithItem = (key: AccountKey, item: KeyItem | undefined): AccountKey => {
   if (item === undefined) return key;
   const expiresAt = earlierExpiry(key.expires_at, item.expires_at);
+  const { order_limits: limits = {}, ...others } = key;
   return {
-    ...key,
+    ...others,
+    ...limitsField(lowerLimits(limits, item.key_limits ?? {})),
     status: item.status === "revoked" ? "revoked" : key.status,
     permissions: key.permissions.filter((permission) => item.permissions?.has(permission)),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
@@ -174,7 +197,10 @@ const differenceOf = (
   if (before.status !== item.status) return "key_revoked_in_one";
   if (key.status === "revoked") return undefined;
   if (before.expires_at !== item.expires_at) return "key_ends_sooner_in_one";
-  return isWritten || before.permissions.length !== key.permissions.length ? "key_item_differs" : undefined;
+  const isLess =
+    before.permissions.length !== key.permissions.length ||
+    raisesLimits(key.order_limits ?? {}, before.order_limits ?? {});
+  return isWritten || isLess ? "key_item_differs" : undefined;
 };
 
 const describeKey = ({ status, expires_at }: AccountKey): string =>

@@ -4,7 +4,10 @@ import {
   createKey,
   revokeKey,
   rotateKey,
+  setAccountLimits,
   setAccountStatus,
+  setDuplicateWindow,
+  setKeyLimits,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
@@ -140,6 +143,39 @@ describe("a reconciliation of the keys", () => {
       await access.isAdmitted(key, NEIGHBOUR),
     ];
     expect(inside).toEqual([true, false, false]);
+  });
+
+  test("a reconciliation of the keys keeps the lower of two limits and the longer window for duplicates, whichever table was restored", async () => {
+    const { store } = access;
+    const windowLonger = ["duplicate_window_longer_in_one", "300 s"];
+    for (const [restored, found] of [
+      ["ledger", [windowLonger]],
+      ["access", []],
+    ] as const) {
+      const { key, keyId, accountId } = await access.anAccount();
+      await setAccountLimits(store, accountId, { day_naira: 50_000, day_orders: 10 });
+      await setKeyLimits(store, accountId, keyId, { order_naira: 500 });
+      await setDuplicateWindow(store, accountId, 60);
+      const restore = restored === "ledger" ? await access.rememberAccount(accountId) : await access.rememberItem(key);
+      await setAccountLimits(store, accountId, { day_naira: 20_000, day_orders: 20 });
+      await setKeyLimits(store, accountId, keyId, { order_naira: 900, month_orders: 7 });
+      await setDuplicateWindow(store, accountId, 300);
+      await restore();
+      expect(about(await reconcile(), accountId)).toEqual([
+        ["limits_lower_in_one", "day_naira=20000 day_orders=10"],
+        ...found,
+        ["key_item_differs", "active"],
+      ]);
+      const [ofAccount, ofKey] = [
+        { day_naira: 20_000, day_orders: 10 },
+        { order_naira: 500, month_orders: 7 },
+      ];
+      const { order_limits, keys, ...account } = await access.account(accountId);
+      expect([order_limits, keys[0]?.order_limits, account.duplicate_window_s]).toEqual([ofAccount, ofKey, 300]);
+      const { account_limits, key_limits, ...item } = await access.keyItem(key);
+      expect([account_limits, key_limits, item.duplicate_window_s]).toEqual([ofAccount, ofKey, 300]);
+      expect(about(await reconcile(), accountId)).toEqual([]);
+    }
   });
 
   test("a reconciliation of the keys revokes the keys of an unknown account with an audit entry, and changes nothing in a dry run", async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
@@ -224,7 +225,7 @@ test("a wallet that is restricted while its seal is carried over stays restricte
   expect(await readWallet(restored, accountId)).toMatchObject({ restricted: true, sealed_to: sealedTo });
 });
 
-test("a carry-over reports items of an unknown kind and unreadable ones, and copies the others", async () => {
+test("a carry-over reports items of an unknown kind and unreadable ones, as docs/recovery.md quotes, and copies the others", async () => {
   await restore();
   const put = (Item: Record<string, unknown>) => old.db.put({ TableName: old.table, Item });
   await put({ pk: "lock#1", until: "tomorrow" });
@@ -237,6 +238,8 @@ test("a carry-over reports items of an unknown kind and unreadable ones, and cop
       { item: "funding#BROKEN", what: "cannot be read" },
     ]),
   );
+  const recovery = readFileSync("docs/recovery.md", "utf8");
+  for (const { what } of discrepancies) expect(recovery).toContain(`| \`${what}\` |`);
   const items = await itemsOf(restored);
   expect([items.has("lock#1"), items.has("funding#BROKEN"), items.size > 3]).toEqual([false, false, true]);
 });
