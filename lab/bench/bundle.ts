@@ -8,13 +8,15 @@ import { SDK_FILE } from "../../infra/bundle/sdk-file.ts";
 import type { Stack } from "./stacks.ts";
 
 const runtime = fileURLToPath(new URL("lambda-runtime.ts", import.meta.url));
+/** What invokes a bundle has no types: Node takes longer to remove them than a handler to start. */
+export const runtimeOptions = { bundle: true, format: "esm", platform: "node" } as const satisfies BuildOptions;
 
 export const origins = ["AWS SDK", "zod", "frameworks and middleware", "other packages", "own code"] as const;
 export type Origin = (typeof origins)[number];
 
 export type Bundle = {
   readonly path: string;
-  /** What invokes it, without types, because Node takes longer to remove them than a handler to start. */
+  /** What invokes it. */
   readonly runtimePath: string;
   readonly bytes: number;
   readonly gzipBytes: number;
@@ -46,7 +48,7 @@ export const bundleOf = async ({ entry, bundle }: Stack, outfile: string): Promi
   // Beside each bundle, although only the service's may load it.
   writeFileSync(join(dirname(outfile), SDK_FILE), (await codeOf(sdkOptions.entryPoints[0], sdkOptions)).bytes);
   const runtimePath = `${outfile}.runtime.mjs`;
-  writeFileSync(runtimePath, (await codeOf(runtime, { bundle: true, format: "esm", platform: "node" })).bytes);
+  writeFileSync(runtimePath, (await codeOf(runtime, runtimeOptions)).bytes);
   return {
     path: outfile,
     runtimePath,

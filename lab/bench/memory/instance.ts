@@ -1,12 +1,11 @@
-import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { functionSpecs } from "../../../functions/specs.ts";
 import type { FunctionName } from "../../../infra/functions.ts";
+import { LAMBDA_FLAGS } from "../../../test/builders/lambda-flags.ts";
 import { startChild } from "../child.ts";
 import { openCpuShare } from "./cpu-share.ts";
-import { type Invoked, invoked } from "./invocation.ts";
+import { type Invocation, type Invoked, invoked } from "./invocation.ts";
 
-const runtime = fileURLToPath(new URL("runtime.ts", import.meta.url));
 const report = z.union([z.literal("loaded"), invoked]);
 let instances = 0;
 
@@ -16,21 +15,22 @@ export type Instance = {
   readonly stop: () => Promise<void>;
 };
 
-type Files = { readonly bundle: string; readonly log: string };
+type Files = { readonly runtime: string; readonly bundle: string; readonly log: string };
 
 export const startInstance = async (
   name: FunctionName,
   memoryMb: number,
-  { bundle, log }: Files,
+  { runtime, bundle, log }: Files,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Instance> => {
   instances += 1;
   const share = openCpuShare(`bench-${process.pid}-${instances}-${name}-${memoryMb}`, memoryMb);
-  const command = share.limited([process.execPath, runtime, bundle]);
+  const command = share.limited([process.execPath, ...LAMBDA_FLAGS, runtime, bundle]);
   const { nextMessage, ask, stop } = startChild(command, environment, log, report);
   await nextMessage();
   return {
-    invoke: async (event) => invoked.parse(await ask({ event, timeoutS: functionSpecs[name].timeoutS })),
+    invoke: async (event) =>
+      invoked.parse(await ask({ event, timeoutS: functionSpecs[name].timeoutS } satisfies Invocation)),
     stop: async () => {
       await stop();
       share.remove();

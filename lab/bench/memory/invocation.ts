@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /** What an instance is sent: the event, and the function's time-out. */
-export const invocation = z.object({ event: z.unknown(), timeoutS: z.number() });
+export type Invocation = { readonly event: unknown; readonly timeoutS: number };
 
 /** What it returns: the handler's answer, how long that took, its CPU time, and the most memory that it ever had. */
 export const invoked = z.object({

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import * as z from "zod";
 import { functionSpecs } from "../../../functions/specs.ts";
@@ -17,6 +18,7 @@ import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import { createTables } from "../../../tools/local/tables.ts";
 import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
+import { runtimeOptions } from "../bundle.ts";
 import { isShort, times } from "../extent.ts";
 import type { Part, Report } from "../part.ts";
 import { serviceEnvironment } from "../service-environment.ts";
@@ -28,6 +30,7 @@ import type { Invoked } from "./invocation.ts";
 import { type MeasuredFunction, measuredFunctions, prepareInvocations } from "./invocations.ts";
 import { ENDPOINT_MS, openOutside, UPSTREAM_MS } from "./outside.ts";
 
+const runtimeSource = fileURLToPath(new URL("runtime.ts", import.meta.url));
 const sizesMb = isShort ? [WHOLE_CORE_MB] : [128, 256, 384, 448, 512, 768, 1_024, WHOLE_CORE_MB];
 /** Of a call to AWS, besides the emulator's own time. */
 const AWS_DELAY_MS = 5;
@@ -111,6 +114,7 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
     for (const memoryMb of sizesMb) connections.set(memoryMb, await openConnections());
     await createTables(dynamodb.endpoint);
     const invocations = await prepareInvocations(db, secrets, endpoint.endpointUrl);
+    await build({ ...runtimeOptions, entryPoints: [runtimeSource], outfile: file("runtime.mjs") });
     const results: SizeResults[] = [];
     for (const name of isShort ? measuredFunctions.slice(-1) : measuredFunctions) {
       const bundle = file(`${name}.mjs`);
@@ -118,7 +122,8 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
       await build({ ...sdkOptions, outfile: file(SDK_FILE) });
       const sizes: Size[] = [];
       for (const [memoryMb, ofSize] of connections) {
-        sizes.push(await measureFirst({ name, memoryMb, bundle, connections: ofSize, next: invocations[name] }));
+        const unstarted = { name, memoryMb, runtime: file("runtime.mjs"), bundle };
+        sizes.push(await measureFirst({ ...unstarted, connections: ofSize, next: invocations[name] }));
       }
       results.push(...(await measureWarm(name, sizes)));
       report(`${name} is measured`);
@@ -137,6 +142,7 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
 type Unstarted = {
   readonly name: MeasuredFunction;
   readonly memoryMb: number;
+  readonly runtime: string;
   readonly bundle: string;
   readonly connections: Connections;
   readonly next: () => Promise<unknown>;
@@ -145,13 +151,13 @@ type Size = Unstarted & { readonly firstMs: readonly number[]; readonly instance
 
 /** Measures new instances, from the start of the process to the first response, and leaves the last one running. */
 const measureFirst = async (unstarted: Unstarted): Promise<Size> => {
-  const { name, memoryMb, bundle, connections, next } = unstarted;
+  const { name, memoryMb, runtime, bundle, connections, next } = unstarted;
   const firstMs: number[] = [];
   for (;;) {
     const event = await next();
     connections.takeWaitedMs();
     const beginMs = performance.now();
-    const files = { bundle, log: `${bundle}-${memoryMb}.log` };
+    const files = { runtime, bundle, log: `${bundle}-${memoryMb}.log` };
     const instance = await startInstance(name, memoryMb, files, connections.environment);
     expectDone(name, await instance.invoke(event));
     firstMs.push(performance.now() - beginMs - connections.takeWaitedMs());
