@@ -60,7 +60,9 @@ export const purchasesRuns: ActionRuns<typeof purchasesActions> = {
 
 const switchPart = async (context: ActionContext, part: string, purchases: OnOrOff, why: string | undefined) => {
   if (purchases === "off") await assertIsPart(context, part);
-  const { [part]: stored } = (await readParts(context.purchases)).off;
+  const { off } = await readParts(context.purchases);
+  // Every object has a `constructor`, which is no part.
+  const stored = Object.hasOwn(off, part) ? off[part] : undefined;
   if ((stored !== undefined) === (purchases === "off")) {
     return { ...switchView({ purchases, ...stored }), part, changed: false };
   }

@@ -21,8 +21,8 @@ import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import {
   bookedOrderOf,
+  decodeOrdersPosition,
   type HashPhone,
-  ordersPositionSchema,
   readBookedOrders,
 } from "../upstream-statement/booked-orders.ts";
 import {
@@ -280,13 +280,13 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     const { ledger, queueMinutes, costs } = context;
     const { from, to } = await requireStatement(ledger, day);
     const hashPhone = await hashPhoneOf(context);
-    const start = cursor === undefined ? {} : decodePageCursor(ordersPositionSchema, cursor);
-    if (start === undefined) throw notOfThisList();
     // An order may have waited before it was sent, and either clock may be behind.
     const placed = {
       from: isoTime(Date.parse(from) - within_ms - queueMinutes * 60_000),
       to: isoTime(Date.parse(to) + within_ms),
     };
+    const start = cursor === undefined ? {} : decodeOrdersPosition(cursor, placed);
+    if (start === undefined) throw notOfThisList();
     const { orders, next } = await readBookedOrders(
       ledger,
       placed,

@@ -2,8 +2,9 @@ import * as z from "#zod";
 import type { BookedOrder } from "../contract/upstream-statement.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type IndexKey, indexKeySchema, queryList, type TimeRange } from "../ledger/query-index.ts";
-import { ACCOUNTS_LIST, accountIdOf, transactionList } from "../ledger/schema.ts";
+import { decodePageCursor } from "../ledger/page-cursor.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, queryList, type TimeRange } from "../ledger/query-index.ts";
+import { ACCOUNTS_LIST, accountIdOf, isAccountPk, isTransactionPk, transactionList } from "../ledger/schema.ts";
 import { isQueuedOrder, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { expectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 
@@ -11,11 +12,22 @@ import { expectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts"
 export type HashPhone = (phoneNumber: string) => string;
 
 /** Where a list of orders continues: behind these accounts, and behind this order of the next one. */
-export const ordersPositionSchema = z.object({
+const ordersPositionSchema = z.object({
   account: z.optional(indexKeySchema),
   order: z.optional(indexKeySchema),
 });
 export type OrdersPosition = z.infer<typeof ordersPositionSchema>;
+
+/** Undefined unless it is a place in the list of the orders of this time: DynamoDB refuses a place beyond what it reads. */
+export const decodeOrdersPosition = (cursor: string, placed: TimeRange): OrdersPosition | undefined => {
+  const position = decodePageCursor(ordersPositionSchema, cursor);
+  const { account, order } = position ?? {};
+  const isPlace =
+    (account === undefined || isAccountPk(account.pk)) &&
+    (order === undefined ||
+      (isTransactionPk(order.pk) && order.created_at >= placed.from && order.created_at <= placed.to));
+  return isPlace ? position : undefined;
+};
 
 /** Orders of one page, and the index reads that it may take: there may be many accounts without one. */
 const ORDERS_PER_PAGE = 1_000;
@@ -33,7 +45,7 @@ export const readBookedOrders = async (
   const orders: BookedOrder[] = [];
   let { account, order } = start;
   for (let reads = 0; ; ) {
-    const accounts = await queryList(ledger, ACCOUNTS_LIST, ALL_ACCOUNTS, account, { oldest: ACCOUNTS_PER_READ });
+    const accounts = await queryList(ledger, ACCOUNTS_LIST, ALL_TIMES, account, { oldest: ACCOUNTS_PER_READ });
     for (const key of accounts.keys) {
       do {
         const list = transactionList(accountIdOf(key.pk), "live");
@@ -52,7 +64,6 @@ export const readBookedOrders = async (
 };
 
 type OrdersPage = { readonly keys: readonly IndexKey[]; readonly next: IndexKey | undefined };
-const ALL_ACCOUNTS: TimeRange = { from: "0000", to: "9999" };
 
 /**
  * What the books say of an order: when it was sent, and the amount that the upstream should state. A day's statement must

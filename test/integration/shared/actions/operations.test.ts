@@ -117,6 +117,15 @@ test("purchases off of a network or a kind leaves the whole on, refuses a name t
   ]);
 });
 
+test.each(["constructor", "__proto__"])(
+  "what is no part was not off: %s is not switched on, and leaves no entry",
+  async (part) => {
+    const { context } = await aService();
+    expect(await purchasesRuns["purchases on"](context, { part })).toMatchObject({ part, changed: false });
+    expect(await readAudit(context.ledger, SERVICE)).toEqual([]);
+  },
+);
+
 test("upstream show has the last catalog, the limit, open orders and what ended in the last three hours", async () => {
   const { ledger, context } = await aService();
   const { purchases: cache } = context;

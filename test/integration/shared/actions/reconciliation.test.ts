@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -203,4 +204,24 @@ test("a comparison of other rows than the stored ones is refused, and so is sign
     "reconciliation files begin",
     "reconciliation statements sign",
   ]);
+});
+
+test("the orders of a day are listed from a place among them only: DynamoDB fails for others", async () => {
+  await begin();
+  const account = { pk: "account#acc_1", created_at: "2026-01-01T00:00:00.000Z" };
+  const order = { pk: "transaction#1", created_at: RANGE.from };
+  const list = (position: object) =>
+    reconciliationRuns["reconciliation orders list"](context, {
+      ...{ day, within_ms: 0 },
+      cursor: encodePageCursor(position),
+    });
+  expect(await list({ account, order })).toEqual({ orders: [], next_cursor: null });
+  for (const position of [
+    { account: { ...account, pk: "wallet#acc_1" } },
+    { order: { ...order, pk: "account#acc_1" } },
+    { order: { ...order, created_at: "2026-11-01T00:00:00.000Z" } },
+    { order: { ...order, created_at: "2026-11-21T23:00:00.001Z" } },
+  ]) {
+    await expect(list(position), JSON.stringify(position)).rejects.toThrow("The cursor is not of this list");
+  }
 });

@@ -38,6 +38,7 @@ describe("a text that is not a cursor", () => {
     ["of a number as key", encoded({ ...place, pk: 7 })],
     ["of a time that is none", encoded({ ...place, created_at: "yesterday" })],
     ["of an item that is no transaction", encoded({ ...place, pk: "wallet#acc_1" })],
+    ["with half a character in the key", encoded({ ...place, pk: "transaction#\ud800" })],
     ["cut short", encodeCursor(place).slice(0, -8)],
   ] as const)("a text that is no cursor is undefined: %s", ([, text]) => {
     expect(decodeCursor(text)).toBeUndefined();

@@ -11,3 +11,11 @@ test("a position is read back from its text, and any other text is no position",
     expect(decodePageCursor(schema, other)).toBeUndefined();
   }
 });
+
+test("a position with half a character in a text is none: no key of DynamoDB has one", () => {
+  const schema = z.looseObject({ pk: z.string() });
+  for (const position of [{ pk: "transaction#\ud800" }, { pk: "transaction#1", deep: [{ at: "\udc00" }] }]) {
+    expect(decodePageCursor(schema, encodePageCursor(position))).toBeUndefined();
+  }
+  expect(decodePageCursor(schema, encodePageCursor({ pk: "\u{1f600}" }))).toEqual({ pk: "\u{1f600}" });
+});
