@@ -306,7 +306,9 @@ const conclusionOf = (
   const otherLimits = Object.entries(limits).filter(([group, limit]) => limitOf(profile, group) !== limit);
   const findings = [
     ...refusedRight.map(({ check }) => `A right order is not accepted: ${sentenceOf(check)}`),
-    ...withoutIt.map(({ check }) => `Our reference is not accepted: ${sentenceOf(check)}`),
+    ...(profile.reference === "all"
+      ? withoutIt.map(({ check }) => `Our reference is not accepted: ${sentenceOf(check)}`)
+      : []),
     ...(isSure && reference !== profile.reference
       ? [`The profile's reference is "${profile.reference}", and "${reference}" fits`]
       : []),

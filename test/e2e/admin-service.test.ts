@@ -134,12 +134,12 @@ test("secrets set upstream-test-key refuses a live key, so that the probe can ne
   expect([code, JSON.parse(stdout)]).toEqual([2, { error: { kind: "refused", message } }]);
 });
 
-test("upstream probe prints what the simulator accepts, and the profile that fits it", async () => {
+test("upstream probe prints what the simulator accepts, and finds that the local service's profile fits it", async () => {
   const { code, stdout } = await admin("upstream", "probe");
   expect(stdout).toMatch(/airtime with our reference +accepted +200 +delivered/);
-  expect(stdout).toContain("- The limit of vtu is 600 a minute, and the profile says 60.");
+  expect(stdout).toContain("Nothing was found.");
   expect(stdout).toContain('The answers speak for upstreamProfile: {"reference":"all","limits":{"vtu":600');
-  expect(code).toBe(1);
+  expect(code).toBe(0);
 });
 
 test("secrets rotate webhook-token prints the new URL to standard error before it is set, and then to standard output", async () => {

@@ -245,7 +245,8 @@ const connectUpstream = async (
     webhook,
   });
   shutdown.add("dependencies", simulator.stop);
-  return { baseUrl: simulator.baseUrl, liveKey, profile: simulatorProfile(options), simulator };
+  const profile = { ...simulatorProfile(options), limits: SIMULATOR_LIMITS };
+  return { baseUrl: simulator.baseUrl, liveKey, profile, simulator };
 };
 
 /** The DynamoDB of the settings, or else one that is started here, with the service's tables. */
