@@ -75,17 +75,20 @@ export class OperatorPolicies extends Construct {
     ]);
 
     const byService = [ledgerIndexes.byList, ledgerIndexes.byOpen];
+    const described = ["dynamodb:DescribeContinuousBackups", "dynamodb:DescribeTable"];
     const reading = (isDirect: boolean): PolicyStatement[] => [
       ...(isDirect ? [] : [allow(["execute-api:Invoke"], [reads])]),
       // A request that names the stack does not have the id at the end of its ARN.
       allow(["cloudformation:DescribeStacks"], [stackArn]),
-      allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
+      // Each table in one statement: a policy has few characters.
+      allow(["dynamodb:GetItem", ...(isDirect ? ["dynamodb:BatchGetItem"] : []), ...described], [access.tableArn]),
+      allow(["dynamodb:BatchGetItem", "dynamodb:GetItem", ...described], [ledger.tableArn]),
+      allow(["dynamodb:BatchGetItem", "dynamodb:GetItem"], [cache.tableArn]),
       // `audit verify` finds the logs by the table itself.
-      allow(["dynamodb:GetResourcePolicy", "dynamodb:Query", "dynamodb:Scan"], [audit.tableArn]),
+      allow(["dynamodb:GetResourcePolicy", "dynamodb:Query", "dynamodb:Scan", ...described], [audit.tableArn]),
       ...(data.auditCopy
         ? [allow(["s3:GetBucketObjectLockConfiguration", "s3:ListBucketVersions"], [data.auditCopy.bucketArn])]
         : []),
-      allow(["dynamodb:BatchGetItem"], [cache.tableArn, ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
       allow(
         ["dynamodb:Query"],
         [...byService, ...(isDirect ? [ledgerIndexes.byUpstreamReference] : [])].map(

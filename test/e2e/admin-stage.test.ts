@@ -57,6 +57,9 @@ let ticketSubscriptions: Subscriptions = [];
 const TICKETS = "arn:aws:sns:eu-west-1:123456789012:tickets";
 const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
 const PENDING = ["ngozi@example.com", "PendingConfirmation"] as const;
+/** What DynamoDB says of each table, and of its recovery. */
+let tableDescription: object;
+let recovery: string;
 /** The audit table's resource policy; undefined if it has none. */
 let auditPolicy: object | undefined;
 /** The account's settings of API Gateway. */
@@ -77,6 +80,8 @@ beforeEach(() => {
   sandboxOutputs = undefined;
   denied = false;
   auditPolicy = policyWith({});
+  tableDescription = PROTECTED;
+  recovery = "ENABLED";
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
@@ -128,6 +133,13 @@ beforeAll(async () => {
   const { port } = z.object({ port: z.number() }).parse(aws.address());
   endpoint = `http://127.0.0.1:${port}`;
   dynamodb = await startDynamoDbAhead(service.dynamodb.endpoint);
+  dynamodb.added.DescribeTable = () => ({ Table: tableDescription });
+  dynamodb.added.DescribeContinuousBackups = () => ({
+    ContinuousBackupsDescription: {
+      ContinuousBackupsStatus: "ENABLED",
+      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: recovery },
+    },
+  });
   dynamodb.added.GetResourcePolicy = () =>
     auditPolicy === undefined
       ? {
@@ -281,6 +293,25 @@ test.each([
   const [State, LastProcessingResult, exitCode, says] = given;
   Object.assign(mapping, { State, LastProcessingResult });
   await expectDoctor(exitCode, `consumers +${says}`);
+});
+
+const STREAM = { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } };
+const PROTECTED = { DeletionProtectionEnabled: true, ...STREAM };
+test.each([
+  ["are as the stack makes them", PROTECTED, "ENABLED", 0, "ok +can be restored to any second"],
+  ["are not protected", STREAM, "ENABLED", 1, "wrong +(\\S+ is not protected from deletion(; |  )){3}"],
+  ["have no recovery", PROTECTED, "DISABLED", 1, "wrong +(\\S+ has no point-in-time recovery(; |  )){3}"],
+  [
+    "have no stream",
+    { DeletionProtectionEnabled: true },
+    "ENABLED",
+    1,
+    "wrong +(\\S+ has no stream [a-z ]+(; |  )){2}",
+  ],
+])("doctor of a stage that sells, whose tables %s, exits with the right code", async (...given) => {
+  const [, table, status, exitCode, says] = given;
+  [tableDescription, recovery] = [table, status];
+  await expectDoctor(exitCode, `tables +${says}`);
 });
 
 const [firstDenial = "", ...otherDenials] = auditDenials;

@@ -98,6 +98,8 @@ const runOnNewService = async (): Promise<void> => {
     GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },
     ListEventSourceMappings: { EventSourceMappings: [{ State: "Enabled" }] },
     ListSubscriptionsByTopic: { Subscriptions: [] },
+    DescribeTable: {},
+    DescribeContinuousBackups: {},
     GetResourcePolicy: { Policy: JSON.stringify({ Statement: [] }) },
     GetObjectLockConfiguration: {},
     ListObjectVersions: { IsTruncated: false },

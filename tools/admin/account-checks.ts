@@ -1,4 +1,8 @@
-import { GetResourcePolicyCommand } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  GetResourcePolicyCommand,
+} from "@aws-sdk/client-dynamodb";
 import {
   type EventSourceMappingConfiguration,
   LambdaClient,
@@ -10,7 +14,7 @@ import { functionNamesOf } from "../../infra/functions.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { streamConsumers } from "../../infra/streams.ts";
-import { auditDenials } from "../../infra/tables.ts";
+import { auditDenials, type TableShape, tables as tableShapes } from "../../infra/tables.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
@@ -148,6 +152,43 @@ const subscriptionsOf = async (TopicArn: string): Promise<readonly Subscription[
   } finally {
     sns.destroy();
   }
+};
+
+/**
+ * A restore sets none of these on its table, and CloudFormation none on an adopted one. Source: Amazon DynamoDB, "Restore a
+ * table in DynamoDB".
+ */
+export const tables: DoctorCheck<AdminContext> = async ({ ledger, accounts, facts, target }) => {
+  if (target.isLocal || !facts.sells) return skipped("only the tables of a stage that sells are protected");
+  const checked = [
+    { name: accounts.accessTable, shape: tableShapes.access },
+    { name: ledger.table, shape: tableShapes.ledger },
+    { name: ledger.auditTable, shape: tableShapes.audit },
+  ];
+  const faults = await Promise.all(checked.map((table) => tableFaults(ledger, table)));
+  if (faults.flat().length === 0) return ok("can be restored to any second, and are protected from deletion");
+  return wrong(
+    faults.flat().join("; "),
+    'Set what a restore leaves out: step 4 of "Restore the ledger" in docs/recovery.md',
+  );
+};
+
+const tableFaults = async (
+  { db }: Pick<AdminContext["ledger"], "db">,
+  { name: TableName, shape }: { readonly name: string; readonly shape: TableShape },
+): Promise<readonly string[]> => {
+  const [{ Table }, { ContinuousBackupsDescription }] = await Promise.all([
+    db.send(new DescribeTableCommand({ TableName })),
+    db.send(new DescribeContinuousBackupsCommand({ TableName })),
+  ]);
+  const { PointInTimeRecoveryStatus } = ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {};
+  return [
+    ...(Table?.DeletionProtectionEnabled ? [] : [`${TableName} is not protected from deletion`]),
+    ...(PointInTimeRecoveryStatus === "ENABLED" ? [] : [`${TableName} has no point-in-time recovery`]),
+    ...(!shape.stream || Table?.StreamSpecification?.StreamViewType === "NEW_AND_OLD_IMAGES"
+      ? []
+      : [`${TableName} has no stream with the old and the new item`]),
+  ];
 };
 
 /** A restored table has no resource policy, and CloudFormation sets none on an adopted one. */

@@ -30,7 +30,7 @@ import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
 import { type EventSignature, parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { signatureOf } from "../../shared/upstream-events/upstream-signature.ts";
-import { accessLogs, alarms, auditCopy, auditPolicy, consumers, limits } from "./account-checks.ts";
+import { accessLogs, alarms, auditCopy, auditPolicy, consumers, limits, tables } from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { isDenied, isSecretSet } from "./secret-state.ts";
@@ -193,6 +193,7 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   consumers,
   alarms,
   "access logs": accessLogs,
+  tables,
   "audit policy": auditPolicy,
   "audit copy": auditCopy,
   "dead letters": deadLetters,
