@@ -3,6 +3,7 @@ import * as z from "#zod";
 import { isTimeZone } from "../../shared/contract/time-zone.ts";
 import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { ISO, isTimeFormat, TIME_FORMAT_RULE } from "./zoned-time.ts";
 
 /** How the values of the file are written, upper or lower case alike. */
 const texts = z.array(z.string().check(z.trim(), z.toLowerCase(), z.minLength(1)));
@@ -27,6 +28,9 @@ const choicesOf = <const Names extends readonly string[]>(names: Names) => {
         });
         return [];
       });
+      const twice = others.find(([text, choice]) => others.some((each) => each[0] === text && each[1] !== choice));
+      if (twice !== undefined)
+        context.issues.push({ code: "custom", input: context.value, message: `"${twice[0]}" stands for two of them` });
       return new Map([...own, ...others]);
     }),
   );
@@ -53,7 +57,7 @@ const columnMap = z.strictObject({
   }),
   time: z.strictObject({
     /** `ISO 8601`, or such as `DD/MM/YYYY HH:mm:ss`. */
-    format: z.string().check(z.minLength(1)),
+    format: z.string().check(z.refine(isTimeFormat, TIME_FORMAT_RULE)),
     /** Of times without an offset, and of the statement's day. */
     zone: z.string().check(z.refine(isTimeZone, "Must be a time zone such as Africa/Lagos")),
   }),
@@ -77,7 +81,7 @@ export const documentedColumns: ColumnMap = columnMap.parse({
     time: "created_at",
   },
   amount: { unit: "naira" },
-  time: { format: "ISO 8601", zone: "Africa/Lagos" },
+  time: { format: ISO, zone: "Africa/Lagos" },
   statuses: {},
 });
 

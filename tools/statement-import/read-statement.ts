@@ -3,15 +3,15 @@ import { createReadStream } from "node:fs";
 import { pipeline, Transform } from "node:stream";
 import { parse } from "csv-parse";
 import * as z from "#zod";
-import type { ActionInput } from "../../shared/contract/actions/actions.ts";
+import { sentRow } from "../../shared/contract/actions/reconciliation.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
 import { inOurLetters } from "../../shared/contract/upstream-event.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import type { ColumnMap } from "./columns.ts";
-import { timeReader } from "./zoned-time.ts";
+import { ISO, timeReader } from "./zoned-time.ts";
 
-type SentRow = ActionInput<"reconciliation files append">["rows"][number];
+type SentRow = z.output<typeof sentRow>;
 type Stated = { readonly balance_kobo: number; readonly at: string };
 /** `row` is absent of one that the columns say to leave out: its balance counts nevertheless. */
 export type ReadRow = { readonly row?: SentRow; readonly stated?: Stated };
@@ -37,12 +37,15 @@ export async function* readStatement(
   // The parser passes an error of the file on.
   pipeline(createReadStream(path), tap, parser, () => {});
   let read: ((cells: readonly string[], line: number) => ReadRow | undefined) | undefined;
+  // The parser counts a line end of two characters twice if it is within quotes.
+  let countedTwice = 0;
   try {
     for await (const each of parser) {
       const { record, info } = csvRecord.parse(each);
+      for (const cell of record) if (cell.includes("\r\n")) countedTwice += cell.split("\r\n").length - 1;
       if (read === undefined) read = rowReader(record, map);
       else {
-        const row = read(record, info.lines);
+        const row = read(record, info.lines - countedTwice);
         if (row !== undefined) yield row;
       }
     }
@@ -60,6 +63,8 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
     Object.entries(columns).flatMap(([field, heading]) => {
       if (heading === undefined) return [];
       const place = headings.indexOf(heading);
+      if (place !== headings.lastIndexOf(heading))
+        throw new OperatorError(`The file has several columns "${heading}": rename all but the one that is meant`);
       if (place < 0)
         throw new OperatorError(
           `The file has no column "${heading}", but ${headings.join(", ")}: name those in the file of --columns (docs/finance.md)`,
@@ -70,16 +75,18 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
   const readTime = time.format === ISO ? isoTimeOf : timeReader(time.format, time.zone);
 
   return (cells: readonly string[], line: number): ReadRow | undefined => {
-    const cell = (field: keyof ColumnMap["columns"]): string | undefined => cells[places.get(field) ?? -1] || undefined;
+    const cell = (field: keyof ColumnMap["columns"]): string | undefined =>
+      cells[places.get(field) ?? -1]?.trim() || undefined;
     const wrong = (field: keyof ColumnMap["columns"], problem: string): OperatorError =>
       new OperatorError(`Line ${line}: ${columns[field]} "${cell(field) ?? ""}" ${problem}`);
     const status = statuses.get(cell("status")?.toLowerCase() ?? "");
     const typeText = cell("type")?.toLowerCase();
     const type = typeText === undefined ? undefined : types.get(typeText);
     const at = readTime(cell("time") ?? "");
+    const isOfOldYear = at !== undefined && at < OLDEST;
     const balanceText = cell("balance");
     const balance_kobo = balanceText === undefined ? undefined : koboOf(balanceText, amount.unit);
-    const stated = at === undefined || balance_kobo === undefined ? undefined : { balance_kobo, at };
+    const stated = at === undefined || isOfOldYear || balance_kobo === undefined ? undefined : { balance_kobo, at };
     if (status === "ignored" || type === "ignored") return stated && { stated };
     if (status === undefined) throw wrong("status", "is no known status: add it to statuses");
     if (typeText !== undefined && type === undefined) throw wrong("type", "is no known type: add it to types");
@@ -88,6 +95,7 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
     const amount_kobo = amount.sign === "plus" ? amountKobo : -amountKobo;
     if (amount_kobo < 0) throw wrong("amount", "has the sign of a credit: ignore such rows by their type or status");
     if (at === undefined) throw wrong("time", `is no time of the format ${time.format}`);
+    if (isOfOldYear) throw wrong("time", "has a year before 2000: its years may have lost their first two digits");
     if (balanceText !== undefined && balance_kobo === undefined)
       throw wrong("balance", `is no amount in ${amount.unit}`);
     const [upstream_reference, reference, phone] = [
@@ -95,24 +103,29 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
       cell("reference"),
       cell("phone_number"),
     ];
-    return {
-      row: {
-        line,
-        ...(upstream_reference !== undefined && { upstream_reference: inOurLetters(upstream_reference) }),
-        ...(reference !== undefined && { reference: inOurLetters(reference) }),
-        ...(type !== undefined && { type }),
-        ...(phone !== undefined && { phone_number: nationalNumber(phone) }),
-        amount_kobo: Math.abs(amount_kobo),
-        status,
-        at,
-      },
-      ...(stated && { stated }),
+    const row: SentRow = {
+      line,
+      ...(upstream_reference !== undefined && { upstream_reference: inOurLetters(upstream_reference) }),
+      ...(reference !== undefined && { reference: inOurLetters(reference) }),
+      ...(type !== undefined && { type }),
+      ...(phone !== undefined && { phone_number: nationalNumber(phone) }),
+      amount_kobo: Math.abs(amount_kobo),
+      status,
+      at,
     };
+    const [issue] = sentRow.safeParse(row).error?.issues ?? [];
+    if (issue !== undefined) throw wrong(fieldOf(issue.path), `is refused: ${issue.message}`);
+    return { row, ...(stated && { stated }) };
   };
 };
 
-/** The format of times with an offset. */
-export const ISO = "ISO 8601";
+/** Of a row as it is sent, whose other fields are read from one column each. */
+const fieldOf = ([name]: readonly PropertyKey[]): keyof ColumnMap["columns"] =>
+  name === "upstream_reference" || name === "reference" || name === "phone_number" ? name : "amount";
+
+/** Earlier than any order: a year such as 0026 lost two digits in another program. */
+const OLDEST = "2000";
+
 const isoTimeSchema = z.iso.datetime({ offset: true });
 const isoTimeOf = (text: string): string | undefined =>
   isoTimeSchema.safeParse(text).success ? isoTime(Date.parse(text)) : undefined;

@@ -22,6 +22,9 @@ export const zonedClock = (zone: string): ((shownMs: number) => number) => {
   return (shownMs) => shownMs - offsetMs(shownMs - offsetMs(shownMs));
 };
 
+/** The format of times with an offset. */
+export const ISO = "ISO 8601";
+
 /** Parts of a format, and what each matches. */
 const tokens: Readonly<Record<string, string>> = {
   YYYY: "(?<year>\\d{4})",
@@ -34,6 +37,25 @@ const tokens: Readonly<Record<string, string>> = {
   A: "(?<half>[AaPp][Mm])",
 };
 const TOKEN = /YYYY|MM|DD|HH|hh|mm|ss|A/g;
+
+/** Letters that stand for parts of a time in formats elsewhere, such as `YY`, `D`, `MMM`, `SSS` and `Z`. */
+const OTHER_PART = /[YyMDdHhmsSXZ]/;
+const NEEDED = ["YYYY", "MM", "DD"];
+export const TIME_FORMAT_RULE = `Must be "${ISO}", or have YYYY, MM and DD once each, and at most once HH (or hh with A), mm and ss`;
+
+/** Whether all of a format is understood: what is not would refuse each row, or shift its time. */
+export const isTimeFormat = (format: string): boolean => {
+  if (format === ISO) return true;
+  const parts: readonly string[] = format.match(TOKEN) ?? [];
+  const has = (part: string): boolean => parts.includes(part);
+  return (
+    new Set(parts).size === parts.length &&
+    NEEDED.every(has) &&
+    has("hh") === has("A") &&
+    !(has("hh") && has("HH")) &&
+    !OTHER_PART.test(format.replaceAll(TOKEN, ""))
+  );
+};
 
 /** What stands between the parts stands for itself. */
 const patternOf = (format: string): RegExp => {
@@ -50,7 +72,10 @@ export const timeReader = (format: string, zone: string): ((text: string) => str
     if (year === undefined || month === undefined || day === undefined) return undefined;
     const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === "PM" ? 12 : 0);
     const shown = [Number(year), Number(month) - 1, Number(day), hours, Number(minute), Number(second)] as const;
-    const date = new Date(Date.UTC(...shown));
+    // `Date.UTC` takes the years before 100 for those of the 20th century.
+    const date = new Date(0);
+    date.setUTCFullYear(shown[0], shown[1], shown[2]);
+    date.setUTCHours(hours, shown[4], shown[5]);
     const isReal = date.getUTCMonth() === shown[1] && date.getUTCDate() === shown[2] && date.getUTCHours() === hours;
     return isReal && Number(minute) < 60 && Number(second) < 60 ? isoTime(toMoment(date.getTime())) : undefined;
   };

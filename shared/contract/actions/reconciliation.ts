@@ -27,7 +27,7 @@ export const STATEMENT_ROWS_MAX = 2_000;
 export const CASES_MAX = 40;
 
 /** A row as it is sent: the number is stored as a keyed hash. */
-const sentRow = z.extend(z.omit(statementRow, { phone_hash: true }), {
+export const sentRow = z.extend(z.omit(statementRow, { phone_hash: true }), {
   reference: z.optional(referenceInput),
   upstream_reference: z.optional(referenceInput),
   phone_number: z.optional(z.string().check(z.maxLength(20))),

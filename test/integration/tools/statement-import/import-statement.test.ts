@@ -7,7 +7,7 @@ import { dayBounds } from "../../../../shared/contract/time-zone.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { type ColumnMap, documentedColumns } from "../../../../tools/statement-import/columns.ts";
+import { type ColumnMap, documentedColumns, readColumnMap } from "../../../../tools/statement-import/columns.ts";
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
 import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
@@ -227,5 +227,99 @@ test("a file with other columns is refused with those that it has, and how to na
   const path = writtenFile("Txn ID,Debit", "UP-1,500.00");
   await expect(imported("2026-11-21", path)).rejects.toThrow(
     /The file has no column ".*", but Txn ID, Debit: name those in the file of --columns/,
+  );
+});
+
+/** What is stored of the day after an import that is refused. */
+const nothingOf = (day: string) =>
+  expect(reconciliationRuns["reconciliation statements show"](context, { day })).rejects.toThrow("was imported");
+
+test.each([
+  ["ISO 8601", "0026-11-21T10:00:00Z"],
+  ["DD/MM/YYYY HH:mm", "21/11/0026 10:00"],
+])("a year that lost two digits is refused with its line in the format %s", async (format, time) => {
+  const day = "2026-11-21";
+  const path = writtenFile("reference,amount,status,created_at", `UP-1,500,success,${time}`);
+  const columns = { upstream_reference: "reference", amount: "amount", status: "status", time: "created_at" };
+  const map = { ...documentedColumns, columns, time: { ...documentedColumns.time, format } };
+  await expect(importStatement(directImporter(context), { path, day, map })).rejects.toThrow(
+    `Line 2: created_at "${time}" has a year before 2000`,
+  );
+  await nothingOf(day);
+});
+
+test.each([
+  ["UP-2\n(again)", "Must not contain control characters"],
+  ["UP-\u200b2", "Must not contain control characters"],
+  ["U".repeat(101), "Must be at most 100 characters"],
+])(
+  "a row whose reference %j the service would refuse is refused with its line, before a row is stored",
+  async (reference, problem) => {
+    const day = "2026-11-21";
+    const row = (upstream: string): string => `"${upstream}",500,success,2026-11-21T10:00:00Z,"a note\nof two lines"`;
+    const heading = "reference,amount,status,created_at,note";
+    const path = writtenFile(heading, row("UP-1"), row(reference));
+    const columns = { upstream_reference: "reference", amount: "amount", status: "status", time: "created_at" };
+    const refused = importStatement(directImporter(context), { path, day, map: { ...documentedColumns, columns } });
+    await expect(refused).rejects.toThrow(new RegExp(`^Line \\d: reference "[^"]*" is refused: ${problem}`));
+    await nothingOf(day);
+  },
+);
+
+test.each(["\n", "\r\n", "\r"])(
+  "cells are read without the spaces around them, also between quotes, behind a byte order mark and with the line end %j",
+  async (lineEnd) => {
+    const day = "2026-11-21";
+    const known = await delivered("2026-11-21T10:00:00.000Z");
+    const heading = "reference,caller_reference,type,phone_number,amount,status,created_at,note";
+    const row = (upstream: string, reference: string): string =>
+      `${upstream}," ${reference} ",data,"+234 803 123 4567"," 500.00","success ",2026-11-21T10:00:01Z,"of${lineEnd}""two"" lines"`;
+    const path = join(temporaryFolder(), "statement.csv");
+    writeFileSync(path, `\ufeff${[heading, row("UP-1", known), "", row("UP-2", "other"), "", ""].join(lineEnd)}`);
+    expect((await imported(day, path)).totals).toMatchObject([{ class: "matched" }, { class: "only_theirs" }]);
+    const { rows } = await reconciliationRuns["reconciliation rows list"](context, { day });
+    expect(rows.map(({ line }) => line)).toEqual([3, 6]);
+  },
+);
+
+const mapWith = (changes: Readonly<Record<string, unknown>>) => {
+  const path = join(temporaryFolder(), "map.json");
+  const map = { columns: { amount: "a", status: "s", time: "t" }, amount: { unit: "naira" }, statuses: {}, ...changes };
+  writeFileSync(path, JSON.stringify({ time: { format: "ISO 8601", zone: "Africa/Lagos" }, ...map }));
+  return readColumnMap(path);
+};
+
+test.each(["YYYY-MM-DD HH:mm:ss", "DD/MM/YYYY hh:mm A", "DD.MM.YYYY", "YYYYMMDDTHHmmss", "ISO 8601"])(
+  "a map may have the time format %s",
+  (format) => {
+    expect(mapWith({ time: { format, zone: "Africa/Lagos" } }).time.format).toBe(format);
+  },
+);
+
+test.each([
+  "DD/MM/YY HH:mm",
+  "YYYY-MM-DD HH:MM",
+  "DD-MMM-YYYY",
+  "D/M/YYYY",
+  "YYYY-MM-DD hh:mm",
+  "YYYY-MM-DD HH:mm A",
+  "YYYY-MM-DDTHH:mm:ssZ",
+  "YYYY-MM-DD HH:mm:ss.SSS",
+  "yyyy-MM-dd",
+  "",
+])("a map with the time format %j is refused: its parts are not those that are read", (format) => {
+  expect(() => mapWith({ time: { format, zone: "Africa/Lagos" } })).toThrow(
+    /map\.json: time\.format: Must be "ISO 8601", or have YYYY/,
+  );
+});
+
+test("a map in which a text stands for two statuses, and a file with two columns of one name, are refused", async () => {
+  expect(() => mapWith({ statuses: { success: ["Done"], ignored: ["done"] } })).toThrow(
+    'statuses: "done" stands for two of them',
+  );
+  const path = writtenFile("a,s,t,a", "500,success,2026-11-21T10:00:00Z,480");
+  const map = mapWith({});
+  await expect(importStatement(directImporter(context), { path, day: "2026-11-21", map })).rejects.toThrow(
+    'The file has several columns "a"',
   );
 });
