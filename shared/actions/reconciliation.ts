@@ -71,7 +71,7 @@ const entryOf = (context: ReconciliationContext, fields: AuditFields): Writes =>
 
 const statementView = ({ pk: _pk, list_key: _list, version: _version, files, ...view }: Statement) => ({
   ...view,
-  files: files.map(({ chunks: _chunks, closing: _closing, ...file }) => file),
+  files: files.map(({ chunks: _chunks, closing: _closing, number: _number, ...file }) => file),
 });
 
 const caseView = ({ case_id, day, facts, state, decisions, created_at, updated_at }: StatementCase) => ({
@@ -164,7 +164,9 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           throw refusal(day, `was imported as ${read.from} to ${read.to}: use the same time zone`);
         }
         if (read.files.some((each) => each.file === file && isOfDay(each))) return undefined;
-        if (read.files.length === FILES_MAX) throw refusal(day, `has ${FILES_MAX} files: join them`);
+        const isKnown = read.files.some((each) => each.file === file);
+        if (!isKnown && read.files.length >= FILES_MAX) throw refusal(day, `has ${FILES_MAX} files: join them`);
+        const former = read.files.find((each) => each.sha256 === sha256 && isOfDay(each));
         const added: StatementFile = {
           file,
           sha256,
@@ -173,15 +175,14 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           state: "incomplete",
           by: actorName(context.actor()),
           at,
+          number: former?.number ?? Math.max(0, ...read.files.map((each) => each.number)) + 1,
         };
         return {
           statement: {
             ...read,
             ...{ from, to },
             // Cases name a file by its place.
-            files: others.some((each) => each.file === file)
-              ? others.map((each) => (each.file === file ? added : each))
-              : [...others, added],
+            files: isKnown ? others.map((each) => (each.file === file ? added : each)) : [...others, added],
             revision: read.revision + (hasReplaced ? 1 : 0),
             closing: hasReplaced ? closingOf(others) : read.closing,
           },
@@ -400,11 +401,9 @@ const readCasePage = async ({ ledger }: ReconciliationContext, day: string, star
   return { cases: await getItems(ledger, keys, statementCaseSchema), next };
 };
 
-/** In the order of their first imports, however often each was read: a later file corrects rows of an earlier one. */
-const filesByImport = ({ files }: Statement) => {
-  const first = ({ sha256 }: StatementFile): number => files.findIndex((each) => each.sha256 === sha256);
-  return files.map((file, index) => ({ ...file, index })).toSorted((one, other) => first(one) - first(other));
-};
+/** A later file corrects rows of an earlier one. */
+const filesByImport = ({ files }: Statement) =>
+  files.map((file, index) => ({ ...file, index })).toSorted((one, other) => one.number - other.number);
 
 /** Of the files that are whole. */
 const closingOf = (files: readonly StatementFile[]) =>

@@ -98,6 +98,32 @@ test("a file that is read again stays before a later one, which corrects its row
   expect(await storedLines()).toEqual([5, 3]);
 });
 
+test("a file that was taken out and is imported again corrects the rows of those that were left", async () => {
+  const later = "b".repeat(64);
+  await begin();
+  await append(0, [aRow(2)], true);
+  await begin(later, later);
+  await append(0, [aRow(3)], true, later);
+  expect(await storedLines()).toEqual([2, 3]);
+  await reconciliationRuns["reconciliation files remove"](context, { day, sha256: FILE, why });
+  await begin();
+  await append(0, [aRow(2)], true);
+  expect(await storedLines()).toEqual([3, 2]);
+  expect((await statement()).files.map(({ sha256 }) => sha256)).toEqual([FILE, later]);
+});
+
+test("a day with as many files as it may have takes one of them again that was taken out, and no other", async () => {
+  const files = Array.from({ length: 50 }, (_, index) => String(index).padStart(64, "0"));
+  for (const file of files) {
+    await begin(file, file);
+    await append(0, [aRow(2)], true, file);
+  }
+  const [first = ""] = files;
+  await reconciliationRuns["reconciliation files remove"](context, { day, sha256: first, why });
+  await expect(begin()).rejects.toThrow("has 50 files: join them");
+  expect(await begin(first, first)).toEqual({ rows: 0, is_whole: false });
+});
+
 test("a wrong file is taken out: its rows count no more, and the day cannot be signed before it is compared again", async () => {
   const remove = (sha256: string) =>
     reconciliationRuns["reconciliation files remove"](context, { day, sha256, why: "of another day" });
