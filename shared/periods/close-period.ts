@@ -86,6 +86,7 @@ export const monthToClose = async (ledger: Ledger, month: string, timeZone: stri
     );
   }
   const { from, to } = monthRange(month, timeZone);
+  if (before === undefined) await requireAccountUntil(ledger, month, to, timeZone);
   const closableFrom = closableAt(to);
   if (isoTime(ledger.clock()) < closableFrom) {
     throw new OperatorError(
@@ -99,6 +100,21 @@ export const monthToClose = async (ledger: Ledger, month: string, timeZone: stri
     to,
     previous: before?.hash ?? "",
   };
+};
+
+/**
+ * After an empty month that a person mistyped, each month until now would have to be closed by itself. The last one that can
+ * be closed is closed without an account too: it is the one that the console offers.
+ */
+const requireAccountUntil = async (ledger: Ledger, month: string, to: string, timeZone: string): Promise<void> => {
+  const offered = nextToClose(ledger, undefined, timeZone).month;
+  if (month >= offered) return;
+  const { keys } = await queryList(ledger, ACCOUNTS_LIST, ALL_TIMES, undefined, { oldest: 1 });
+  const [first] = keys;
+  if (first !== undefined && first.created_at <= to) return;
+  const firstMonth = first && dateIn(Date.parse(first.created_at), timeZone).slice(0, month.length);
+  const next = firstMonth !== undefined && firstMonth < offered ? firstMonth : offered;
+  throw new OperatorError(`No account existed in ${month}: ${next} is the first month that can be closed`);
 };
 
 const closableAt = (to: string): string => isoTime(Date.parse(to) + 1 + INDEXED_AGE_MS);

@@ -13,6 +13,7 @@ import { ServiceError } from "../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { roles } from "../../../shared/contract/roles.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
+import { nextToClose } from "../../../shared/periods/close-period.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { signedHeaders } from "../../../tools/aws/signed-headers.ts";
 import { type Asker, askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
@@ -52,7 +53,8 @@ type Row<Name extends ActionName> = {
 };
 
 const why = "Test of permissions";
-const CLOSED_MONTH = "2020-01";
+/** The one that can be closed while no account has existed in it. */
+const CLOSED_MONTH = nextToClose({ clock: Date.now }, undefined, "Africa/Lagos").month;
 const COMPARISON = randomUUID();
 const onAccount = ({ account }: TestAccount) => ({ account });
 const changeOf = ({ account }: TestAccount) => ({ account, why });

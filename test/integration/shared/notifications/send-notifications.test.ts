@@ -44,7 +44,7 @@ import { evaluate, type IamRequest } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { CLOSED_MONTH } from "../../../builders/old-account.ts";
+import { anOldAccount, CLOSED_MONTH } from "../../../builders/old-account.ts";
 import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 import { until } from "../../../builders/until.ts";
@@ -757,6 +757,7 @@ describe("what has the form of a later release, as after a rollback", () => {
 
 test(`the month ${CLOSED_MONTH} that was closed long ago is no news`, async () => {
   await aPerson("ada", { roles: ["finance"] }).choose({ slack: ["statement.ready"], slack_url: chat.url });
+  await anOldAccount(ledger, CLOSED_MONTH);
   await closeMonth(operators(), CLOSED_MONTH, pass);
   ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
   expect(await run(4 * DAY_MS)).toMatchObject({ sent: 0 });

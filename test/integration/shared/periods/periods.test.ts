@@ -144,6 +144,22 @@ test("a month that has not ended, or that would leave a gap, is refused", async 
   await expect(close("2026-09")).rejects.toThrow("2026-11 is next");
 });
 
+test("a month before the first account is no first month, whatever was typed: each after it would have to be closed", async () => {
+  const refusals = async (months: readonly string[], first: string) => {
+    for (const month of months)
+      await expect(close(month)).rejects.toThrow(`in ${month}: ${first} is the first month that can be closed`);
+  };
+  at("2026-12-03T12:00:00.000Z");
+  await refusals(["2026-10"], "2026-11");
+  // 00:30 of the 1st in Lagos.
+  at("2026-09-30T23:30:00.000Z");
+  await anAccount();
+  at("2026-12-03T12:00:00.000Z");
+  await refusals(["2026-09", "2025-10", "0000-01"], "2026-10");
+  expect((await runs["periods list"](context, {})).periods).toEqual([]);
+  await close("2026-10");
+});
+
 test("a month can be closed again and again: it stays as it is, and an interrupted run continues", async () => {
   for (let count = 0; count < 3; count += 1) await anAccount();
   at("2026-11-03T12:00:00.000Z");
