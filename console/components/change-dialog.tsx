@@ -1,5 +1,6 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
+import * as z from "#zod";
 import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
 import { type ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
 import type { FieldErrors } from "../../shared/contract/errors.ts";
@@ -136,8 +137,9 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;
-  const hasWhy = "why" in schema.shape;
-  const needsWhy = hasWhy && needsReason(definition);
+  const { why: whyField } = schema.shape;
+  const hasWhy = whyField !== undefined;
+  const needsWhy = hasWhy && (needsReason(definition) || !z.safeParse(whyField, undefined).success);
   const { four_eyes: stageFourEyes } = usePerson();
   const fourEyes = definition.fourEyes === true ? stageFourEyes : null;
 

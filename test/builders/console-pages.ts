@@ -2,6 +2,8 @@ import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import * as z from "#zod";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
+import type { Action } from "../../shared/contract/actions/action.ts";
+import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
 import { browserTests, expectAccessible, type PageOptions, VIEWPORTS } from "./browser.ts";
 import { startTestService, type TestService } from "./service.ts";
@@ -145,6 +147,14 @@ const OPENERS = `[...new Map(
 )]`;
 const openersSchema = z.array(z.tuple([z.string(), z.int()]));
 
+/** Whether the action of a dialog is taken without a reason. */
+const needsNoReason = (opener: string): boolean => {
+  const name = actionNames.find((each) => each === opener.split(":")[0]);
+  const action: Action | undefined = name && actions[name];
+  const why = action?.input.shape.why;
+  return why !== undefined && z.safeParse(why, undefined).success;
+};
+
 /** Opens each dialog of the page that is not among `opened`, where axe finds nothing, and adds it there. */
 export const checkDialogs = async (page: Page, opened: Set<string>): Promise<void> => {
   for (const [opener, place] of openersSchema.parse(await page.evaluate(OPENERS))) {
@@ -153,6 +163,8 @@ export const checkDialogs = async (page: Page, opened: Set<string>): Promise<voi
     await page.locator("main [aria-haspopup=dialog]").nth(place).click();
     await page.getByRole("dialog").waitFor();
     await expectAccessible(page, undefined, "dialog");
+    const offersNoReason = (await page.getByRole("dialog").getByLabel("Reason (optional)").count()) > 0;
+    if (offersNoReason) expect(needsNoReason(opener), opener).toBe(true);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
