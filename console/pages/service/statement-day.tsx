@@ -17,7 +17,8 @@ import { Query } from "../../components/query.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
 import { Status } from "../../components/status.tsx";
-import { StageTime } from "../../components/time.tsx";
+import { StageTime, Time } from "../../components/time.tsx";
+import { Unbroken } from "../../components/unbroken.tsx";
 
 type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
@@ -40,7 +41,14 @@ export const StatementDayPage = () => {
         </KeptWhileOpen>
       }
     >
-      <Query of={statement}>{(shown) => <Compared {...shown} />}</Query>
+      <Query of={statement}>
+        {(shown) => (
+          <>
+            <Compared {...shown} />
+            <Files {...shown} />
+          </>
+        )}
+      </Query>
       <Section
         title="Cases"
         description="What differs. A decision is on record, and moves no money."
@@ -139,6 +147,66 @@ const Compared = (statement: UpstreamStatement) => (
       emptyText="The files were not compared yet. Import them again: the command continues."
     />
   </Section>
+);
+
+const fileTexts = {
+  whole: "Stored",
+  incomplete: "Stored in part: import it again",
+  replaced: "Read again in another way",
+  removed: "Removed",
+} as const satisfies Record<UpstreamStatement["files"][number]["state"], string>;
+
+const Files = ({ day, state: dayState, files }: UpstreamStatement) => (
+  <Section title="Files">
+    <DataTable
+      label="Files"
+      rows={files}
+      rowKey={({ file }) => file}
+      columns={[
+        { header: "SHA-256", cell: ({ sha256 }) => <Unbroken text={shortHash(sha256)} /> },
+        { header: "Rows", align: "end", cell: ({ rows }) => rows },
+        { header: "State", cell: ({ state }) => fileTexts[state] },
+        {
+          header: "Imported",
+          cell: ({ at, by }) => (
+            <>
+              <Time iso={at} />
+              <br />
+              by {by}
+            </>
+          ),
+        },
+        {
+          header: "Remove",
+          hidesHeader: true,
+          cell: ({ sha256, state }) => (
+            <KeptWhileOpen isShown={dayState === "open" && (state === "whole" || state === "incomplete")}>
+              <RemoveFile day={day} sha256={sha256} />
+            </KeptWhileOpen>
+          ),
+        },
+      ]}
+      emptyText="No file was imported."
+    />
+  </Section>
+);
+
+/** As much of a file's hash as tells the files of a day apart. */
+const shortHash = (sha256: string): string => `${sha256.slice(0, 12)}…`;
+
+const RemoveFile = ({ day, sha256 }: { readonly day: string; readonly sha256: string }) => (
+  <ChangeDialog
+    action="reconciliation files remove"
+    button="Remove"
+    subject={shortHash(sha256)}
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Remove the file ${shortHash(sha256)}`}
+    inputOf={(_, why = "") => ({ day, sha256, why })}
+    success={`The file is removed. Import another file of ${day}, or one that is left, to compare the day.`}
+  >
+    Its rows no longer count, and {day} cannot be signed off until an import has compared it again.
+  </ChangeDialog>
 );
 
 const decisionTexts = {
