@@ -139,6 +139,9 @@ func (c *Client) BuyAirtime(ctx context.Context, order AirtimePurchaseRequest, r
 // Cancel makes sure that no request places the order from now on: "failed" if it was not placed or failed before, else
 // the transaction as it is. kind is the order's type, such as "data".
 func (c *Client) Cancel(ctx context.Context, kind, reference string) (Transaction, error) {
+	if err := check(reference); err != nil {
+		return Transaction{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	return c.cancel(ctx, kind, reference)
@@ -146,6 +149,9 @@ func (c *Client) Cancel(ctx context.Context, kind, reference string) (Transactio
 
 // Transaction looks a transaction up, by the service's reference or yours.
 func (c *Client) Transaction(ctx context.Context, reference string) (Transaction, error) {
+	if err := check(reference); err != nil {
+		return Transaction{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	isNamed := func(t Transaction) bool {
@@ -163,6 +169,9 @@ func (c *Client) Transaction(ctx context.Context, reference string) (Transaction
 // Wait looks a transaction up until its status is final, ctx ends or the lookup is refused for good, as without a valid
 // key. Its error says nothing about the order: errors.As finds no ServiceError in it.
 func (c *Client) Wait(ctx context.Context, reference string) (Transaction, error) {
+	if err := check(reference); err != nil {
+		return Transaction{}, err
+	}
 	for poll := time.Second; ; poll = min(poll*3/2, 10*time.Second) {
 		found, err := c.Transaction(ctx, reference)
 		if err == nil && found.Status != "processing" {
@@ -183,12 +192,21 @@ func mayBeFound(err error) bool {
 	return !errors.As(err, &refusal) || refusal.Code == "not_found" || refusal.retryAfter != nil || refusal.Status >= 500
 }
 
+// check refuses what cannot be a reference. In the path of a lookup, an empty one would be the list, and a URL takes . and
+// .. for folders.
+func check(reference string) error {
+	if !regexp.MustCompile(`^[\w.:-]{1,100}$`).MatchString(reference) || reference == "." || reference == ".." {
+		return errors.New("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..")
+	}
+	return nil
+}
+
 // lastStep is the time for a cancellation whose order was refused at the deadline.
 const lastStep = time.Second
 
 func (c *Client) place(ctx context.Context, kind string, order any, phone, reference string, options []PurchaseOption) (PurchasedTransaction, error) {
-	if !regexp.MustCompile(`^[\w.:-]{1,100}$`).MatchString(reference) || reference == "." || reference == ".." {
-		return PurchasedTransaction{}, errors.New("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..")
+	if err := check(reference); err != nil {
+		return PurchasedTransaction{}, err
 	}
 	body, err := json.Marshal(order)
 	if err != nil {

@@ -231,6 +231,29 @@ func TestWaitLooksUpAgainWhatIsNotFoundOrNotFinal(t *testing.T) {
 	}
 }
 
+func TestAReferenceThatCannotBeOneIsNotSent(t *testing.T) {
+	refuse := func(response http.ResponseWriter, _ *http.Request) {
+		write(response, vectorAnswer{Status: 200, Body: "{}"})
+	}
+	client, requests := serve(t, refuse, refuse)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for _, reference := range []string{"", ".", "..", "a b", "a/b"} {
+		_, bought := client.BuyData(ctx, order, reference)
+		_, found := client.Transaction(ctx, reference)
+		_, waited := client.Wait(ctx, reference)
+		_, cancelled := client.Cancel(ctx, "data", reference)
+		for _, err := range []error{bought, found, waited, cancelled} {
+			if err == nil || !strings.HasPrefix(err.Error(), "reference must be") {
+				t.Errorf("%q: %v", reference, err)
+			}
+		}
+	}
+	if len(*requests) != 0 {
+		t.Errorf("%d requests were sent", len(*requests))
+	}
+}
+
 func TestAnAnswerThatIsTooLongIsNone(t *testing.T) {
 	var table struct{ Replay vectorAnswer }
 	readVectors(t, "answers.json", &table)

@@ -18,14 +18,18 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -49,6 +53,8 @@ public final class AirtimeClient {
   /** An attempt with less time would hardly be answered, and could make a known outcome unknown. */
   private static final long RETRY_MS_MIN = 1_000;
   private static final long POLL_MS_MAX = 10_000;
+  /** No answer of the service is longer: Lambda sends at most 6 MB. */
+  private static final int BODY_BYTES_MAX = 8_000_000;
 
   // A redirect would send the key elsewhere, and may turn an order into a GET. java.net.http sends a POST again by itself
   // only if jdk.httpclient.enableAllMethodRetry is set.
@@ -143,12 +149,12 @@ public final class AirtimeClient {
    */
   public Transaction cancel(String type, String reference)
       throws ServiceException, NoAnswerException, InterruptedException {
-    return cancel(type, reference, deadline());
+    return cancel(type, checked(reference), deadline());
   }
 
   /** Looks a transaction up, by the service's reference or yours. */
   public Transaction transaction(String reference) throws ServiceException, NoAnswerException, InterruptedException {
-    return transaction(reference, deadline());
+    return transaction(checked(reference), deadline());
   }
 
   private Transaction transaction(String reference, long deadline)
@@ -163,6 +169,7 @@ public final class AirtimeClient {
 
   /** Looks a transaction up until its status is final. Throws the last error at the end of `atMost`, or null of none. */
   public Transaction await(String reference, Duration atMost) throws TimeoutException, InterruptedException {
+    checked(reference);
     long end = System.nanoTime() + atMost.toNanos();
     for (long pollMs = 1_000; ; pollMs = Math.min(pollMs * 3 / 2, POLL_MS_MAX)) {
       Exception last = null;
@@ -183,11 +190,7 @@ public final class AirtimeClient {
   private PurchasedTransaction place(
       String type, ObjectNode order, String phoneNumber, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    if (reference == null || !reference.matches("[\\w.:-]{1,100}") || reference.matches("\\.\\.?")) {
-      throw new IllegalArgumentException(
-          "reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");
-    }
-    String body = order.put("reference", reference).toString();
+    String body = order.put("reference", checked(reference)).toString();
     Request<PurchasedTransaction> request =
         new Request<>("POST", "/vtu/" + type + "/purchase", body, reference, confirmDuplicate, PurchasedTransaction.class, bought ->
             reference.equals(bought.callerReference())
@@ -232,6 +235,15 @@ public final class AirtimeClient {
         new Request<>("POST", "/transactions/cancel", body, null, false, Transaction.class, found ->
             reference.equals(found.callerReference()) && isOurs(found.reference(), found.status())),
         deadline);
+  }
+
+  /** In the path of a lookup, an empty one would be the list, and a URL takes . and .. for folders. */
+  private static String checked(String reference) {
+    if (reference == null || !reference.matches("[\\w.:-]{1,100}") || reference.matches("\\.\\.?")) {
+      throw new IllegalArgumentException(
+          "reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");
+    }
+    return reference;
   }
 
   /** Whether a transaction is of the key's mode and has a status that this release knows. */
@@ -298,8 +310,7 @@ public final class AirtimeClient {
     if (request.body == null) builder.GET();
     else builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
     // A request's own time-out ends when the headers have come, so it would wait for ever for a body.
-    CompletableFuture<HttpResponse<String>> sent =
-        http.sendAsync(builder.build(), BodyHandlers.ofString(StandardCharsets.UTF_8));
+    CompletableFuture<HttpResponse<String>> sent = http.sendAsync(builder.build(), headers -> new LimitedText());
     HttpResponse<String> response;
     try {
       response = sent.get(Math.min(leftMs, attemptTimeout.toMillis()), TimeUnit.MILLISECONDS);
@@ -313,6 +324,45 @@ public final class AirtimeClient {
       throw new NoAnswerException("the connection failed", 0, false, null, error);
     }
     return read(request, response);
+  }
+
+  /** The body as text. The connection of one that is too long is closed. */
+  private static final class LimitedText implements BodySubscriber<String> {
+    private final BodySubscriber<String> text = BodySubscribers.ofString(StandardCharsets.UTF_8);
+    private Flow.Subscription subscription;
+    private long bytes = 0;
+
+    @Override
+    public CompletionStage<String> getBody() {
+      return text.getBody();
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription started) {
+      subscription = started;
+      text.onSubscribe(started);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> buffers) {
+      bytes += buffers.stream().mapToLong(ByteBuffer::remaining).sum();
+      if (bytes <= BODY_BYTES_MAX) {
+        text.onNext(buffers);
+      } else {
+        subscription.cancel();
+        text.onError(new IOException("The answer is too long to be one of the service"));
+      }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      text.onError(error);
+    }
+
+    @Override
+    public void onComplete() {
+      text.onComplete();
+    }
   }
 
   private <T> T read(Request<T> request, HttpResponse<String> response)

@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -231,6 +232,32 @@ class AirtimeClientTest {
   }
 
   @Test
+  void anAnswerWithoutEndIsCutAndIsNone() throws Exception {
+    AtomicLong sent = new AtomicLong();
+    CountDownLatch cut = new CountDownLatch(1);
+    byte[] spaces = " ".repeat(100_000).getBytes(StandardCharsets.UTF_8);
+    Handler pouring = exchange -> {
+      exchange.sendResponseHeaders(200, 0);
+      try {
+        while (sent.get() < 200_000_000) {
+          exchange.getResponseBody().write(spaces);
+          sent.addAndGet(spaces.length);
+        }
+      } finally {
+        cut.countDown();
+      }
+    };
+    Answer replay = named("replay");
+    try (Service service = new Service(pouring, exchange -> write(exchange, replay))) {
+      assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals(2, service.requests.size());
+      assertTrue(cut.await(5, TimeUnit.SECONDS));
+      // The system's buffers take some beyond the limit.
+      assertTrue(sent.get() < 100_000_000, sent + " bytes were read");
+    }
+  }
+
+  @Test
   void theWaitForATransactionEndsInTimeAlsoIfALookupHasNoAnswer() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
     Handler held = exchange -> end.await();
@@ -277,5 +304,8 @@ class AirtimeClientTest {
   void aReferenceThatCannotBeOneIsRefused(String reference) {
     AirtimeClient client = new AirtimeClient("http://127.0.0.1:1/v1", "live_key");
     assertThrows(IllegalArgumentException.class, () -> client.buy(ORDER, reference));
+    assertThrows(IllegalArgumentException.class, () -> client.transaction(reference));
+    assertThrows(IllegalArgumentException.class, () -> client.await(reference, Duration.ofSeconds(1)));
+    assertThrows(IllegalArgumentException.class, () -> client.cancel("data", reference));
   }
 }
