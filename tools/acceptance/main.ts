@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { usage, usageError } from "../airtime/usage.ts";
 import { runAcceptance, type StepResult } from "./acceptance.ts";
 import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";
@@ -11,8 +12,6 @@ import { assertNewStage, checkPlace, signInTo } from "./steps/check-place.ts";
 import { cleanUp } from "./steps/clean-up.ts";
 
 /** `npm run acceptance`: options and exit codes are in docs/acceptance.md. */
-
-const USAGE = "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]";
 
 const readOptions = () => {
   try {
@@ -28,9 +27,9 @@ const readOptions = () => {
     const { stage, region, "clean-up": isCleanUp, ...others } = values;
     if (stage !== undefined && region !== undefined) return { stage, region, isCleanUp, ...others };
   } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+    throw usageError("acceptance", error);
   }
-  throw new SettingsError(`Name a stage that does not exist yet, and a region: ${USAGE}`);
+  throw new SettingsError(`Name a stage that does not exist yet, and a region: ${usage.acceptance}`);
 };
 
 // Nobody reads on after `| head`, or when the terminal is gone: an exception there would leave what was deployed.

@@ -2,6 +2,7 @@
 import module from "node:module";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { usage } from "./usage.ts";
 
 /** The command `airtime`. Each of its commands is a module that reads the arguments behind the command's name. */
 const commands = {
@@ -35,7 +36,8 @@ const help = (): string =>
     "",
     ...Object.entries(commands).map(([name, [summary]]) => `  ${name.padEnd(12)}${summary}`),
     "",
-    "airtime admin --help lists the operator's commands. docs/deployment.md explains the others.",
+    "airtime COMMAND --help says how a command is called; airtime admin --help lists the operator's commands.",
+    "docs/deployment.md explains the others.",
   ].join("\n");
 
 const refuse = (sentence: string): void => {
@@ -54,6 +56,8 @@ if (!process.features.typescript) {
   );
 } else if (isKeyOf(apps, name)) {
   await apps[name]();
+} else if (isKeyOf(usage, name) && process.argv.includes("--help")) {
+  console.log(`airtime ${name} ${commands[name][0]}.\n\n${usage[name]}`);
 } else if (isKeyOf(commands, name)) {
   if (!CDK_COMMANDS.includes(name)) process.argv.splice(2, 1);
   await commands[name][1]();

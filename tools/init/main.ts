@@ -3,11 +3,10 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { usage, usageError } from "../airtime/usage.ts";
 import { type Answers, assertValid, questions, repositoryFiles } from "./files.ts";
 
 /** `airtime init`: makes a repository's four files in this folder. */
-
-const USAGE = `airtime init [--yes] ${questions.map(({ name }) => `[--${name} VALUE]`).join(" ")}`;
 
 const text = { type: "string" } as const;
 const options = {
@@ -19,7 +18,7 @@ const readOptions = () => {
   try {
     return parseArgs({ options }).values;
   } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+    throw usageError("init", error);
   }
 };
 
@@ -27,7 +26,7 @@ const readOptions = () => {
 const readAnswers = async (): Promise<Answers> => {
   const { yes, ...given } = readOptions();
   if (!yes && !process.stdin.isTTY) {
-    throw new SettingsError(`There is no terminal to ask on: add --yes. Usage: ${USAGE}`);
+    throw new SettingsError(`There is no terminal to ask on: add --yes. Usage: ${usage.init}`);
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {

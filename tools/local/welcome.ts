@@ -43,7 +43,7 @@ Try it in another terminal:
   # Read the wallet
   curl ${url}/wallet ${authorization}
 ${isSimulated ? simulatorText(upstream.base_url) : ""}
-The console is at ${console.url}. Sign in as an operator, a reader, or the owner of the account.
+The console is at ${console.url}. Its sign-in page offers a person of each role.
 
 ${settings.serviceFile} has these URLs and keys as JSON. Ctrl-C stops the service.
 `,

@@ -2,11 +2,10 @@ import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
+import { usage, usageError } from "../airtime/usage.ts";
 import { writeTemplates } from "./templates.ts";
 
 /** `airtime templates`: a stage's templates and archives, for tools other than the CDK. */
-
-const USAGE = "npm run templates -- --stage NAME --output FOLDER";
 
 const readOptions = (): { readonly stage: string; readonly output: string } => {
   try {
@@ -14,9 +13,9 @@ const readOptions = (): { readonly stage: string; readonly output: string } => {
     const { stage, output } = values;
     if (stage !== undefined && output !== undefined) return { stage, output };
   } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+    throw usageError("templates", error);
   }
-  throw new SettingsError(`Name the stage and a folder: ${USAGE}`);
+  throw new SettingsError(`Name the stage and a folder: ${usage.templates}`);
 };
 
 try {

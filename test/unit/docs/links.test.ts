@@ -25,6 +25,14 @@ test.each(filesNamed("*.md"))("every link of %s leads to a file, and to a headin
   expect(broken.map(([link]) => link)).toEqual([]);
 });
 
+test("every row of a table is one line, because a line break ends the table", () => {
+  const broken = filesNamed("*.md").flatMap((file) => {
+    const withoutCode = readFileSync(new URL(file, root), "utf8").replaceAll(/^```.*?^```/gms, "");
+    return (withoutCode.match(/^\|.*[^|\s]\s*$/gm) ?? []).map((row) => `${file}: ${row.slice(0, 60)}`);
+  });
+  expect(broken).toEqual([]);
+});
+
 test("every file that a document names exists: by its path, and a test also by its name alone", () => {
   const tests = new Set(filesNamed("*.test.ts").map((file) => file.replace(/.*\//, "")));
   const missing = filesNamed("*.md").flatMap((document) =>

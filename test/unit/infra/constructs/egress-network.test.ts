@@ -1,5 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { App } from "aws-cdk-lib";
+import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
+import { EgressNetwork } from "../../../../infra/constructs/egress-network.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { idIn, stackTemplates, templatesOf } from "../../../builders/templates.ts";
@@ -131,6 +133,16 @@ describe("the egress network", () => {
     const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones } }).network;
     const placed = own?.all("AWS::EC2::Subnet").map(({ Properties }) => Properties.AvailabilityZone);
     expect(placed).toEqual([...zones, ...zones]);
+  });
+
+  test("CDK's own validation prints no warning about them", () => {
+    const printed = vi.spyOn(console, "error").mockReturnValue();
+    const app = new App({ treeMetadata: false });
+    const egress = { kind: "nat-gateway" as const, zones: ["us-east-1b", "us-east-1d"] };
+    const destinations = { upstreamBaseUrl: "https://upstream.example.com/v1", webhookAllowedCidrs: [] };
+    new EgressNetwork(app, "Network", { env: { account: "111122223333", region: "us-east-1" }, egress, destinations });
+    app.synth();
+    expect(printed.mock.calls).toEqual([]);
   });
 
   test.each(Object.entries(stageVariants))(

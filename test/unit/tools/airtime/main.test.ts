@@ -19,6 +19,22 @@ test.each([
   expect(status).toBe(exitCode);
 });
 
+test.each([
+  ["init", "airtime init [--yes] [--upstream-url VALUE] [--account VALUE] [--region VALUE] [--alarm-email VALUE]"],
+  ["synth", "npm run synth -- [--stage NAME] [OPTIONS OF CDK]"],
+  ["diff", "npm run diff -- --stage NAME [--profile NAME] [OPTIONS OF CDK]"],
+  ["deploy", "npm run deploy -- --stage NAME [--administrator] [--profile NAME] [OPTIONS OF CDK]"],
+  ["templates", "npm run templates -- --stage NAME --output FOLDER"],
+  ["destroy", "npm run destroy -- --stage NAME [--profile NAME] [OPTIONS OF CDK]"],
+  ["acceptance", "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]"],
+  ["costs", "npm run costs -- [--json]"],
+])("airtime %s --help says how it is called, and does nothing else", (name, usage) => {
+  const { status, stdout, stderr } = airtime([name, "--help"]);
+  expect(stderr).toBe("");
+  expect(stdout).toContain(`\n${usage}\n`);
+  expect(status).toBe(0);
+});
+
 test("the compiled modules are kept in the project's own folder, where only its owner writes", () => {
   const { stderr } = airtime([], { NODE_COMPILE_CACHE: undefined, NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
   expect(stderr).toContain(`-> ${join(projectRoot, ".local", "compile-cache")}`);

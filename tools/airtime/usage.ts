@@ -1,0 +1,17 @@
+import { SettingsError } from "../../infra/settings-error.ts";
+
+/** How each command is called; `start` and `admin` have a help of their own. */
+export const usage = {
+  init: "airtime init [--yes] [--upstream-url VALUE] [--account VALUE] [--region VALUE] [--alarm-email VALUE]",
+  synth: "npm run synth -- [--stage NAME] [OPTIONS OF CDK]",
+  diff: "npm run diff -- --stage NAME [--profile NAME] [OPTIONS OF CDK]",
+  deploy: "npm run deploy -- --stage NAME [--administrator] [--profile NAME] [OPTIONS OF CDK]",
+  templates: "npm run templates -- --stage NAME --output FOLDER",
+  destroy: "npm run destroy -- --stage NAME [--profile NAME] [OPTIONS OF CDK]",
+  acceptance: "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]",
+  costs: "npm run costs -- [--json]",
+} as const;
+
+/** For options that cannot be parsed. */
+export const usageError = (name: keyof typeof usage, error: unknown): SettingsError =>
+  new SettingsError(`${error instanceof Error ? error.message : error}\nUsage: ${usage[name]}`);
