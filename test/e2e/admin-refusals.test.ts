@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import * as z from "#zod";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
@@ -167,6 +168,28 @@ test("a failed command exits with 1, and with --json prints one line of JSON on 
         "The service does not answer. Check that it is running. A stage can be operated with --direct without it.",
     },
   });
+});
+
+test("doctor of a service that was killed says of each part that does not answer how to start it", async () => {
+  const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
+  const killed = join(service.folder, "killed.json");
+  const origin = "http://127.0.0.1:2";
+  const stopped = { base_url: `${origin}/v1`, endpoints: { dynamodb: origin, sqs: origin, secretsManager: origin } };
+  writeFileSync(killed.replace(".json", ".admin.json"), JSON.stringify({ ...details, ...stopped }));
+  const run = await runProgram(process.execPath, ["tools/admin/main.ts", "doctor", "--json"], { serviceFile: killed });
+  const checks = z.array(
+    z.object({ check: z.string(), state: z.string(), found: z.string(), todo: z.optional(z.string()) }),
+  );
+  const wrong = z
+    .object({ checks })
+    .parse(JSON.parse(run.stdout))
+    .checks.filter(({ state }) => state === "wrong");
+  expect([run.code, wrong.map(({ check }) => check)]).toEqual([
+    1,
+    expect.arrayContaining(["service", "catalog", "reference key", "upstream's webhook", "dead letters"]),
+  ]);
+  const answers = new Set(wrong.map(({ found, todo }) => `${found}: ${todo}`));
+  expect([...answers]).toEqual(["does not answer: Check that the service is running. npm start starts it"]);
 });
 
 test("a command whose reader ends before it prints has made its change, prints no error and exits with 0", async () => {

@@ -1,16 +1,13 @@
 import { CommanderError } from "commander";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { isRefusal } from "../../shared/actions/refusal.ts";
+import { isUnreachable } from "./connection-error.ts";
 import { adminProgram } from "./program.ts";
 import { printMessage, printResult, terminal } from "./terminal.ts";
 
 const EXIT_FAILED = 1;
 /** Refused: nothing was changed. */
 const EXIT_REFUSED = 2;
-
-/** No connection to a part of the service. */
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ECONNREFUSED", "ECONNRESET"].includes(String(error.code));
 
 /** The error as `--json` prints it. `refused`: nothing was changed. */
 type CommandError = { readonly kind: "refused" | "failed"; readonly message: string };

@@ -9,6 +9,7 @@ import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import type { Role } from "../../shared/contract/roles.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
 import { signedHeaders } from "../aws/signed-headers.ts";
+import { causeOf } from "./connection-error.ts";
 import type { Target } from "./target.ts";
 
 /** API Gateway answers within 30 s. */
@@ -73,10 +74,6 @@ const phoneNumberInAddress = (): OperatorError =>
   new OperatorError("A phone number must not be in the address of a request", {
     command: "subjects report phone_number reads it from standard input, and lists its orders",
   });
-
-/** The error of the connection, which fetch hides in its own. */
-const causeOf = (error: unknown): unknown =>
-  error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
 
 /** Without a connection nothing was sent. */
 const unansweredChange = (cause: unknown): unknown =>

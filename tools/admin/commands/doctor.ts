@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { operatorReadPolicy } from "../../../infra/outputs.ts";
-import type { CheckResult } from "../../../shared/actions/check-result.ts";
+import { type CheckResult, wrong } from "../../../shared/actions/check-result.ts";
 import { runChecks } from "../../../shared/actions/doctor.ts";
 import { addCommand, type Report } from "../command.ts";
+import { causeOf, isUnreachable } from "../connection-error.ts";
 import type { AdminContext } from "../context.ts";
 import { doctorChecks } from "../doctor-checks.ts";
 import { table } from "../views/print.ts";
@@ -23,16 +24,24 @@ export const addDoctor = (program: Command): void => {
 const failedCheck =
   ({ target }: AdminContext) =>
   (error: unknown): CheckResult => {
-    const { name, message } = error instanceof Error ? error : { name: "unknown", message: "" };
-    const [, permission] = /is not authorized to perform: ([\w-]+:\w+)/.exec(message) ?? [];
-    const found = `could not be checked (${name}${permission === undefined ? "" : `: ${permission}`})`;
-    if (target.isLocal) return { state: "wrong", found, todo: "Check that the service is running" };
+    const checkService = "Check that the service is running. npm start starts it";
+    if (target.isLocal && isUnreachable(error)) return wrong("does not answer", checkService);
+    const [, permission] = /is not authorized to perform: ([\w-]+:\w+)/.exec(String(error)) ?? [];
+    const found = `could not be checked (${kindOf(error)}${permission === undefined ? "" : `: ${permission}`})`;
+    if (target.isLocal) return wrong(found, checkService);
     const todo =
       permission === undefined
         ? "Check that the stage is deployed and that your AWS credentials allow this"
         : `Your AWS credentials lack ${permission}: the policy ${operatorReadPolicy(target.name)} allows it`;
-    return { state: "wrong", found, todo };
+    return wrong(found, todo);
   };
+
+/** The code of a failed connection, or the error's name. Messages may name what was sent. */
+const kindOf = (error: unknown): string => {
+  const cause = causeOf(error);
+  if (!(cause instanceof Error)) return "unknown";
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;
+};
 
 const runDoctor = async (context: AdminContext): Promise<Report> => {
   const json = await runChecks(doctorChecks, context, failedCheck(context));
