@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
@@ -229,6 +230,18 @@ describe("the identity key", () => {
 
   test("its policy lets administrators change the policy, so that the key cannot become unusable for ever", () => {
     expect(asked("PutKeyPolicy", "role/Administrator")).toBe("allowed");
+  });
+
+  test("docs/recovery.md gives the replica a policy that names both roles of the new stage, in one line as in many", () => {
+    const [, edit = ""] = /get-key-policy .*\| sed (\S+)\)"/.exec(readFileSync("docs/recovery.md", "utf8")) ?? [];
+    const policy = resolverOf([data, service])(key?.Properties.KeyPolicy);
+    for (const indent of [0, 2]) {
+      const edited = execFileSync("sed", [edit], { input: JSON.stringify(policy, null, indent), encoding: "utf8" });
+      expect(edited.match(/\w+-Service-\w+/g)).toEqual([
+        "Prodeu-Service-CheckIdentityRole",
+        "Prodeu-Service-AnswerSubjectsRole",
+      ]);
+    }
   });
 
   test("a stage that names its key makes none, and its function hashes with that one", () => {
