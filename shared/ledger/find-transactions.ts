@@ -5,7 +5,7 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, type IndexKey, openKeys, queryPhone, type TimeRange } from "./query-index.ts";
+import { ALL_TIMES, type IndexKey, type OpenKey, openKeys, queryPhone, type TimeRange } from "./query-index.ts";
 import { ledgerIndexes, transactionList, transactionPk } from "./schema.ts";
 import { pkOfReference, referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -121,9 +121,15 @@ export const findByPhone = async (
 export const openTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> =>
   stillOpen(await readTransactions(ledger, await openKeys(ledger, range)));
 
-/** The same, for what is done with each by itself: one of a later release's form, as after a rollback, is left out. */
-export const readableOpenTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> => {
-  const transactions = await getItems(ledger, await openKeys(ledger, range), transactionSchema, (pk, error) =>
+/**
+ * Of these keys the transactions that are still open, for what is done with each by itself: one of a later release's form,
+ * as after a rollback, is left out.
+ */
+export const readableOpenTransactions = async (
+  ledger: Ledger,
+  keys: readonly OpenKey[],
+): Promise<readonly Transaction[]> => {
+  const transactions = await getItems(ledger, keys, transactionSchema, (pk, error) =>
     log.alarm("open_order.unreadable", { transaction: pk, ...errorFields(error) }),
   );
   return stillOpen(transactions);

@@ -2,7 +2,7 @@ import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
-import { getItem } from "../ledger/get-item.ts";
+import { BATCHES_AT_ONCE, getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { accountIdsOf, type IndexKey, queryListedItems } from "../ledger/query-index.ts";
 import { FLOAT_PAYMENTS_LIST, FLOAT_PK, floatPaymentPk } from "../ledger/schema.ts";
@@ -11,17 +11,20 @@ import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { ADD_SUMS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import {
+  type AccountConsumption,
+  accountsBehind,
   advanceSums,
   consumedKobo,
   type LedgerInZone,
-  readSums,
   readSumsSince,
   SETTLED_AGE_MS,
   sumsAndOrders,
+  sumsInParts,
 } from "./order-sums.ts";
 
 /** What we have paid to the upstream, and when the float was measured last. */
@@ -110,8 +113,7 @@ export const readFloat = async (ledger: Ledger): Promise<Float> => {
   const stored = await getItem(ledger, FLOAT_PK, floatSchema);
   const dayBegan = isoTime(ledger.clock() - DAY_MS);
   const total = { costKobo: 0, unknownKobo: 0, openKobo: 0, dayKobo: 0 };
-  const accountIds = await accountIdsOf(ledger);
-  for await (const { sums, orders } of sumsAndOrders(ledger, accountIds, await readSums(ledger, accountIds))) {
+  const addUp = ({ sums, orders }: AccountConsumption): void => {
     total.costKobo += sums.cost_kobo;
     total.unknownKobo += sums.unknown_kobo;
     for (const { hour, kobo } of sums.hours) total.dayKobo += hour >= dayBegan ? kobo : 0;
@@ -122,6 +124,9 @@ export const readFloat = async (ledger: Ledger): Promise<Float> => {
       else total.costKobo += kobo;
       if (order.created_at >= dayBegan) total.dayKobo += kobo;
     }
+  };
+  for await (const { accountIds, sums } of sumsInParts(ledger, await accountIdsOf(ledger))) {
+    for await (const each of sumsAndOrders(ledger, accountIds, sums)) addUp(each);
   }
   const paymentsKobo = stored?.payments_kobo;
   const expectedKobo = (paymentsKobo ?? 0) - total.costKobo - total.unknownKobo - total.openKobo;
@@ -170,8 +175,10 @@ const PAYMENTS_PER_READ = 1_000;
 const listedPayment = z.pick(floatPaymentSchema, { pk: true, amount_kobo: true, created_at: true });
 
 const MEASURED_EVERY_MS = 3_600_000;
-/** If it was measured last before that, also a call that AWS does not answer raises an alarm. */
+/** If it was measured last before that, also a call that AWS does not answer raises an alarm, and a lack of time. */
 const OVERDUE_MS = 3 * MEASURED_EVERY_MS;
+const isOverdue = (stored: z.output<typeof floatSchema> | undefined, nowMs: number): boolean =>
+  stored !== undefined && nowMs - Date.parse(stored.measured_at) > OVERDUE_MS;
 /** For how many hours the float lasted when it was measured last; undefined until a payment is booked. */
 export const readHoursLeft = async (ledger: Ledger): Promise<number | undefined> =>
   (await getItem(ledger, FLOAT_PK, floatSchema))?.hours_left;
@@ -194,10 +201,12 @@ const ENDED_MIN = 20;
 /** Undefined while too few purchases have ended. */
 const readAtOncePercent = async (ledger: Ledger): Promise<number | undefined> => {
   const dayBegan = isoTime(ledger.clock() - DAY_MS);
-  const sums = await readSums(ledger, await accountIdsOf(ledger));
-  const hours = [...sums.values()].flatMap((each) => each.hours).filter(({ hour }) => hour >= dayBegan);
-  const ended = hours.reduce((total, hour) => total + hour.ended, 0);
-  const atOnce = hours.reduce((total, hour) => total + hour.at_once, 0);
+  let [ended, atOnce] = [0, 0];
+  for await (const { sums } of sumsInParts(ledger, await accountIdsOf(ledger))) {
+    const hours = [...sums.values()].flatMap((each) => each.hours).filter(({ hour }) => hour >= dayBegan);
+    ended += hours.reduce((total, hour) => total + hour.ended, 0);
+    atOnce += hours.reduce((total, hour) => total + hour.at_once, 0);
+  }
   return ended < ENDED_MIN ? undefined : Math.floor((atOnce / ended) * 10_000) / 100;
 };
 
@@ -206,21 +215,24 @@ const readAtOncePercent = async (ledger: Ledger): Promise<number | undefined> =>
  * became due: of many accounts the last ones would never be reached. False if the time is up.
  */
 const advanceAllSums = async (ledger: LedgerInZone, measuredAt: string, deadline: Deadline): Promise<boolean> => {
-  const accountIds = await accountIdsOf(ledger);
-  const sums = await readSums(ledger, accountIds);
   const [dueAt, hourAgo] = [Date.parse(measuredAt) + MEASURED_EVERY_MS, ledger.clock() - MEASURED_EVERY_MS];
   const advancedTo = isoTime(Math.max(dueAt, hourAgo) - SETTLED_AGE_MS);
-  for (const accountId of accountIds) {
-    if ((sums.get(accountId)?.up_to ?? "") >= advancedTo) continue;
-    if (deadline.remainingMs() <= 0) return false;
-    try {
-      if (!(await advanceSums(ledger, accountId, deadline))) return false;
-    } catch (error) {
-      // Another run may have been first: the next one tries again, and this one goes on with the other accounts.
-      log.error("order_sums.not_advanced", { account: accountId, ...errorFields(error) });
-    }
+  for await (const accountIds of accountsBehind(ledger, await accountIdsOf(ledger), advancedTo)) {
+    const advanced = mapInOrder(accountIds, BATCHES_AT_ONCE, (accountId) => advanceInTime(ledger, accountId, deadline));
+    for await (const isInTime of advanced) if (!isInTime) return false;
   }
   return true;
+};
+
+const advanceInTime = async (ledger: LedgerInZone, accountId: string, deadline: Deadline): Promise<boolean> => {
+  if (deadline.remainingMs() <= 0) return false;
+  try {
+    return await advanceSums(ledger, accountId, deadline);
+  } catch (error) {
+    // Another run may have been first: the next one tries again, and this one goes on with the other accounts.
+    log.error("order_sums.not_advanced", { account: accountId, ...errorFields(error) });
+    return true;
+  }
 };
 
 /**
@@ -235,8 +247,7 @@ export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Pr
     return await measureIfDue(ledger, stored, nowMs, deadline);
   } catch (error) {
     // What a run does besides does not depend on the float.
-    const isOverdue = stored !== undefined && nowMs - Date.parse(stored.measured_at) > OVERDUE_MS;
-    if (isTransient(error) && !isOverdue) log.warn("float.measurement_delayed", errorFields(error));
+    if (isTransient(error) && !isOverdue(stored, nowMs)) log.warn("float.measurement_delayed", errorFields(error));
     else log.alarm("float.not_measured", errorFields(error));
     putMeasured(stored ?? {}, nowMs);
     return false;
@@ -255,6 +266,8 @@ const measureIfDue = async (
   });
   const isDue = nowMs - Date.parse(measuredAt) >= MEASURED_EVERY_MS;
   if (!isDue || !(await advanceAllSums(ledger, measuredAt, runDeadline))) {
+    // The metric alone would go on as if it were of now.
+    if (isOverdue(stored, nowMs)) log.alarm("float.not_measured", { reason: "out_of_time" });
     putMeasured(stored ?? {}, nowMs);
     return false;
   }

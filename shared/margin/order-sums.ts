@@ -7,10 +7,11 @@ import {
   endCause,
   PENDING_MS_MAX,
 } from "../contract/actions/refund-clock.ts";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
-import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, getItem, getItems, keyBatches } from "../ledger/get-item.ts";
+import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, getItem, getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import { type IndexKey, queryList } from "../ledger/query-index.ts";
 import { orderDayPk, orderSumsPk, transactionList } from "../ledger/schema.ts";
@@ -256,12 +257,39 @@ export const readSums = async (
   return new Map(items.map((item) => [item.account_id, item]));
 };
 
+const ACCOUNTS_AT_ONCE = 1_000;
+
+/** The sums of accounts, some accounts at a time: those of many, with the hours of a day, would take a function's memory. */
+export async function* sumsInParts(table: Table, accountIds: readonly string[]) {
+  for (let start = 0; start < accountIds.length; start += ACCOUNTS_AT_ONCE) {
+    const part = accountIds.slice(start, start + ACCOUNTS_AT_ONCE);
+    yield { accountIds: part, sums: await readSums(table, part) };
+  }
+}
+
+const progressSchema = lazyObject(() => z.pick(orderSumsSchema, { pk: true, account_id: true, up_to: true }).shape);
+
+/** Accounts whose sums were not advanced to this moment, in batches. */
+export async function* accountsBehind(
+  table: Table,
+  accountIds: readonly string[],
+  moment: string,
+): AsyncGenerator<readonly string[], void, void> {
+  const wanted = accountIds.map((accountId) => ({ accountId, pk: orderSumsPk(accountId) }));
+  for await (const { keys, items } of getItemBatches(table, keyBatches(wanted), progressSchema)) {
+    const upTo = new Map(items.map(({ account_id, up_to }) => [account_id, up_to]));
+    yield keys.map(({ accountId }) => accountId).filter((accountId) => (upTo.get(accountId) ?? "") < moment);
+  }
+}
+
+export type AccountConsumption = { readonly sums: OrderSums; readonly orders: readonly Transaction[] };
+
 /** Of each account its sums, as they were read, and the orders that they lack: those that were open, and the newest ones. */
 export async function* sumsAndOrders(
   ledger: Ledger,
   accountIds: readonly string[],
   known: ReadonlyMap<string, OrderSums>,
-): AsyncGenerator<{ readonly sums: OrderSums; readonly orders: readonly Transaction[] }, void, void> {
+): AsyncGenerator<AccountConsumption, void, void> {
   yield* mapInOrder(accountIds, BATCHES_AT_ONCE, async (accountId) => {
     const sums = known.get(accountId) ?? firstSums(accountId);
     return { sums, orders: await ordersBeside(ledger, sums) };

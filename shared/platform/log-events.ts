@@ -462,11 +462,13 @@ export const logEvents = {
       open: "number",
       refunded: "number",
       mismatches: "number",
+      unreached: "number?",
       phones_masked: "number",
       float_measured: "boolean",
       months_verified: "number",
     },
-    meaning: "The ledger's run of this minute has ended.",
+    meaning:
+      "The ledger's run of this minute has ended. `unreached`: for so many wallets there was no time; the next run begins with others.",
     action: "None.",
   },
   "requeue-deliveries.ran": {
@@ -478,8 +480,12 @@ export const logEvents = {
   },
   "ask-upstream.ran": {
     level: "info",
-    fields: { open: "number", due: "number", asked: "number", ended: "number", balance_read: "boolean" },
-    meaning: "The run of this minute that asks the upstream for open orders has ended.",
+    fields: {
+      ...{ open: "number", due: "number", unread: "number?", asked: "number", ended: "number" },
+      balance_read: "boolean",
+    },
+    meaning:
+      "The run of this minute that asks the upstream for open orders has ended. `unread`: for so many orders there was no time; the next run begins with others.",
     action: "None.",
   },
   "upstream.balance_not_read": {
@@ -548,9 +554,9 @@ export const logEvents = {
   "float.not_measured": {
     level: "alarm",
     urgency: "ticket",
-    fields: thrown,
+    fields: { reason: "string?", error: "string?", at: "string?" },
     meaning:
-      "A float that is nearly used up would not be noticed: its measurement failed, and the last one is reported.",
+      "A float that is nearly used up would not be noticed: its measurement failed, or has had no time for three hours, and the last one is reported.",
     action: "Read the log of reconcile-ledger, then admin float show.",
   },
   "period.not_verified": {

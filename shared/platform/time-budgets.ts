@@ -96,6 +96,8 @@ export const CLAIMED_ORDER_MS_MAX = API_FUNCTION_TIMEOUT_S * 1_000;
 export const REQUEUE_ENDPOINTS_MS_MAX = 30_000;
 /** Balances are checked for this long behind them, and limits in the rest: many of one must not leave out the other. */
 export const CHECK_BALANCES_MS_MAX = 10_000;
+/** How long a run reads open orders before it asks for the first ones: the rest of its time is for their answers. */
+export const READ_OPEN_MS_MAX = 15_000;
 /** How long the upstream has for the answer to a lookup. */
 export const LOOKUP_MS_MAX = 5_000;
 /** No lookup is begun with less time: its answer is queued and noted before the next run starts. */

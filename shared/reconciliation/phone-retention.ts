@@ -53,23 +53,19 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
     if (pass.finished_before >= today) return 0;
     isOverdue = Date.parse(today) - Date.parse(pass.finished_before) > OVERDUE_MS;
     const { day = today, part: firstName } = under_way ?? {};
-    const parts = await partsOf(ledger, before, midnightBefore(days.consents));
-    const first = Math.max(
-      0,
-      parts.findIndex(({ name }) => name === firstName),
-    );
+    const accountIds = await accountIdsOf(ledger);
+    const limits = { before, consentsBefore: midnightBefore(days.consents) };
     let isComplete = under_way?.has_left !== true;
-    for (const [index, part] of parts.slice(first).entries()) {
+    for (const part of partsFrom(accountIds, limits, firstName)) {
+      const goOnHere = async (): Promise<number> => {
+        const left = isComplete ? {} : { has_left: true as const };
+        await writeProgress(ledger, { ...pass, under_way: { day, part: part.name, ...left } });
+        return masked;
+      };
+      if (!hasTime()) return await goOnHere();
       const result = await maskPart(ledger, part, hasTime, (error) => report(error, part.name));
       masked += result.masked;
-      if (!hasTime()) {
-        const next = result.isComplete ? parts[first + index + 1] : part;
-        if (next !== undefined) {
-          const left = isComplete ? {} : { has_left: true as const };
-          await writeProgress(ledger, { ...pass, under_way: { day, part: next.name, ...left } });
-          return masked;
-        }
-      }
+      if (!result.isComplete && !hasTime()) return await goOnHere();
       isComplete &&= result.isComplete;
     }
     if (isComplete) await writeProgress(ledger, { ...pass, finished_before: day });
@@ -130,23 +126,44 @@ type Part = {
   readonly schema: z.ZodMiniType<Maskable>;
 };
 
-const partsOf = async (ledger: Ledger, before: string, consentsBefore: string): Promise<readonly Part[]> => {
-  const accountIds = await accountIdsOf(ledger);
+type Limits = { readonly before: string; readonly consentsBefore: string };
+
+/** One after the other: those of many accounts at once would take the function's memory. */
+function* partsOf(accountIds: readonly string[], { before, consentsBefore }: Limits): Generator<Part, void, void> {
   const own = (listKey: string, schema: Part["schema"]): Part => ({
     ...{ listKey, name: listKey, before, schema },
     pkOf: ({ pk }) => pk,
   });
-  const lists = accountIds.flatMap((accountId) => modeSchema.options.map((mode) => transactionList(accountId, mode)));
-  return [
-    ...lists.map((list) => own(list, maskableTransaction)),
-    ...accountIds.map((accountId) => own(deliveriesList(accountId), maskableDelivery)),
-    own(EVENTS_LIST, maskableEvent),
-    ...lists.map((listKey) => ({
+  for (const list of listsOf(accountIds)) yield own(list, maskableTransaction);
+  for (const accountId of accountIds) yield own(deliveriesList(accountId), maskableDelivery);
+  yield own(EVENTS_LIST, maskableEvent);
+  for (const listKey of listsOf(accountIds)) {
+    yield {
       ...{ listKey, name: `${listKey}#consents`, before: consentsBefore },
       ...{ pkOf: consentPk, schema: reducedConsent },
-    })),
-  ];
-};
+    };
+  }
+}
+
+function* listsOf(accountIds: readonly string[]): Generator<string, void, void> {
+  for (const accountId of accountIds) {
+    for (const mode of modeSchema.options) yield transactionList(accountId, mode);
+  }
+}
+
+/** From the part with this name on; all of them if none has it. */
+function* partsFrom(
+  accountIds: readonly string[],
+  limits: Limits,
+  firstName: string | undefined,
+): Generator<Part, void, void> {
+  let hasBegun = false;
+  for (const part of partsOf(accountIds, limits)) {
+    hasBegun ||= part.name === firstName;
+    if (hasBegun) yield part;
+  }
+  if (!hasBegun) yield* partsOf(accountIds, limits);
+}
 
 const changeOf = (name: string, from: string, to: string): Replacements =>
   from === to ? {} : { [name]: { from, to } };

@@ -1,14 +1,19 @@
 import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
+import type { TransactionType } from "../contract/transaction.ts";
 import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
-import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
+import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
+import { ALL_TIMES, type IndexedAccount, indexedAccounts, openKeys } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
 import { CHECK_OPEN_MS_MAX, isIdentityCheck, isStuck, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
-import { isoTime, minuteOf } from "../platform/time.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
+import { fromMovingStart } from "../platform/moving-start.ts";
+import { allOf } from "../platform/pages.ts";
+import { sum } from "../platform/sum.ts";
+import { isoTime } from "../platform/time.ts";
 import {
   RECONCILE_WALLET_MS_MAX,
   RECONCILE_WALLETS_MS_MAX,
@@ -28,35 +33,51 @@ export const reconcileLedger = async (
   deadline: Deadline,
 ): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked" | "float_measured" | "months_verified">> => {
   const nowMs = ledger.clock();
-  const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
-  });
-  const open = await readableOpenTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
-  const ageMs = (transaction: Transaction): number => nowMs - Date.parse(sentAt(transaction));
-  const oldestS = (transactions: readonly Transaction[]): number =>
-    transactions.reduce((oldest, transaction) => Math.max(oldest, Math.floor(ageMs(transaction) / 1_000)), 0);
-
-  const abandoned = open.filter(
-    (transaction) => isIdentityCheck(transaction) && ageMs(transaction) > CHECK_OPEN_MS_MAX,
-  );
-  const pending = open.filter(({ created_at }) => Date.parse(created_at) < nowMs - PENDING_MS_MAX);
+  const measured = await measureOpen(ledger, nowMs);
   // Published before the work, so even a run that is cut short publishes them.
   putMetrics(
     {
-      OldestOpenSeconds: oldestS(open),
-      StuckTransactions: open.filter((transaction) => isStuck(transaction, nowMs)).length,
-      OldestUnrefundedSeconds: oldestS(abandoned),
-      OpenOver24Hours: pending.length,
+      OldestOpenSeconds: measured.oldestS,
+      StuckTransactions: measured.stuck,
+      OldestUnrefundedSeconds: measured.oldestUnrefundedS,
+      OpenOver24Hours: sum([...measured.pendingOf.values()]),
     },
     nowMs,
   );
-  for (const [Kind, each] of Map.groupBy(pending, ({ type }) => type)) {
-    putMetrics({ OpenOver24Hours: each.length }, nowMs, { Kind });
-  }
-  const refunded = await refundAll(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
-  const { reconciled, mismatches } = await reconcileDue(ledger, reconcileDeadline);
+  for (const [Kind, pending] of measured.pendingOf) putMetrics({ OpenOver24Hours: pending }, nowMs, { Kind });
+  // Only from now on: what many open orders take leaves the refunds and the wallets their time.
+  const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
+    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
+  });
+  const refunded = await refundAll(ledger, measured.abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
+  const { reconciled, mismatches, unreached } = await reconcileDue(ledger, reconcileDeadline);
   if (reconciled > 0) putMetrics({ LedgerMismatches: mismatches }, nowMs);
-  return { open: open.length, refunded, mismatches };
+  return { open: measured.open, refunded, mismatches, unreached };
+};
+
+/** Reads the open orders batch by batch, and keeps the abandoned checks alone: there may be many while the upstream has an outage. */
+const measureOpen = async (ledger: Ledger, nowMs: number) => {
+  const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
+  const ageMs = (transaction: Transaction): number => nowMs - Date.parse(sentAt(transaction));
+  let [open, oldestMs, stuck, oldestUnrefundedMs] = [0, 0, 0, 0];
+  const pendingOf = new Map<TransactionType, number>();
+  const abandoned: Transaction[] = [];
+  const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch) => readableOpenTransactions(ledger, batch));
+  for await (const batch of batches) {
+    for (const transaction of batch) {
+      const age = ageMs(transaction);
+      open += 1;
+      oldestMs = Math.max(oldestMs, age);
+      if (isStuck(transaction, nowMs)) stuck += 1;
+      const { type, created_at } = transaction;
+      if (Date.parse(created_at) < nowMs - PENDING_MS_MAX) pendingOf.set(type, (pendingOf.get(type) ?? 0) + 1);
+      if (!isIdentityCheck(transaction) || age <= CHECK_OPEN_MS_MAX) continue;
+      oldestUnrefundedMs = Math.max(oldestUnrefundedMs, age);
+      abandoned.push(transaction);
+    }
+  }
+  const [oldestS, oldestUnrefundedS] = [Math.floor(oldestMs / 1_000), Math.floor(oldestUnrefundedMs / 1_000)];
+  return { open, oldestS, stuck, oldestUnrefundedS, pendingOf, abandoned };
 };
 
 const ABANDONED: Settlement = { status: "failed", failure: { code: "provider_timeout" } };
@@ -84,16 +105,13 @@ const refundAll = async (
 };
 
 const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
-  const accounts: IndexedAccount[] = [];
-  for await (const account of indexedAccounts(ledger)) accounts.push(account);
   // Each run begins with another wallet, so a few slow ones cannot take the time of the others.
-  const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
+  const accounts = fromMovingStart(await allOf(indexedAccounts(ledger)), ledger.clock());
   const results: DueResult[] = [];
-  for await (const { account, readBefore } of withCheckpoints(ledger, [
-    ...accounts.slice(first),
-    ...accounts.slice(0, first),
-  ])) {
+  let unreached = accounts.length;
+  for await (const { account, readBefore } of withCheckpoints(ledger, accounts)) {
     if (deadline.remainingMs() <= 0) break;
+    unreached -= 1;
     let before: Checkpoint | undefined;
     try {
       before = readBefore();
@@ -109,6 +127,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   return {
     reconciled: results.filter((result) => result !== "not_reconciled").length,
     mismatches: results.filter((result) => result === "mismatch").length,
+    unreached: unreached > 0 ? unreached : undefined,
   };
 };
 

@@ -1,9 +1,10 @@
 import type { LookupFinding } from "../contract/actions/transactions.ts";
 import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
+import { BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import { comparablePhone } from "../ledger/mask-phone.ts";
-import { ALL_TIMES } from "../ledger/query-index.ts";
+import { ALL_TIMES, openKeys } from "../ledger/query-index.ts";
 import {
   isIdentityCheck,
   isQueuedOrder,
@@ -17,8 +18,10 @@ import type { AnswerMessage } from "../orders/outcome-message.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { type LogFields, log } from "../platform/log.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
+import { fromMovingStart } from "../platform/moving-start.ts";
 import { isoTime } from "../platform/time.ts";
-import { ASK_RESERVE_MS, LOOKUP_MS_MAX, UPSTREAM_RESERVE_MS } from "../platform/time-budgets.ts";
+import { ASK_RESERVE_MS, LOOKUP_MS_MAX, READ_OPEN_MS_MAX, UPSTREAM_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { UpstreamReader } from "../upstream/http-upstream.ts";
 import { type FoundOrder, isSendable, type LookupAnswer } from "../upstream/lookup.ts";
 import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
@@ -39,7 +42,7 @@ export type AskDeps = {
 };
 
 /**
- * Asks the upstream for purchases that are open, the longest due first. It settles nothing: an answer that ends an
+ * Asks the upstream for purchases that are open, the longest due first of those that were read. It settles nothing: an answer that ends an
  * order, or that a person must see, goes to the outcomes queue, and is applied as an event is. The answer is noted
  * after that, so that a run which dies between the two asks again.
  */
@@ -47,19 +50,13 @@ export const askUpstream = async (
   deps: AskDeps,
   deadline: Deadline,
 ): Promise<Omit<LogFields<"ask-upstream.ran">, "balance_read">> => {
-  const { ledger, cache, reader } = deps;
+  const { ledger, reader } = deps;
   const { lookUp } = reader;
   if (lookUp === undefined) return { open: 0, due: 0, asked: 0, ended: 0 };
   const nowMs = ledger.clock();
-  const range = { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) };
-  const open = (await readableOpenTransactions(ledger, range)).filter((order) => isAskedFor(deps, order, nowMs));
-  const records = await readLookups(cache, open);
-  const due = open
-    .map((order) => ({ order, record: records.get(order.pk), atMs: dueMs(order, records.get(order.pk)) }))
-    .filter(({ atMs }) => atMs <= nowMs)
-    .sort((one, other) => one.atMs - other.atMs);
+  const { first, ...counts } = await readDue(deps, nowMs, deadline);
   let [asked, ended, unclear] = [0, 0, 0];
-  for (const { order, record } of due) {
+  for (const { order, record } of first) {
     const mayAsk = asked < QUESTIONS_MAX && unclear < UNCLEAR_MAX && reader.waitS() === 0;
     if (!mayAsk || deadline.remainingMs() < ASK_RESERVE_MS) break;
     const finding = await askFor(deps, lookUp, order, record, nowMs, deadline);
@@ -68,7 +65,38 @@ export const askUpstream = async (
     unclear = finding === "unclear" ? unclear + 1 : 0;
     if (finding === "success" || finding === "failed") ended += 1;
   }
-  return { open: open.length, due: due.length, asked, ended };
+  return { ...counts, asked, ended };
+};
+
+type Due = { readonly order: Transaction; readonly record: LookupRecord | undefined; readonly atMs: number };
+
+/**
+ * Reads the open orders in batches, and keeps those that have been due for the longest, as many as a run asks for. If there
+ * is no time for all of them, those that were read count, and the next run begins with others.
+ */
+const readDue = async (deps: Pick<AskDeps, "ledger" | "cache" | "profile">, nowMs: number, deadline: Deadline) => {
+  const { ledger, cache } = deps;
+  const readDeadline = earlierDeadline(deadlineIn(READ_OPEN_MS_MAX, ledger.clock), {
+    remainingMs: () => deadline.remainingMs() - ASK_RESERVE_MS,
+  });
+  const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) });
+  const batches = mapInOrder(fromMovingStart([...keyBatches(keys)], nowMs), BATCHES_AT_ONCE, async (batch) => {
+    const open = (await readableOpenTransactions(ledger, batch)).filter((order) => isAskedFor(deps, order, nowMs));
+    return { keys: batch.length, open, records: await readLookups(cache, open) };
+  });
+  let [unread, open, due] = [keys.length, 0, 0];
+  let first: readonly Due[] = [];
+  for await (const batch of batches) {
+    const dueNow = batch.open
+      .map((order) => ({ order, record: batch.records.get(order.pk), atMs: dueMs(order, batch.records.get(order.pk)) }))
+      .filter(({ atMs }) => atMs <= nowMs);
+    unread -= batch.keys;
+    open += batch.open.length;
+    due += dueNow.length;
+    first = [...first, ...dueNow].sort((one, other) => one.atMs - other.atMs).slice(0, QUESTIONS_MAX);
+    if (readDeadline.remainingMs() <= 0) break;
+  }
+  return { first, open, due, unread: unread > 0 ? unread : undefined };
 };
 
 const isAskedFor = ({ profile }: Pick<AskDeps, "profile">, order: Transaction, nowMs: number): boolean =>

@@ -7,8 +7,8 @@ import { type Wallet, walletSchema } from "../ledger/wallet.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
+import { fromMovingStart } from "../platform/moving-start.ts";
 import { allOf } from "../platform/pages.ts";
-import { minuteOf } from "../platform/time.ts";
 import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { type Subscription, subscriptionSchema } from "./subscription.ts";
@@ -19,9 +19,6 @@ export type CheckDeps = { readonly ledger: Ledger; readonly queue: DeliveryQueue
 type Check = (subscription: Subscription, wallet: Wallet) => Promise<number>;
 
 const CONCURRENT_ACCOUNTS = 10;
-
-/** Multiples of it, without their whole part, are spread evenly between 0 and 1. */
-const GOLDEN_RATIO = 0.618033988749895;
 
 /**
  * Calls `check` for each subscription to the event. Resolves with the number of events. Each run begins at another place:
@@ -37,8 +34,7 @@ export const checkSubscriptions = async (
     log.alarm("subscriptions.not_checked", { webhook: event, record, ...errorFields(error) });
   let enqueued = 0;
   const batches = await allOf(subscriptionKeyBatches(ledger, event));
-  const first = Math.floor(((minuteOf(ledger.clock()) * GOLDEN_RATIO) % 1) * batches.length);
-  for (const keys of [...batches.slice(first), ...batches.slice(0, first)]) {
+  for (const keys of fromMovingStart(batches, ledger.clock())) {
     if (deadline.remainingMs() <= RUN_RESERVE_MS) {
       log.alarm("subscriptions.not_checked", { webhook: event, reason: "out_of_time" });
       break;

@@ -315,6 +315,18 @@ test("a float that AWS does not let a run measure raises an alarm after three ho
   expect(log.lines("float.not_measured")).toHaveLength(1);
 });
 
+test("a float that no run has time to measure raises an alarm after three hours", async () => {
+  const own = await openOperatorLedger();
+  await own.anAccount();
+  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS)), forever)).toBe(true);
+  const log = captureLog();
+  const noTime = deadlineIn(0);
+  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + 3 * HOUR_MS)), noTime)).toBe(false);
+  expect(log.lines("float.not_measured")).toEqual([]);
+  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + 3 * HOUR_MS + 60_000)), noTime)).toBe(false);
+  expect(log.lines("float.not_measured")).toMatchObject([{ reason: "out_of_time", Alarms: 1 }]);
+});
+
 test("a run adds up sums for half a minute, and the next ones go on with the accounts that it did not reach", async () => {
   const own = await openOperatorLedger();
   let nowMs = NOON_MS;

@@ -4,6 +4,7 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import { openLists, walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -293,6 +294,8 @@ describe("reconcileLedger", () => {
     });
     await ledger.anOpenTransaction(slow);
     ledger.nowMs = NOON_MS + HOUR_MS;
+    // The run of this minute begins with the slow one.
+    while (fromMovingStart([slow, other], ledger.nowMs)[0] !== slow) ledger.nowMs += MINUTE_MS;
     await run();
     expect((await readCheckpoint(ledger, slow)).reconciled_at).not.toBe(isoTime(ledger.nowMs));
     expect((await readCheckpoint(ledger, other)).reconciled_at).toBe(isoTime(ledger.nowMs));
@@ -339,8 +342,26 @@ describe("reconcileLedger", () => {
     expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
   });
 
+  test("many open orders leave the refunds and the wallets their time", async () => {
+    const accountId = await anAccount();
+    const check = await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    ledger.nowMs += HOUR_MS;
+    let hasRead = false;
+    proxy.fault = ({ operation }) => {
+      if (operation === "BatchGetItem" && !hasRead) {
+        hasRead = true;
+        ledger.nowMs += MINUTE_MS;
+      }
+      return undefined;
+    };
+    expect((await run()).result).toMatchObject({ open: 1, refunded: 1 });
+    expect(await readTransaction(ledger, check.pk)).toMatchObject({ status: "failed" });
+    expect((await readCheckpoint(ledger, accountId)).reconciled_at).toBe(isoTime(ledger.nowMs));
+  });
+
   test("each minute's run begins with another wallet", async () => {
     const begun: string[] = [];
+    const unreached: unknown[] = [];
     for (let count = 0; count < 3; count += 1) {
       ledger.nowMs += 1;
       await anAccount();
@@ -351,9 +372,10 @@ describe("reconcileLedger", () => {
     });
     for (let minute = 0; minute < 3; minute += 1) {
       ledger.nowMs = NOON_MS + DAY_MS + minute * MINUTE_MS;
-      await run();
+      unreached.push((await run()).result.unreached);
     }
     expect(new Set(begun).size).toBe(3);
+    expect(unreached[0]).toBe(2);
   });
 
   test("a run that is killed during a reconciliation has published its metrics of open transactions", async () => {

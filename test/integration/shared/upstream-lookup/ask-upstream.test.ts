@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -14,8 +14,10 @@ import { askUpstream, QUESTIONS_MAX } from "../../../../shared/upstream-lookup/a
 import { askNow, intervalMs, readLookup } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { keyedHashes } from "../../../builders/event-message.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { answers, startScriptedServer } from "../../../builders/scripted-server.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
@@ -43,7 +45,7 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
     };
     return { ...reader, lookUp: slowly };
   };
-  const run = (baseUrl = simulator.baseUrl) =>
+  const run = (baseUrl = simulator.baseUrl, deadline = deadlineIn(MINUTE_MS)) =>
     askUpstream(
       {
         ledger,
@@ -58,7 +60,7 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
         profile,
         reader: readerOf(baseUrl),
       },
-      deadlineIn(MINUTE_MS),
+      deadline,
     );
   const apply = async (message: OutcomeMessage) =>
     applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadlineIn(20_000));
@@ -113,6 +115,32 @@ test("an order of a later release's form is not asked for, and holds back no oth
   await service.ledger.makeUnreadable(later.transaction.pk);
   expect(await service.ask()).toEqual({ open: 1, due: 1, asked: 1, ended: 1 });
   expect(await order.stored()).toMatchObject({ status: "success" });
+});
+
+test("of more open orders than a run can read, each run asks for some, and the next one for others", async () => {
+  const service = await aService();
+  const { ledger } = service;
+  const orders = Array.from({ length: 1_000 }, () => ledger.aTransaction("acc_1"));
+  for (let start = 0; start < orders.length; start += 25) {
+    const writes = orders.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await ledger.db.batchWrite({ RequestItems: { [ledger.table]: writes } });
+  }
+  // A hundred orders and what is known of them take 6 s: all of them the whole run.
+  const batchGet = ledger.db.batchGet.bind(ledger.db);
+  vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
+    ledger.nowMs += 3_000;
+    return batchGet(...input);
+  });
+  const log = captureLog();
+  for (let minute = 1; minute <= 5; minute += 1) {
+    ledger.nowMs = NOON_MS + minute * 2 * MINUTE_MS;
+    const result = await service.run(service.simulator.baseUrl, deadlineIn(MINUTE_MS, ledger.clock));
+    expect(result).toMatchObject({ asked: QUESTIONS_MAX });
+    expect(result.open + (result.unread ?? 0)).toBe(orders.length);
+    expect(result.unread).toBeGreaterThan(0);
+  }
+  const asked = log.lines("upstream.asked").map(({ reference }) => reference);
+  expect(new Set(asked).size).toBe(5 * QUESTIONS_MAX);
 });
 
 test("a finding of a later release is asked for anew, and holds back no other order", async () => {

@@ -136,7 +136,9 @@ describe("the time of a scheduled run", () => {
   test("the last question of a run is answered, queued and noted before the next run", () => {
     const lastMs = budgets.LOOKUP_MS_MAX + budgets.UPSTREAM_RESERVE_MS;
     expect(lastMs).toBeLessThan(budgets.ASK_RESERVE_MS);
-    expect(budgets.ASK_RESERVE_MS).toBeLessThan(functionSpecs["ask-upstream"].timeoutS * 1_000);
+    // The reading of many orders leaves most of the time for questions.
+    const readMs = 2 * budgets.READ_OPEN_MS_MAX + budgets.ASK_RESERVE_MS;
+    expect(readMs).toBeLessThan(functionSpecs["ask-upstream"].timeoutS * 1_000);
     expect(functionSpecs["ask-upstream"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
   });
 
