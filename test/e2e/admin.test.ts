@@ -79,7 +79,7 @@ test("deliveries lists a delivered webhook; deliveries replay and announce resen
   });
 });
 
-test("an account that was restricted gets 403 and is shown with its owners, its keys and who restricted it, and why", async () => {
+test("an account that was restricted gets 403 and is shown with its owners, its keys and who restricted it, and why; to support without keys", async () => {
   const { account, key, keyId } = await service.newApp("reports");
   await admin("accounts", "owners", account, "--set", "email:Ada@example.com", "group:Checkout team");
   await admin("accounts", "restrict", account, "--why", "unpaid", "--by", "ada");
@@ -90,6 +90,9 @@ test("an account that was restricted gets 403 and is shown with its owners, its 
   expect(shown.stdout).toContain(keyId);
   expect(shown.stdout).not.toContain(key);
   expect(shown.stdout).toMatch(/says: ada\) +accounts restrict +- +unpaid/);
+  const forSupport = await admin("--role", "support", "accounts", "show", account);
+  expect(forSupport.stdout).toMatch(/owners +email:ada@example.com, group:Checkout team\n/);
+  expect(forSupport.stdout).not.toMatch(new RegExp(`${keyId}|127\\.0\\.0\\.1|Audit log`));
 });
 
 test("keys find reads a key from standard input and shows its id and status", async () => {

@@ -104,8 +104,9 @@ export const accountsActions = {
       order_limits: z.optional(orderLimitsSchema),
       /** What its limits count; absent if no limit of a day or a month is set. */
       usage: z.optional(usageView),
-      ips: z.array(z.string()),
-      keys: z.array(keyViewSchema),
+      /** Absent for who may not list them, as `keys`. */
+      ips: z.optional(z.array(z.string())),
+      keys: z.optional(z.array(keyViewSchema)),
       /** The first of its endpoints. */
       webhook: z.nullable(z.object({ url: z.string(), status: z.enum(["on", "off"]) })),
       webhooks: z.array(

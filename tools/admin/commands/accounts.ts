@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "#zod";
+import { mayDo } from "../../../shared/contract/actions/actions.ts";
 import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { addCommand, type Report } from "../command.ts";
@@ -28,11 +29,12 @@ export const addAccountCommands = (group: Command): void => {
 const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
   const { timeZone } = context;
   const account = await perform(context, "accounts show", input);
-  const acts = await accountAudit(context, input.account);
+  const seesAudit = mayDo({ roles: [context.role], owns: [] }, "audit account");
+  const acts = seesAudit ? await accountAudit(context, input.account) : undefined;
   const { balance, low_balance_threshold, owners, entitlements, orders_today, ...others } = account;
   const { duplicate_window_s, order_limits, usage, ips, keys, webhook: _first, webhooks, ...view } = others;
   return {
-    json: { ...account, acts },
+    json: { ...account, ...(acts && { acts }) },
     text: sections({
       Account: fields({
         ...view,
@@ -45,14 +47,14 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
         ...(duplicate_window_s !== undefined && { "refuses duplicates for": `${duplicate_window_s} s` }),
         ...(order_limits && { limits: orderLimitsText(order_limits) }),
         ...(usage && { used: usageText(usage) }),
-        ips: ips.join(" "),
+        ...(ips && { ips: ips.join(" ") }),
       }),
-      Keys: keysTable(keys, timeZone),
+      ...(keys && { Keys: keysTable(keys, timeZone) }),
       Webhooks: table(
         ["endpoint", "name", "url", "status"],
         webhooks.map(({ endpoint, name, url, status }) => [endpoint, name, url, status]),
       ),
-      "Audit log": auditTable(acts, timeZone),
+      ...(acts && { "Audit log": auditTable(acts, timeZone) }),
     }),
   };
 };

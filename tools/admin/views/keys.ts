@@ -2,7 +2,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { table, timeCell } from "./print.ts";
 
-export const keysTable = (keys: ActionOutput<"accounts show">["keys"], timeZone: string): string =>
+export const keysTable = (keys: NonNullable<ActionOutput<"accounts show">["keys"]>, timeZone: string): string =>
   table(
     ["key", "name", "last four", "mode", "status", "permissions", "limits", "created", "expires"],
     keys.map((key) => [

@@ -10,6 +10,7 @@ import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { accountsActions } from "../../../../shared/contract/actions/accounts.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { INITIAL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import type { Role } from "../../../../shared/contract/roles.ts";
 import { accountEventName, ENDPOINTS_MAX } from "../../../../shared/contract/webhook-events.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
@@ -26,7 +27,7 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { addEndpoint, disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -76,6 +77,20 @@ test("an account is shown with its addresses, keys and webhook, and without a ha
     { endpoint: "1", url: "https://app.example/hook", status: "on" },
     { endpoint: "2", name: "books", url: "https://books.example/hook", status: "off" },
   ]);
+});
+
+test("an account's keys and addresses are shown to those who may list them", async () => {
+  const { account_id: account } = await create("checkout");
+  const shownTo = async (request: ReturnType<typeof anOwnersRequest>) =>
+    accountsRuns["accounts show"]({ ...context(), ...request }, { account });
+  const asRoles = (...held: readonly Role[]) =>
+    shownTo({ ...anOwnersRequest({ roles: held }), capacity: held[0] ?? "person" });
+  for (const shown of [await asRoles("finance"), await asRoles("support")]) {
+    expect(shown).not.toHaveProperty("keys");
+    expect(shown).not.toHaveProperty("ips");
+  }
+  const whole = [await asRoles("reader"), await asRoles("finance", "reader"), await shownTo(anOwnersRequest())];
+  for (const shown of whole) expect(shown).toMatchObject({ keys: [], ips: [] });
 });
 
 test("an account that does not exist is refused by every action on one account", async () => {
