@@ -11,7 +11,7 @@ import { getItem } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult } from "../ledger/transact.ts";
-import { isCancelledTransaction } from "../platform/aws/errors.ts";
+import { cancellationReasons } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
@@ -175,8 +175,7 @@ export const replaceAccount = (
  * write holds it: then all of it is retried.
  */
 const refusedOf = (keyWrites: readonly KeyWrite[], error: unknown): readonly KeyWrite[] => {
-  const reasons = isCancelledTransaction(error) ? (error.CancellationReasons ?? []) : [];
-  const [ofAccount, ...ofOthers] = reasons.map(({ Code }) => Code);
+  const [ofAccount, ...ofOthers] = cancellationReasons(error).map(({ Code }) => Code);
   return keyWrites.filter((_, position) => ofAccount === "None" && ofOthers[position] === "ConditionalCheckFailed");
 };
 

@@ -72,7 +72,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
     const body = testEventBody(account, isoTime(atMs));
     const headers = signedHeaders({ id, atMs, body, secrets: endpoint.secrets });
     const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
-    const hasRecovered = isDelivered(result) && endpoint.status === "on" && endpoint.failingSince !== undefined;
+    const hasRecovered = isDelivered(result) && endpoint.status === "on" && endpoint.failing !== undefined;
     if (hasRecovered) await endEndpointFailures(context.endpoints, { ...key, generation: endpoint.generation });
     return {
       account_id: account,

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { allOf } from "../platform/pages.ts";
-import { isoTime, sleep } from "../platform/time.ts";
+import { EPOCH, isoTime, sleep } from "../platform/time.ts";
 import {
   type AuditItem,
   type AuditProblem,
@@ -188,9 +188,9 @@ export const readAuditAbout = async (
   ledger: AuditedLedger,
   auditLog: string,
   about: string,
-  from?: string,
+  from = EPOCH,
 ): Promise<readonly PlacedEntry[]> => {
-  const fromMs = from === undefined ? 0 : Date.parse(from) - CLOCK_DIFFERENCE_MS;
+  const fromMs = Date.parse(from) - CLOCK_DIFFERENCE_MS;
   const found: PlacedEntry[] = [];
   for await (const entry of readPlacedEntries(ledger, auditLog)) {
     if (Date.parse(entry.created_at) < fromMs) break;

@@ -1,10 +1,10 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { EPOCH } from "../platform/time.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
+import { putIf } from "./put-if.ts";
 import { checkpointPk } from "./schema.ts";
 
 /**
@@ -67,16 +67,9 @@ export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpo
 };
 
 /** Writes nothing if another run has replaced `before`. */
-export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
-  try {
-    const put: PutCommandInput = {
-      TableName: table,
-      Item: next,
-      ConditionExpression: "attribute_not_exists(pk) OR (reconciled_at = :reconciled_at AND up_to = :up_to)",
-      ExpressionAttributeValues: { ":reconciled_at": before.reconciled_at, ":up_to": before.up_to },
-    };
-    await retryContention(() => db.put(put));
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+export const replaceCheckpoint = async (ledger: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
+  await putIf(ledger, next, {
+    ConditionExpression: "attribute_not_exists(pk) OR (reconciled_at = :reconciled_at AND up_to = :up_to)",
+    ExpressionAttributeValues: { ":reconciled_at": before.reconciled_at, ":up_to": before.up_to },
+  });
 };

@@ -1,6 +1,7 @@
 import type { BatchGetCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
+import { batchesOf } from "../platform/batches.ts";
 import { deadlineIn } from "../platform/deadline.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { BATCH_READ_RETRY_MS_MAX } from "../platform/time-budgets.ts";
@@ -62,10 +63,8 @@ export const getItems = async <Item extends ItemKey>(
  * Keys in batches that one read can take, each once: an index may list an item twice while its sort key changes, and
  * BatchGetItem refuses duplicates.
  */
-export function* keyBatches<Key extends ItemKey>(keys: readonly Key[]): Generator<readonly Key[], void, void> {
-  const unique = [...new Map(keys.map((key) => [key.pk, key])).values()];
-  for (let start = 0; start < unique.length; start += BATCH_KEYS_MAX) yield unique.slice(start, start + BATCH_KEYS_MAX);
-}
+export const keyBatches = <Key extends ItemKey>(keys: readonly Key[]): Generator<readonly Key[], void, void> =>
+  batchesOf([...new Map(keys.map((key) => [key.pk, key])).values()], BATCH_KEYS_MAX);
 
 /**
  * Reads many items as `getItems`, batch by batch as they are consumed: only the attributes that the schema has, because

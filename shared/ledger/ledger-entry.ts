@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
-import { isCancelledTransaction } from "../platform/aws/errors.ts";
+import { hasConditionFailed } from "../platform/aws/errors.ts";
 import { isoTime } from "../platform/time.ts";
 import type { AuditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";
@@ -67,14 +67,16 @@ const recordEntryAt = async (
     ]);
     return { kind: "recorded" };
   } catch (error) {
-    const existing = hasFailed(error, ENTRY_POSITION) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
+    const existing = hasConditionFailed(error, ENTRY_POSITION)
+      ? await getItem(ledger, Item.pk, ledgerEntrySchema)
+      : undefined;
     if (existing !== undefined) return { kind: "already_recorded", entry: existing };
-    const wallet = hasFailed(error, WALLET_POSITION) ? refusingWallet(error) : undefined;
+    const wallet = hasConditionFailed(error, WALLET_POSITION) ? refusingWallet(error) : undefined;
     if (wallet?.closed) throw closedError(entry.account_id);
     if (isSealedAt(wallet, bookedAt)) {
       return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
     }
-    if (hasFailed(error, WALLET_POSITION) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
+    if (hasConditionFailed(error, WALLET_POSITION) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
     throw error;
   }
 };
@@ -91,9 +93,6 @@ const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => 
 /** Positions in the write above; the cancellation reasons have this order. */
 const ENTRY_POSITION = 0;
 const WALLET_POSITION = 1;
-
-const hasFailed = (error: unknown, position: number): boolean =>
-  isCancelledTransaction(error) && error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
 
 const refusingWallet = (error: unknown): Wallet | undefined => {
   const failure = classifyWriteError(error);

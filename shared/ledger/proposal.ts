@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "#zod";
-import { isCancelledTransaction } from "../platform/aws/errors.ts";
+import { hasConditionFailed } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
@@ -197,8 +197,7 @@ export const approvingClient = (
       try {
         return await db.transactWrite({ ...input, TransactItems: [...items, write] }, ...options);
       } catch (error) {
-        const reason = isCancelledTransaction(error) ? error.CancellationReasons?.[items.length] : undefined;
-        if (reason?.Code !== "ConditionalCheckFailed") throw error;
+        if (!hasConditionFailed(error, items.length)) throw error;
         throw new ProposalDecidedError(`${proposal.proposal_id} was decided before, or has expired`, { cause: error });
       }
     },

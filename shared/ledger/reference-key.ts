@@ -1,11 +1,9 @@
-import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { isConditionFailure } from "../platform/aws/errors.ts";
-import { retryContention } from "../platform/backoff.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
 import { getItem } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
+import { putIf } from "./put-if.ts";
 import { REFERENCE_KEY_PK } from "./schema.ts";
 
 /** A hash that only the ledger's own reference key makes. It is written once. */
@@ -30,24 +28,13 @@ export const checkReferenceKey =
     const hash = keyHash();
     let stored = await getItem(ledger, REFERENCE_KEY_PK, referenceKeySchema);
     if (stored === undefined && first === "record") {
-      await record(ledger, hash);
+      // Another process may be first, with this key or another one.
+      const when = { ConditionExpression: "attribute_not_exists(pk)" };
+      const item = { pk: REFERENCE_KEY_PK, hash };
+      await putIf(ledger, item, when);
       stored = await getItem(ledger, REFERENCE_KEY_PK, referenceKeySchema);
     }
     if (stored === undefined || stored.hash === hash) return;
     log.alarm("reference_key.differs", {});
     throw new OtherReferenceKeyError();
   };
-
-const record = async ({ db, table }: Table, hash: string): Promise<void> => {
-  const put: PutCommandInput = {
-    TableName: table,
-    Item: { pk: REFERENCE_KEY_PK, hash },
-    ConditionExpression: "attribute_not_exists(pk)",
-  };
-  try {
-    await retryContention(() => db.put(put));
-  } catch (error) {
-    // Another process was first, with this key or another one.
-    if (!isConditionFailure(error)) throw error;
-  }
-};

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { CancellationReason } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { earlierAttempts, isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
+import { cancellationReasons, earlierAttempts, isConditionFailure } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { backoff, isContention, type NextAttempt } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
@@ -43,7 +43,7 @@ export const classifyWriteError = (error: unknown): WriteFailure => {
   if (isConditionFailure(error)) {
     return { kind: "condition_failed", transaction: error.Item && transactionSchema.parse(unmarshall(error.Item)) };
   }
-  const reasons = isCancelledTransaction(error) ? (error.CancellationReasons ?? []) : [];
+  const reasons = cancellationReasons(error);
   const [first] = reasons;
   if (first?.Code === "ConditionalCheckFailed" && !isEntryPk(pkOf(first.Item))) {
     return { kind: "condition_failed", transaction: first.Item && transactionSchema.parse(unmarshall(first.Item)) };

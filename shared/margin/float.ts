@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { accountIdsOf, type IndexKey, queryListedItems } from "../ledger/query-index.ts";
 import { FLOAT_PAYMENTS_LIST, FLOAT_PK, floatPaymentPk } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
-import { isCancelledTransaction } from "../platform/aws/errors.ts";
+import { hasConditionFailed } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
@@ -83,8 +83,7 @@ export const recordPayment = async (
     ]);
     return { kind: "recorded" };
   } catch (error) {
-    const isKnown = isCancelledTransaction(error) && error.CancellationReasons?.[0]?.Code === "ConditionalCheckFailed";
-    const payment = isKnown ? await getItem(ledger, Item.pk, floatPaymentSchema) : undefined;
+    const payment = hasConditionFailed(error, 0) ? await getItem(ledger, Item.pk, floatPaymentSchema) : undefined;
     if (payment === undefined) throw error;
     return { kind: "already_recorded", payment };
   }

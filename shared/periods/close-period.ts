@@ -34,6 +34,7 @@ import { ACCOUNTS_LIST, accountIdOf, walletPk } from "../ledger/schema.ts";
 import { positionAfter, statementPositionSchema } from "../ledger/statement.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
 import { sealWallet, walletSchema } from "../ledger/wallet.ts";
+import { batchesOf } from "../platform/batches.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
@@ -147,8 +148,7 @@ export const continueClosing = async (
       oldest: ACCOUNTS_PER_READ,
     });
     if (closing.phase === "seal") {
-      for (let start = 0; start < keys.length; start += SEALED_AT_ONCE) {
-        const some = keys.slice(start, start + SEALED_AT_ONCE);
+      for (const some of batchesOf(keys, SEALED_AT_ONCE)) {
         await Promise.all(some.map(({ pk }) => sealWallet(ledger, accountIdOf(pk), month.to)));
       }
       closing =

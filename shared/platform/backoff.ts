@@ -1,4 +1,4 @@
-import { isCancelledTransaction } from "./aws/errors.ts";
+import { cancellationReasons } from "./aws/errors.ts";
 import { deadlineIn } from "./deadline.ts";
 import { sleep } from "./time.ts";
 import { CONTENTION_RETRY_MS_MAX } from "./time-budgets.ts";
@@ -40,9 +40,8 @@ const CONTENTION_ERRORS = new Set([
 
 /** Another transaction held an item, or DynamoDB throttled: nothing was written, and the call is safe to retry. */
 export const isContention = (error: unknown): boolean =>
-  isCancelledTransaction(error)
-    ? (error.CancellationReasons ?? []).some(({ Code = "" }) => CONTENTION_REASONS.has(Code))
-    : error instanceof Error && CONTENTION_ERRORS.has(error.name);
+  cancellationReasons(error).some(({ Code = "" }) => CONTENTION_REASONS.has(Code)) ||
+  (error instanceof Error && CONTENTION_ERRORS.has(error.name));
 
 /**
  * Retries a call of one item while another transaction holds the item, or DynamoDB throttles. Throws every other error

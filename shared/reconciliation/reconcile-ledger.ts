@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts, openKeys } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
 import { CHECK_OPEN_MS_MAX, isIdentityCheck, isStuck, sentAt, type Transaction } from "../ledger/transaction.ts";
+import { batchesOf } from "../platform/batches.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -136,8 +137,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
  * by itself would take its time. `readBefore` throws for an account whose checkpoint could not be read.
  */
 async function* withCheckpoints(ledger: Ledger, accounts: readonly IndexedAccount[]) {
-  for (let start = 0; start < accounts.length; start += BATCH_KEYS_MAX) {
-    const batch = accounts.slice(start, start + BATCH_KEYS_MAX);
+  for (const batch of batchesOf(accounts, BATCH_KEYS_MAX)) {
     const accountIds = batch.map(({ account_id }) => account_id);
     const checkpointOf = await readCheckpoints(ledger, accountIds).catch((error: unknown) => (): never => {
       throw error;

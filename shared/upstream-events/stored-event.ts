@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import type { PutCommandInput, UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { putIf } from "../ledger/put-if.ts";
 import { ALL_TIMES, listKeyBatches, queryList, queryOpen } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
@@ -154,13 +155,8 @@ const newEvent = (
   };
 };
 
-const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
-  try {
-    const put: PutCommandInput = { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" };
-    await retryContention(() => db.put(put));
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+const store = async (ledger: Ledger, event: StoredEvent): Promise<void> => {
+  await putIf(ledger, event, { ConditionExpression: "attribute_not_exists(pk)" });
 };
 
 /** Gives an event that is still open another reason, and the transaction that it is about, if that is known. */

@@ -4,7 +4,7 @@ import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
-import { isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
+import { cancellationReasons, isConditionFailure } from "../platform/aws/errors.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 
 const closingSchema = z.object({ balance_kobo: z.int(), at: z.iso.datetime() });
@@ -133,6 +133,4 @@ const statementPut = ({ table }: Ledger, Item: Statement, version: number) => ({
 });
 
 const isConditionFailed = (error: unknown): boolean =>
-  isConditionFailure(error) ||
-  (isCancelledTransaction(error) &&
-    (error.CancellationReasons ?? []).some(({ Code }) => Code === "ConditionalCheckFailed"));
+  isConditionFailure(error) || cancellationReasons(error).some(({ Code }) => Code === "ConditionalCheckFailed");

@@ -6,7 +6,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { endpointOf } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { log } from "../platform/log.ts";
-import { isoTime } from "../platform/time.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -67,15 +67,15 @@ export const deliverWebhook =
     const endpoint = await openEndpoint(endpoints, account, message.endpoint, health);
     if (endpoint === undefined || endpoint.status === "off") {
       const state = endpoint === undefined ? "removed" : "switched_off";
-      return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint);
+      return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint?.failing);
     }
     const waitMs = message.early === delivery.attempts.length ? 0 : waitMsOf(delivery, ledger);
-    const isEndpointDown = isDown(endpoint.failingEvents);
+    const isEndpointDown = isDown(endpoint.failing?.events);
     // Too early: the message's visibility timeout could not be changed, or the queue was restarted.
     if (waitMs > 0 || (isEndpointDown && message.probe !== true)) {
-      if (!isEndpointDown && waitMs <= QUEUE_WAIT_MS_MAX) return postponed(waitMs);
+      if (!isEndpointDown && !isLongWait(waitMs)) return postponed(waitMs);
       const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
-      return resultOf(ledger, parked, endpoint);
+      return resultOf(ledger, parked, endpoint.failing);
     }
     return attemptDelivery(deps, { delivery, body: webhook.body, endpoint });
   };
@@ -123,18 +123,18 @@ const attemptDelivery = async (
   const before = await failuresBefore(ledger, delivery, endpoint, nowMs);
   const nextStep = decideNextStep(result, {
     attempt: delivery.attempts.length + 1,
-    failingSinceMs: before.failingSince === undefined ? undefined : Date.parse(before.failingSince),
+    failingSinceMs: before && Date.parse(before.since),
     nowMs,
     random: random(),
   });
   const attempt = attemptOf(delivery, result, startedAtMs, nowMs);
-  const after = endpointAfter(before, nextStep, id, startedAtMs);
+  const after = failuresAfter(before, nextStep, id, startedAtMs);
   const recorded = await recordProgress(ledger, delivery, {
     state: stateAfter[nextStep.kind],
     attempt,
     ...(nextStep.kind === "retry" && {
       nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000),
-      parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
+      parked: isDown(after?.events) || isLongWait(nextStep.afterS * 1_000),
     }),
   });
   log.info("webhook.attempted", {
@@ -144,17 +144,19 @@ const attemptDelivery = async (
     ...withoutAnswer(attempt),
     next_step: nextStep.kind,
   });
-  await updateEndpointHealth(ledger, delivery, { ...endpoint, ...before }, after, { nextStep, startedAtMs });
+  await updateEndpointHealth(ledger, delivery, { ...endpoint, failing: before }, after, { nextStep, startedAtMs });
   // The endpoint has recovered: what is parked follows in the next minute.
-  if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
+  if (isDown(endpoint.failing?.events) && nextStep.kind === "delivered") {
     await scheduleRequeue(ledger, endpointOf(delivery), ledger.clock());
   }
   return resultOf(ledger, recorded, after);
 };
 
 /** Until the next attempt may be made; zero or less if it is due. */
-const waitMsOf = ({ next_attempt_at }: Delivery, { clock }: Ledger): number =>
-  next_attempt_at === undefined ? 0 : Date.parse(next_attempt_at) - clock();
+const waitMsOf = ({ next_attempt_at = EPOCH }: Delivery, { clock }: Ledger): number =>
+  Date.parse(next_attempt_at) - clock();
+
+const isLongWait = (waitMs: number): boolean => waitMs > QUEUE_WAIT_MS_MAX;
 
 const park = (ledger: Ledger, delivery: Delivery): Promise<Delivery> =>
   recordProgress(ledger, delivery, { state: "pending", parked: true, nextAttemptAt: delivery.next_attempt_at });
@@ -181,19 +183,14 @@ const attemptOf = (delivery: Delivery, result: PostResult, startedAtMs: number, 
  * A failing endpoint causes no dead letters: its messages are postponed, or deleted once the delivery is parked and its
  * requeue is scheduled.
  */
-const resultOf = async (
-  ledger: Ledger,
-  delivery: Delivery,
-  endpoint: FailureHistory | undefined,
-): Promise<MessageResult> => {
+const resultOf = async (ledger: Ledger, delivery: Delivery, failing: Failures): Promise<MessageResult> => {
   const { state, open } = delivery;
   if (state !== "pending") return { kind: "done", outcome: state };
   const waitMs = waitMsOf(delivery, ledger);
   if (open === undefined) return postponed(waitMs);
-  const { failingSince, failingEvents = [] } = endpoint ?? {};
   const nowMs = ledger.clock();
-  const isProbed = failingSince !== undefined && isDown(failingEvents);
-  const requeueInMs = isProbed ? probeIntervalMs(Date.parse(failingSince), nowMs) : Math.max(0, waitMs);
+  const isProbed = failing !== undefined && isDown(failing.events);
+  const requeueInMs = isProbed ? probeIntervalMs(Date.parse(failing.since), nowMs) : Math.max(0, waitMs);
   await scheduleRequeue(ledger, endpointOf(delivery), nowMs + requeueInMs);
   return { kind: "done", outcome: "parked" };
 };
@@ -205,7 +202,7 @@ const postponed = (waitMs: number): MessageResult => ({
 });
 
 /** How an endpoint has failed since its last success. */
-type FailureHistory = Pick<Endpoint, "failingSince" | "failingEvents">;
+type Failures = Endpoint["failing"];
 
 /**
  * How an endpoint had failed before an attempt. Failures that switch the endpoint off are read again after the post: a
@@ -214,40 +211,31 @@ type FailureHistory = Pick<Endpoint, "failingSince" | "failingEvents">;
 const failuresBefore = async (
   ledger: Ledger,
   delivery: Delivery,
-  { generation, failingSince, failingEvents }: Endpoint,
+  { failing }: Endpoint,
   nowMs: number,
-): Promise<FailureHistory> => {
-  if (failingSince === undefined || nowMs - Date.parse(failingSince) < FAILING_MS_MAX) {
-    return { failingSince, failingEvents };
-  }
-  const health = await readEndpointHealth(ledger, endpointOf(delivery));
-  const failing = health?.generation === generation ? health.failing : undefined;
-  return { failingSince: failing?.since, failingEvents: failing?.events ?? [] };
+): Promise<Failures> => {
+  if (failing === undefined || nowMs - Date.parse(failing.since) < FAILING_MS_MAX) return failing;
+  return (await readEndpointHealth(ledger, endpointOf(delivery)))?.failing;
 };
 
-const endpointAfter = (
-  { failingSince, failingEvents }: FailureHistory,
-  nextStep: NextStep,
-  event: string,
-  startedAtMs: number,
-): FailureHistory =>
-  nextStep.kind === "delivered"
-    ? { failingSince: undefined, failingEvents: [] }
-    : { failingSince: failingSince ?? isoTime(startedAtMs), failingEvents: withEvent(failingEvents, event) };
+const failuresAfter = (before: Failures, nextStep: NextStep, event: string, startedAtMs: number): Failures => {
+  if (nextStep.kind === "delivered") return undefined;
+  const { since, events } = before ?? { since: isoTime(startedAtMs), events: [] };
+  return { since, events: withEvent(events, event) };
+};
 
 /** Records how an endpoint fails, and switches the endpoint off if that is the next step. */
 const updateEndpointHealth = async (
   ledger: Ledger,
   delivery: Delivery,
   before: Endpoint,
-  after: FailureHistory,
+  after: Failures,
   { nextStep, startedAtMs }: { readonly nextStep: NextStep; readonly startedAtMs: number },
 ): Promise<void> => {
-  const { failingEvents } = after;
   const { account_id: account, endpoint, webhook_id: event } = delivery;
   const about = { ...endpointOf(delivery), generation: before.generation };
-  if (after.failingSince === undefined) {
-    if (before.failingSince !== undefined) await recordEndpointHealth(ledger, about, { kind: "working" });
+  if (after === undefined) {
+    if (before.failing !== undefined) await recordEndpointHealth(ledger, about, { kind: "working" });
     return;
   }
   // Not when the failures before began: a webhook that was delivered beside this one may have ended them.
@@ -255,8 +243,8 @@ const updateEndpointHealth = async (
   if (nextStep.kind === "switch_off") {
     log.alarm("webhook.switched_off", { account, endpoint, reason: nextStep.reason });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event, switchOff: true });
-  } else if (failingEvents !== before.failingEvents) {
-    if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account, endpoint });
+  } else if (after.events !== before.failing?.events) {
+    if (isDown(after.events)) log.warn("webhook.endpoint_down", { account, endpoint });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event });
   }
   if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account, endpoint });

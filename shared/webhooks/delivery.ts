@@ -1,11 +1,9 @@
-import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { putIf } from "../ledger/put-if.ts";
 import { accountEventDeliveryPk, deliveriesList, deliveryPk, endpointOf, parkedDeliveries } from "../ledger/schema.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
-import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
 import { KEPT_RESPONSE_HEADERS } from "./next-step.ts";
@@ -93,7 +91,7 @@ export const newDelivery = (
 export const messageOf = (delivery: Delivery, kind: "due" | "probe" | "early"): DeliveryMessage => {
   const copy = {
     endpoint: delivery.endpoint,
-    ...(delivery.repeat !== undefined && { repeat: delivery.repeat }),
+    repeat: delivery.repeat,
     ...(kind === "probe" && { probe: true as const }),
     ...(kind === "early" && { early: delivery.attempts.length }),
   };
@@ -126,24 +124,17 @@ export const recordProgress = async (ledger: Ledger, delivery: Delivery, progres
     ...rest,
     state: progress.state,
     attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
-    ...(progress.nextAttemptAt !== undefined && { next_attempt_at: progress.nextAttemptAt }),
+    next_attempt_at: progress.nextAttemptAt,
     ...(progress.parked && { open: parkedDeliveries(endpointOf(delivery)), listed_at: delivery.created_at }),
     updated_at: isoTime(ledger.clock()),
   };
-  try {
-    const put: PutCommandInput = {
-      TableName: ledger.table,
-      Item: updated,
-      ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
-      ExpressionAttributeNames: { "#state": "state" },
-      ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
-    };
-    await retryContention(() => ledger.db.put(put));
-    return updated;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    const stored = await readDelivery(ledger, updated.pk);
-    if (stored === undefined) throw error;
-    return stored;
-  }
+  const isRecorded = await putIf(ledger, updated, {
+    ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
+    ExpressionAttributeNames: { "#state": "state" },
+    ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
+  });
+  if (isRecorded) return updated;
+  const stored = await readDelivery(ledger, updated.pk);
+  if (stored === undefined) throw new Error("The record of a delivery is gone");
+  return stored;
 };

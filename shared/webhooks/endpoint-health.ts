@@ -94,7 +94,7 @@ export type HealthObservation =
   | { readonly kind: "failing"; readonly since: string; readonly event: string; readonly switchOff?: true };
 
 /** The different events that failed, as many as are needed to see that the endpoint is down. */
-export const withEvent = (failingEvents: readonly string[], event: string): readonly string[] =>
+export const withEvent = (failingEvents: string[], event: string): string[] =>
   isDown(failingEvents) || failingEvents.includes(event) ? failingEvents : [...failingEvents, event];
 
 /**
@@ -145,5 +145,5 @@ const healthAfter = ({ status, failing }: Health, observation: HealthObservation
   const { since, events } = failing ?? { since: observation.since, events: [] };
   const failingEvents = withEvent(events, observation.event);
   if (failingEvents === events && !observation.switchOff) return undefined;
-  return { status: observation.switchOff ? "off" : "on", failing: { since, events: [...failingEvents] } };
+  return { status: observation.switchOff ? "off" : "on", failing: { since, events: failingEvents } };
 };

@@ -14,7 +14,7 @@ import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import { type AddressRules, parseEndpointUrl } from "./address-guard.ts";
-import { type EndpointHealth, endpointState, readEndpointHealth } from "./endpoint-health.ts";
+import { type EndpointHealth, type EndpointState, endpointState, readEndpointHealth } from "./endpoint-health.ts";
 import { newWebhookSecret } from "./signature.ts";
 
 /** How long the previous secret signs beside the new one. */
@@ -30,9 +30,7 @@ export type EndpointStore = {
 };
 
 /** An endpoint, with its webhook secrets unsealed. */
-export type Endpoint = Pick<StoredEndpoint, "id" | "url" | "status" | "generation"> & {
-  readonly failingSince: string | undefined;
-  readonly failingEvents: readonly string[];
+export type Endpoint = Pick<EndpointState, "id" | "url" | "status" | "generation" | "failing"> & {
   /** The current one, and for 24 hours each that it replaced. */
   readonly secrets: readonly [current: string, ...previous: string[]];
 };
@@ -58,9 +56,7 @@ const unsealEndpoint = async (
   const key = await sealingKey(webhookSealingKey);
   const unsealed = (secret: string): string => unseal(key, accountId, Buffer.from(secret, "base64")).toString("utf8");
   return {
-    ...{ id, url, generation, status },
-    failingSince: failing?.since,
-    failingEvents: failing?.events ?? [],
+    ...{ id, url, generation, status, failing },
     secrets: [unsealed(endpoint.secret), ...replacedSecrets(endpoint, clock()).map(({ secret }) => unsealed(secret))],
   };
 };

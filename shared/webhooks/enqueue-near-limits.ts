@@ -1,4 +1,4 @@
-import { findAccount } from "../access/account-store.ts";
+import { requireAccount } from "../access/account-store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { keyOfUsage } from "../ledger/schema.ts";
@@ -49,14 +49,14 @@ const enqueueUnsent = async (
 
 /** The counters of the account and its limited keys, with their present limits. */
 const usages = async ({ db, ...ledger }: Ledger, wallet: Wallet) => {
-  const account = await findAccount({ db, ledgerTable: ledger.table }, wallet.account_id);
-  const keys = account?.keys.filter(({ status, order_limits }) => status === "active" && hasPeriodLimit(order_limits));
-  const limitsOf = new Map(keys?.map(({ key_id, order_limits }) => [key_id, order_limits]));
+  const { keys, order_limits: limits } = await requireAccount({ db, ledgerTable: ledger.table }, wallet.account_id);
+  const limited = keys.filter(({ status, order_limits }) => status === "active" && hasPeriodLimit(order_limits));
+  const limitsOf = new Map(limited.map(({ key_id, order_limits }) => [key_id, order_limits]));
   const ofKeys = (await readKeyUsages({ db, ...ledger }, [...limitsOf.keys()])).map((usage) => {
     const keyId = keyOfUsage(usage.pk);
     return { keyId, usage, limits: limitsOf.get(keyId) };
   });
-  return [{ keyId: "", usage: wallet, limits: account?.order_limits }, ...ofKeys];
+  return [{ keyId: "", usage: wallet, limits }, ...ofKeys];
 };
 
 type NearLimitOf = NearLimit & { readonly keyId: string };

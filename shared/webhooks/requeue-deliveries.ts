@@ -3,6 +3,7 @@ import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, dueParkedEndpointKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
 import { type EndpointKey, endpointKeyOf, parkedDeliveries } from "../ledger/schema.ts";
+import { batchesOf } from "../platform/batches.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { sum } from "../platform/sum.ts";
@@ -56,9 +57,8 @@ export const requeueDeliveries = async (
   });
   const total = { endpoints: 0, requeued: 0 };
   for await (const page of dueParkedEndpointKeys(ledger, isoTime(ledger.clock()))) {
-    for (let start = 0; start < page.length; start += CONCURRENT_ENDPOINTS) {
+    for (const keys of batchesOf(page, CONCURRENT_ENDPOINTS)) {
       if (endpointsDeadline.remainingMs() <= 0) return total;
-      const keys = page.slice(start, start + CONCURRENT_ENDPOINTS);
       const requeued = await Promise.all(keys.map((key) => requeueSafely(deps, key)));
       total.endpoints += keys.length;
       total.requeued += sum(requeued);
@@ -190,21 +190,21 @@ export type RequeuePage = {
 
 export const nextRequeue = (
   selection: Selection,
-  { after, rest_due_at, was_empty }: Pick<ParkedEndpoint, "after" | "rest_due_at" | "was_empty">,
+  { rest_due_at, was_empty }: Pick<ParkedEndpoint, "rest_due_at" | "was_empty">,
   { keys, next, waiting, sent }: RequeuePage,
   nowMs: number,
 ): NextRequeue => {
-  const isEmpty = keys.length === 0 && after === undefined;
-  if (isEmpty && rest_due_at === undefined) {
+  // A list that was read in several runs has a time for its first part.
+  if (keys.length === 0 && rest_due_at === undefined) {
     return { listed_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
   }
   // The next probe is chosen from the oldest deliveries again.
   if (selection.kind === "probe") {
     return { listed_at: isoTime(nowMs + probeIntervalMs(selection.failingSinceMs, nowMs)) };
   }
-  const times = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
+  const times = [rest_due_at, ...waiting.map(({ next_attempt_at }) => next_attempt_at)];
   if (sent > 0) times.push(isoTime(nowMs + REQUEUE_AGAIN_MS));
-  if (rest_due_at !== undefined) times.push(rest_due_at);
+  // What is undefined is sorted last.
   const restDueAt = times.toSorted()[0] ?? isoTime(nowMs + EMPTY_FIRST_MS);
   // The list continues: so does the next run.
   if (next !== undefined) return { listed_at: isoTime(nowMs), after: next, rest_due_at: restDueAt };

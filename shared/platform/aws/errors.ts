@@ -6,11 +6,18 @@ import type { CancellationReason, ConditionalCheckFailedException } from "@aws-s
 export const isConditionFailure = (error: unknown): error is Error & Pick<ConditionalCheckFailedException, "Item"> =>
   error instanceof Error && error.name === "ConditionalCheckFailedException";
 
-/** DynamoDB's answer to a transaction of which nothing was written. */
-export const isCancelledTransaction = (
+/** Why nothing of a transaction was written: a reason for each of its writes, in their order. None for another error. */
+export const cancellationReasons = (error: unknown): readonly CancellationReason[] =>
+  isCancelledTransaction(error) ? (error.CancellationReasons ?? []) : [];
+
+const isCancelledTransaction = (
   error: unknown,
 ): error is Error & { readonly CancellationReasons?: readonly CancellationReason[] } =>
   error instanceof Error && error.name === "TransactionCanceledException";
+
+/** Whether the condition of the write at this position of a transaction failed. */
+export const hasConditionFailed = (error: unknown, position: number): boolean =>
+  cancellationReasons(error)[position]?.Code === "ConditionalCheckFailed";
 
 /** The errors of a call's attempts before its last one (shared/platform/aws/sdk.ts). */
 export const earlierAttempts = (error: unknown): readonly unknown[] =>

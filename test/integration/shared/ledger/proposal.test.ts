@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import {
@@ -62,14 +62,28 @@ test("the write of an action approves its proposal, and a second one is refused 
   expect(await openProposals(ledger)).toEqual([]);
 });
 
-test("an action that is refused leaves its proposal open, and a write without an audit entry approves nothing", async () => {
+test("an action that is refused leaves its proposal open, and calls without an audit entry approve nothing", async () => {
   const proposal = await propose();
   expect(await approve(proposal, "absent", "attribute_exists(pk)")).toMatchObject({ kind: "condition_failed" });
-  const put = { Put: { TableName: ledger.table, Item: { pk: "third" } } };
-  await approvingClient(ledger, proposal, { by: "eve" }).transactWrite({ TransactItems: [put] });
-  expect(await isStored("third")).toBe(true);
+  const client = approvingClient(ledger, proposal, { by: "eve" });
+  const [TableName, Key] = [ledger.table, { pk: "third" }];
+  await client.transactWrite({ TransactItems: [{ Put: { TableName, Item: Key } }] });
+  const [UpdateExpression, ExpressionAttributeValues] = ["SET written = :time", { ":time": 2 }];
+  await client.update({ TableName, Key, UpdateExpression, ExpressionAttributeValues });
+  expect((await client.get({ TableName, Key })).Item).toEqual({ ...Key, written: 2 });
+  const third = { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": "third" } };
+  expect((await client.query({ TableName, ...third })).Items).toEqual([{ ...Key, written: 2 }]);
+  await client.put({ TableName, Item: Key });
+  const { Responses } = await client.batchGet({ RequestItems: { [TableName]: { Keys: [Key] } } });
+  expect(Responses).toEqual({ [TableName]: [Key] });
   expect(await openProposals(ledger)).toEqual([proposal]);
-  expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(true);
+  const batchGet = ledger.db.batchGet.bind(ledger.db);
+  vi.spyOn(ledger.db, "batchGet").mockImplementationOnce(async (input) => {
+    expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(true);
+    return batchGet(input);
+  });
+  // It was decided since the index was read.
+  expect(await openProposals(ledger)).toEqual([]);
   expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(false);
   const { open: _open, listed_at: _listedAt, ...rejected } = proposal;
   expect(await readProposal(ledger, proposal.proposal_id)).toEqual({
@@ -102,6 +116,8 @@ test("a proposal that is open is proposed once, and one that has expired is not 
   const earliest = await propose({}, 48);
   expect(await openProposals(ledger)).toEqual([latest, again, earliest]);
   expect((await latestProposals(ledger)).slice(0, 3)).toEqual([latest, again, earliest]);
+  const later = await propose({}, 49);
+  expect(await openProposals(ledger)).toEqual([latest, again, earliest, later]);
 });
 
 test("a person has 20 open proposals at most, and another person none of them", async () => {

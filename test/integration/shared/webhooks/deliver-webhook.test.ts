@@ -124,14 +124,14 @@ const answering = (...statuses: readonly number[]) =>
 
 test("after 500 and 500 the webhook is retried with delays and jitter, after 200 it is delivered, and every attempt is recorded", async () => {
   const receiver = await answering(500, 500, 200);
-  const { deliver, delivery, endpoint, postpone, webhookSecret } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, postpone, nextRequeue, webhookSecret } = await aSettlement(receiver.url);
 
   expect(await deliver()).toBe("retry");
   expect(await delivery()).toMatchObject({ state: "pending", next_attempt_at: isoTime(NOON + 5_250) });
-  expect((await endpoint())?.failingSince).toBe(isoTime(NOON));
+  expect((await endpoint()).failing?.since).toBe(isoTime(NOON));
   nowMs += 5_250;
   expect(await deliver()).toBe("retry");
-  expect((await endpoint())?.failingSince).toBe(isoTime(NOON));
+  expect((await endpoint()).failing?.since).toBe(isoTime(NOON));
   nowMs += 63_000;
   expect(await deliver()).toBe("done");
 
@@ -150,7 +150,9 @@ test("after 500 and 500 the webhook is retried with delays and jitter, after 200
     ],
   });
   expect(record).not.toHaveProperty("next_attempt_at");
-  expect((await endpoint())?.failingSince).toBeUndefined();
+  expect(record?.attempts.map(({ response_headers }) => response_headers !== undefined)).toEqual([true, true, false]);
+  expect(await nextRequeue()).toBeUndefined();
+  expect((await endpoint()).failing?.since).toBeUndefined();
 
   expect(new Set(receiver.received.map(({ headers, body }) => `${headers.id} ${body}`)).size).toBe(1);
   const timestamps = receiver.received.map(({ headers }) => Number(headers.timestamp) * 1_000);
@@ -178,6 +180,7 @@ test("a message that arrives before its next attempt is postponed for the rest o
 test("after the ninth failed attempt the delivery is exhausted, and its message is done", async () => {
   const receiver = await answering(503);
   const { deliver, delivery, endpoint, postpone } = await aSettlement(receiver.url);
+  const log = captureLog();
   const waitsS: number[] = [];
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     // A longer wait than 15 minutes is not spent in the queue.
@@ -190,7 +193,8 @@ test("after the ninth failed attempt the delivery is exhausted, and its message 
   expect(waitsS).toEqual([5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000]);
   expect(postpone.mock.calls.map(([, afterS]) => Math.round(afterS / 1.05))).toEqual([5, 60, 300]);
   expect(await delivery()).toMatchObject({ state: "exhausted", attempts: { length: 9 } });
-  expect((await endpoint())?.status).toBe("on");
+  expect((await endpoint()).status).toBe("on");
+  expect(log.lines("webhook.exhausted")).toHaveLength(1);
   expect(await deliver()).toBe("done");
   expect(receiver.received).toHaveLength(9);
 });
@@ -242,10 +246,10 @@ test("five days of failure switch the endpoint off, counted from the first failu
   await deliver();
   nowMs += 119 * HOUR_MS;
   expect(await deliver()).toBe("retry");
-  expect(await endpoint()).toMatchObject({ status: "on", failingSince: isoTime(NOON) });
+  expect(await endpoint()).toMatchObject({ status: "on", failing: { since: isoTime(NOON) } });
   nowMs += HOUR_MS;
   expect(await deliver()).toBe("done");
-  expect((await endpoint())?.failingSince).toBeUndefined();
+  expect((await endpoint()).failing?.since).toBeUndefined();
 
   const other = await aSettlement(receiver.url);
   await other.deliver();
@@ -268,7 +272,7 @@ test.each([
   isRepaired = succeed;
   expect(await deliver()).toBe("retry");
   expect(await delivery()).toMatchObject({ state: "pending" });
-  expect(await endpoint()).toMatchObject({ status: "on", failingSince: isoTime(nowMs), failingEvents: { length: 1 } });
+  expect(await endpoint()).toMatchObject({ status: "on", failing: { since: isoTime(nowMs), events: { length: 1 } } });
 });
 
 test("no attempt changes the account: not one that fails, succeeds after failures, or switches the endpoint off", async () => {
@@ -277,9 +281,9 @@ test("no attempt changes the account: not one that fails, succeeds after failure
   const before = await findAccount(accounts, account_id);
   const repeat = async (times: string) => deliver({ ...message, repeat: times });
   await repeat("1");
-  expect(await endpoint()).toMatchObject({ status: "on", failingSince: isoTime(NOON) });
+  expect(await endpoint()).toMatchObject({ status: "on", failing: { since: isoTime(NOON) } });
   await repeat("2");
-  expect(await endpoint()).toMatchObject({ status: "on", failingSince: undefined });
+  expect(await endpoint()).toMatchObject({ status: "on", failing: undefined });
   await repeat("3");
   expect(await endpoint()).toMatchObject({ status: "off" });
   expect(await findAccount(accounts, account_id)).toEqual(before);
@@ -323,25 +327,34 @@ test("a response that is too large is a failed attempt, recorded with its status
   expect(attempt).not.toHaveProperty("answer_bytes");
 });
 
-test("after a crash between the post and the record the attempt is repeated with the same webhook-id and body", async () => {
+test("after a crash between the post and the record the attempt is repeated with the same webhook-id and body, and no call is in vain", async () => {
   const proxy: DynamoDbProxy = await startDynamoDbProxy(dynamodbEndpoint);
   cleanups.push(proxy.stop);
-  const receiver = await answering(200);
+  const receiver = await answering(200, 200, 500);
   const { deliver, delivery } = await aSettlement(receiver.url, { db: emulatorClient(proxy.endpoint) });
   proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
   expect(await deliver()).toBe("retry");
   expect(await delivery()).toBeUndefined();
   proxy.fault = () => undefined;
-  proxy.calls.length = 0;
-  expect(await deliver()).toBe("done");
-  expect(proxy.calls.map(({ operation }) => operation)).toEqual(["GetItem", "GetItem", "GetItem", "PutItem"]);
+  const callsOf = async (repeat?: string) => {
+    proxy.calls.length = 0;
+    await deliver({ ...(repeat && { repeat }) });
+    return proxy.calls.map(({ operation }) => operation);
+  };
+  const attempt = ["GetItem", "GetItem", "GetItem", "PutItem"];
+  expect(await callsOf()).toEqual(attempt);
+  expect(await callsOf("fails first")).toEqual([...attempt, "GetItem", "PutItem"]);
+  expect(await callsOf("fails again")).toEqual(attempt);
   const [first, second] = receiver.received;
   expect([second?.headers.id, second?.body]).toEqual([first?.headers.id, first?.body]);
   expect(await delivery()).toMatchObject({ state: "delivered", attempts: [{ number: 1 }] });
 });
 
-test("of two copies of a message that are handled concurrently one records its attempt", async () => {
-  const receiver = await aReceiver((response) => void setTimeout(() => response.end(), 100));
+test("of two copies of a message that are handled concurrently the one that ends first records its attempt", async () => {
+  const receiver = await aReceiver((response, count) => {
+    if (count === 1) setTimeout(() => response.writeHead(500).end(), 200);
+    else response.end();
+  });
   const { deliver, delivery } = await aSettlement(receiver.url);
   expect(await Promise.all([deliver(), deliver()])).toEqual(["done", "done"]);
   expect(await delivery()).toMatchObject({ state: "delivered", attempts: { length: 1 } });
@@ -375,15 +388,14 @@ test("a webhook whose endpoint was removed is recorded and not retried; one whos
   await removeEndpoint(endpoints, firstEndpoint(account_id));
   expect(await deliver()).toBe("done");
   expect(await delivery()).toMatchObject({ state: "removed", attempts: [] });
+  expect(await deliver()).toBe("done");
 
   const open = aTransaction({ pk: message.transaction_pk, account_id });
   await tables.db.put({ TableName: tables.ledgerTable, Item: open });
   expect(await deliver()).toBe("retry");
   expect(await deliver({ transaction_pk: "transaction#unknown" })).toBe("retry");
-  expect(log.lines("message.handled").map(({ reason }) => reason)).toEqual([
-    undefined,
-    "no_such_event",
-    "no_such_event",
+  expect(log.lines("message.handled").map(({ outcome, reason }) => outcome ?? reason)).toEqual([
+    ...["removed", "already_removed", "no_such_event", "no_such_event"],
   ]);
   expect(postpone).not.toHaveBeenCalled();
 });
@@ -410,10 +422,10 @@ test("a delivery that must wait for longer than 15 minutes is parked, and its re
   expect(postpone).toHaveBeenCalledTimes(3);
 
   // A message that comes early changes nothing while the wait is long.
-  nowMs += 10 * MINUTE_MS;
+  nowMs = Date.parse(record?.next_attempt_at ?? "") - 15 * MINUTE_MS - 1;
   expect(await deliver()).toBe("done");
   expect(await delivery()).toEqual(record);
-  nowMs += 10 * MINUTE_MS;
+  nowMs += 1;
   expect(await deliver()).toBe("retry");
   expect(postpone).toHaveBeenCalledTimes(4);
   expect(receiver.received).toHaveLength(4);
@@ -458,7 +470,7 @@ test("a new event of an endpoint that is down is parked without a post, and only
   expect(delivered).toMatchObject({ state: "delivered", attempts: { length: 2 } });
   expect(delivered).not.toHaveProperty("open");
   expect(delivered).not.toHaveProperty("probe");
-  expect(await endpoint()).toMatchObject({ failingSince: undefined, failingEvents: [] });
+  expect(await endpoint()).toMatchObject({ failing: undefined });
   // What else is parked follows at once.
   expect(await nextRequeue()).toBe(isoTime(nowMs));
   expect(postpone).not.toHaveBeenCalled();
@@ -473,19 +485,22 @@ test("the failure of a third event makes the endpoint one that is down, so that 
   expect(postpone).not.toHaveBeenCalled();
   const record = await delivery();
   expect(record).toMatchObject({ attempts: { length: 1 }, open: expect.any(String) });
-  expect((await endpoint())?.failingEvents).toEqual(["evt_1", "evt_2", record?.webhook_id]);
+  expect((await endpoint()).failing?.events).toEqual(["evt_1", "evt_2", record?.webhook_id]);
   expect(await nextRequeue()).toBe(isoTime(NOON + MINUTE_MS));
   expect(log.lines("webhook.endpoint_down")).not.toEqual([]);
+  expect(log.lines("message.handled")).toMatchObject([{ outcome: "parked" }]);
 });
 
 test("one event that an endpoint cannot handle never makes the endpoint one that is down", async () => {
+  const log = captureLog();
   const receiver = await answering(500);
   const { deliver, delivery, endpoint } = await aSettlement(receiver.url);
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     await deliver();
     nowMs = Date.parse((await delivery())?.next_attempt_at ?? "");
-    expect((await endpoint())?.failingEvents).toHaveLength(1);
+    expect((await endpoint()).failing?.events).toHaveLength(1);
   }
+  expect(log.lines("webhook.endpoint_down")).toEqual([]);
 });
 
 test("a success of any event ends the failures of an endpoint at once", async () => {
@@ -493,7 +508,7 @@ test("a success of any event ends the failures of an endpoint at once", async ()
   const { deliver, endpoint, fail } = await aSettlement(receiver.url);
   await fail("evt_1", "evt_2");
   await deliver();
-  expect(await endpoint()).toMatchObject({ failingSince: undefined, failingEvents: [] });
+  expect(await endpoint()).toMatchObject({ failing: undefined });
 });
 
 test("a parked delivery becomes switched_off if its endpoint is off when its message comes", async () => {
@@ -610,8 +625,8 @@ test("two endpoints of an account get the same event, each with its own signatur
   expect(await delivery()).toMatchObject({ endpoint: "1", state: "pending", attempts: { length: 1 } });
   const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
   expect(await readDelivery(ledger, deliveryPk(second))).toMatchObject({ endpoint: "2", state: "delivered" });
-  expect(await requireEndpoint(endpoints, account_id, "1")).toMatchObject({ failingSince: isoTime(NOON) });
-  expect(await requireEndpoint(endpoints, account_id, "2")).toMatchObject({ failingSince: undefined });
+  expect(await requireEndpoint(endpoints, account_id, "1")).toMatchObject({ failing: { since: isoTime(NOON) } });
+  expect(await requireEndpoint(endpoints, account_id, "2")).toMatchObject({ failing: undefined });
 
   const [one, other] = [dead.received[0], healthy.received[0]];
   if (one === undefined || other === undefined) throw new Error("Nothing arrived");

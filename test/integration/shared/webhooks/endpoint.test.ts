@@ -130,13 +130,13 @@ test("an endpoint's failures end with a new generation, unless it was changed, s
   const { generation } = await endpoint("2");
   const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
   await recordEndpointHealth(ledger, { ...second, generation }, failure);
-  expect(await endpoint("1")).toMatchObject({ failingSince: undefined, failingEvents: [] });
-  expect(await endpoint("2")).toMatchObject({ failingSince: isoTime(NOON), failingEvents: ["evt_1"] });
+  expect(await endpoint("1")).toMatchObject({ failing: undefined });
+  expect(await endpoint("2")).toMatchObject({ failing: { since: isoTime(NOON), events: ["evt_1"] } });
 
   await end("1", generation);
   await end("2", generation);
   await end("2", generation);
-  const ended = { status: "on", generation: generation + 1, failingSince: undefined, failingEvents: [] };
+  const ended = { status: "on", generation: generation + 1, failing: undefined };
   expect([await endpoint("1"), await endpoint("2")]).toMatchObject([ended, ended]);
   await disableEndpoint(endpoints, second);
   await end("2", generation + 1);

@@ -280,10 +280,13 @@ describe("a fault", () => {
     expect(shown()).toEqual([]);
   });
 
-  test("a run without time raises an alarm instead of leaving balances out silently", async () => {
+  test("a run without time, or that cannot read, raises an alarm instead of leaving balances out silently", async () => {
     const shown = alarms();
     await anAccount();
     await enqueueLowBalances({ ledger, queue: queueOf() }, { remainingMs: () => 10_000 });
     expect(shown()).toMatchObject([{ reason: "out_of_time" }]);
+    proxy.fault = ({ operation }) => (operation === "BatchGetItem" ? "never_arrives" : undefined);
+    expect(await run()).toEqual([]);
+    expect(shown().slice(1)).toMatchObject([{ event: "subscriptions.not_checked", webhook: "wallet.low" }]);
   });
 });

@@ -48,11 +48,14 @@ const anAccount = async (changes: Partial<StoredEndpoint> = {}): Promise<string>
 /** An account whose endpoint has failed for three events. */
 const anAccountThatIsDown = async (changes: Partial<StoredEndpoint> = {}): Promise<string> => {
   const accountId = await anAccount(changes);
+  await failThrice(accountId);
+  return accountId;
+};
+const failThrice = async (accountId: string): Promise<void> => {
   for (const event of ["a", "b", "c"]) {
     const observation = { kind: "failing", since: inMinutes(-2), event } as const;
     await recordEndpointHealth(ledgerOf(), { ...firstEndpoint(accountId), generation: 1 }, observation);
   }
-  return accountId;
 };
 
 /** The most that BatchWriteItem takes. */
@@ -150,7 +153,8 @@ test("everything parked is sent once its endpoint is off, also what is not due",
 test("a long list is sent in several runs, a bounded number in each, and none twice", async () => {
   const accountId = await anAccount();
   const count = DELIVERIES_PER_REQUEUE + 50;
-  await park(accountId, ...Array.from({ length: count }, () => ({})));
+  const attempts = [{ number: 1, at: inMinutes(-1), outcome: "status", duration_ms: 1 }];
+  await park(accountId, ...Array.from({ length: count }, (_, index) => (index < 100 ? { attempts } : {})));
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   const first = await run();
   expect(first.ran).toEqual({ endpoints: 1, requeued: DELIVERIES_PER_REQUEUE });
@@ -160,6 +164,14 @@ test("a long list is sent in several runs, a bounded number in each, and none tw
   expect([...first.sent, ...second.sent]).toEqual(Array.from({ length: count }, (_, index) => String(index + 1)));
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual([]);
+  // An endpoint that goes down while its list is read: the probe is of the oldest hundred, not of the next part.
+  nowMs = NOON + 180 * MINUTE_MS;
+  expect((await run()).sent).toHaveLength(DELIVERIES_PER_REQUEUE);
+  await failThrice(accountId);
+  nowMs += MINUTE_MS;
+  expect((await run()).sent).toEqual(["1 probe"]);
+  const deps = { ledger: ledgerOf(), queue: queueOf() };
+  expect(await requeueAtOnce(deps, firstEndpoint(accountId))).toBe(DELIVERIES_PER_REQUEUE);
 });
 
 test("a run whose queue fails raises an alarm, delays no other account, and is repeated by the next one", async () => {
@@ -175,7 +187,7 @@ test("a run whose queue fails raises an alarm, delays no other account, and is r
   });
   const { ran } = await run(queue);
   expect(ran).toEqual({ endpoints: 2, requeued: 1 });
-  expect(log.lines("deliveries.not_requeued")).not.toEqual([]);
+  expect(log.lines("deliveries.not_requeued")).toMatchObject([{ account: failing, endpoint: ENDPOINT }]);
   nowMs += MINUTE_MS;
   expect((await run()).ran).toEqual({ endpoints: 1, requeued: 1 });
 });
@@ -270,11 +282,21 @@ test("a delivery of a later release's form raises an alarm, stays parked, and ho
   expect(await stateOf()).toBe("later");
 });
 
-test("a delivery that was made since the index was read is not sent", async () => {
+test("a delivery that was made, or is in the queue, since the index was read is not sent", async () => {
   const accountId = await anAccount();
-  await park(accountId, { state: "delivered" }, {});
+  await park(accountId, { state: "delivered" }, { pk: "delivery#queued" }, {});
   await scheduleRequeue(ledgerOf(), accountId, NOON);
-  expect((await run()).sent).toEqual(["2"]);
+  const { db, ledgerTable: TableName } = tables;
+  const batchGet = db.batchGet.bind(db);
+  vi.spyOn(db, "batchGet").mockImplementationOnce(async (input) => {
+    await db.update({
+      ...{ TableName, Key: { pk: "delivery#queued" } },
+      UpdateExpression: "REMOVE #open, listed_at",
+      ExpressionAttributeNames: { "#open": "open" },
+    });
+    return batchGet(input);
+  });
+  expect((await run()).sent).toEqual(["3"]);
 });
 
 test("the parked deliveries of an account that does not exist any more are read daily, and nothing is sent", async () => {

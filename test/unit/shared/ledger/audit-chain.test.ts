@@ -31,6 +31,11 @@ test("an untouched chain has no problem, whatever the order of its items and of 
   expect(verifyChain([], [], NOW_MS)).toEqual([]);
 });
 
+test("an entry's hash is of all that it has, whatever its order, and stays the same from release to release", () => {
+  const known = { pk: "entries#acc_1", by: "ada", details: { plans: [{ b: 1, a: null }], amount: 5 } };
+  expect(linkEntry(known, undefined).hash).toBe("H_3-nLvDDY-yFvPZU4zCiTrl37N1tc5gCOVRJ53DBFM");
+});
+
 test("an entry that nothing attested is a problem after 15 minutes", () => {
   const late = five.map((each) => ({ ...each, created_at: "2026-11-23T12:45:00.000Z" }));
   const chain = chainOf("acc_1", late);

@@ -80,7 +80,7 @@ describe("the next requeue", () => {
   const seen = { keys, next: undefined, waiting: [], sent: 0 };
 
   test("the next requeue for an endpoint that is down is after the probe interval, from the oldest delivery on", () => {
-    expect(nextRequeue(probe, { after: key }, { ...seen, next: key, sent: 1 }, NOW)).toEqual({
+    expect(nextRequeue(probe, {}, { ...seen, next: key, sent: 1 }, NOW)).toEqual({
       listed_at: inMinutes(5),
     });
   });
@@ -97,7 +97,7 @@ describe("the next requeue", () => {
       rest_due_at: inMinutes(3),
     });
     const last = { ...seen, waiting: [{ next_attempt_at: inMinutes(5) }] };
-    expect(nextRequeue(due, { after: key, rest_due_at: inMinutes(3) }, last, NOW)).toEqual({
+    expect(nextRequeue(due, { rest_due_at: inMinutes(3) }, last, NOW)).toEqual({
       listed_at: inMinutes(3),
     });
   });
@@ -132,7 +132,7 @@ describe("the next requeue", () => {
   });
 
   test("the end of a list that was read in several runs is no empty list", () => {
-    expect(nextRequeue(due, { after: key, rest_due_at: inMinutes(3) }, { ...seen, keys: [] }, NOW)).toEqual({
+    expect(nextRequeue(due, { rest_due_at: inMinutes(3) }, { ...seen, keys: [] }, NOW)).toEqual({
       listed_at: inMinutes(3),
     });
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/contract/money.ts";
-import { webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
+import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 test("the body has the fields of the interface, and the same bytes whatever else changes on the transaction", () => {
@@ -22,4 +22,10 @@ test("the network and the phone number of an identity check are empty strings", 
     network: "",
     phone_number: "",
   });
+});
+
+test("a test event is about an account and no order", () => {
+  expect(testEventBody("acc_1", "2026-11-21T09:30:00.000Z")).toBe(
+    '{"event":"webhook.test","data":{"account_id":"acc_1","created_at":"2026-11-21T09:30:00.000Z"}}',
+  );
 });
