@@ -41,14 +41,7 @@ export const StatementDayPage = () => {
         </KeptWhileOpen>
       }
     >
-      <Query of={statement}>
-        {(shown) => (
-          <>
-            <Compared {...shown} />
-            <Files {...shown} />
-          </>
-        )}
-      </Query>
+      <Query of={statement}>{(shown) => <Compared {...shown} />}</Query>
       <Section
         title="Cases"
         description="What differs. A decision is on record, and moves no money."
@@ -95,6 +88,7 @@ export const StatementDayPage = () => {
           emptyText="Nothing differs."
         />
       </Section>
+      {data !== undefined && <Files {...data} />}
     </Page>
   );
 };

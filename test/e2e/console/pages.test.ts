@@ -98,10 +98,11 @@ const giveUp = async (): Promise<void> => {
 };
 
 const STATEMENT_DAY = "2026-11-20";
+/** Its only file is a wrong one. */
+const WRONG_DAY = "2026-11-19";
 
 /** A day of the upstream's statement with one row, of which our books know nothing. */
-const importStatement = async (context: ActionContext): Promise<void> => {
-  const day = STATEMENT_DAY;
+const importStatement = async (context: ActionContext, day: string): Promise<void> => {
   const [file, sha256] = ["a".repeat(64), "b".repeat(64)];
   const bounds = { from: `${day}T00:00:00.000Z`, to: `${day}T23:59:59.999Z` };
   await reconciliationRuns["reconciliation files begin"](context, { day, ...bounds, file, sha256 });
@@ -148,7 +149,7 @@ beforeAll(async () => {
   month = nextToClose(ledger, undefined, context.timeZone).month;
   oldAccount = await anOldAccount(ledger, month);
   await closeMonth(context, month, () => {});
-  await importStatement(context);
+  for (const day of [STATEMENT_DAY, WRONG_DAY]) await importStatement(context, day);
 
   const plan = { id: 101, network_id: 1, name: "1GB of the refused catalog", price: 510, validity: "30 days" };
   const networks = [{ id: 1, name: "MTN", code: "mtn" }];
@@ -385,6 +386,21 @@ describe("every page", () => {
     await page.getByLabel("vtu").waitFor();
     expect(await page.getByLabel("identity:retrieve").count()).toBe(0);
   });
+});
+
+test("a wrong file of a statement is removed with a reason, and its day then waits for a comparison", async () => {
+  const page = await open("finance", `/statements/${WRONG_DAY}`);
+  const file = `${"b".repeat(12)}…`;
+  await button(page, `Remove ${file}`).click();
+  const dialog = page.getByRole("dialog");
+  await button(dialog, "Remove").click();
+  await dialog.getByText("A reason is required").waitFor();
+  await dialog.getByLabel("Reason").fill("it is of another day");
+  await button(dialog, "Remove").click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("Not compared yet").waitFor();
+  await row(page, file).getByText("Removed", { exact: true }).waitFor();
+  expect(await button(page, `Remove ${file}`).count()).toBe(0);
 });
 
 describe("a page that is not there", () => {
