@@ -103,7 +103,8 @@ const readText = (path: string): string => {
 
 const parsedJson = (text: string, path: string): unknown => {
   try {
-    return JSON.parse(text);
+    // Some editors begin a file with a byte order mark.
+    return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
     throw new OperatorError(`${path} is no JSON`, { cause: error });
   }

@@ -313,6 +313,14 @@ test.each([
   );
 });
 
+test("a map may begin with a byte order mark", () => {
+  const path = join(temporaryFolder(), "map.json");
+  const time = { format: "DD/MM/YYYY", zone: "Africa/Lagos" };
+  const map = { columns: { amount: "a", status: "s", time: "t" }, amount: { unit: "naira" }, time, statuses: {} };
+  writeFileSync(path, `\ufeff${JSON.stringify(map)}`);
+  expect(readColumnMap(path).time).toEqual(time);
+});
+
 test("a map in which a text stands for two statuses, and a file with two columns of one name, are refused", async () => {
   expect(() => mapWith({ statuses: { success: ["Done"], ignored: ["done"] } })).toThrow(
     'statuses: "done" stands for two of them',
