@@ -87,7 +87,7 @@ const exchange = async <Data>(
       cache: "no-store",
       signal,
     });
-    body = parseJson(await response.text());
+    body = parseJson(await textOf(response));
   } catch (cause) {
     // The headers of an error are enough: its code says what happened.
     if (!response?.headers.get("x-error-code")) {
@@ -95,6 +95,28 @@ const exchange = async <Data>(
     }
   }
   return readAnswer(settings, request, response, body);
+};
+
+/** No answer of the service is longer: Lambda sends at most 6 MB. */
+const BODY_BYTES_MAX = 8_000_000;
+
+const textOf = async (response: Response): Promise<string> => {
+  const { body } = response;
+  // A body of another kind, as of node-fetch.
+  if (typeof body?.getReader !== "function") return response.text();
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let bytes = 0; ; ) {
+    const { value } = await reader.read();
+    if (!value) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > BODY_BYTES_MAX) {
+      await reader.cancel();
+      throw new RangeError("The answer is too long to be one of the service");
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 };
 
 const readAnswer = <Data>(

@@ -462,6 +462,45 @@ describe.concurrent("an order", () => {
     expect(await errorOf(buy(client))).toMatchObject({ name: "OutcomeUnknownError", cause: { reason: "unreadable" } });
   });
 
+  test("is sent again after an answer without end, which is cut", async () => {
+    let sentBytes = 0;
+    let isCut = false;
+    const spaces = " ".repeat(100_000);
+    const pours: Step = (response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.on("close", () => {
+        isCut = true;
+      });
+      const pour = (): void => {
+        while (!response.destroyed && sentBytes < 100_000_000) {
+          sentBytes += spaces.length;
+          if (!response.write(spaces)) return void response.once("drain", pour);
+        }
+      };
+      pour();
+    };
+    const { client, received } = await scripted([pours, delivered], { timeoutMs: 30_000 });
+    await expect(buy(client)).resolves.toMatchObject({ status: "success" });
+    expect(received).toHaveLength(2);
+    expect(isCut).toBe(true);
+    // The system's buffers take some beyond the limit of 8 MB.
+    expect(sentBytes).toBeLessThan(50_000_000);
+  });
+
+  test("has the answer of a fetch whose bodies are no streams of the web, such as node-fetch", async () => {
+    const { client } = await scripted([delivered], {
+      fetch: async (...request) => {
+        const response = await fetch(...request);
+        const text = await response.text();
+        return new Proxy(response, {
+          get: (target, name) =>
+            name === "body" ? {} : name === "text" ? async () => text : Reflect.get(target, name, target),
+        });
+      },
+    });
+    await expect(buy(client)).resolves.toMatchObject({ status: "success" });
+  });
+
   test("is not changed by a hook that throws or rejects", async () => {
     const throwing = await scripted([delivered], {
       onAttempt: () => {
