@@ -84,7 +84,7 @@ func (e *NoAnswerError) Unwrap() error { return e.Cause }
 // New makes a client. baseURL ends with /v1, and is https except on this machine.
 func New(baseURL, apiKey string) (*Client, error) {
 	parsed, err := url.Parse(strings.TrimSpace(baseURL))
-	if err != nil || !strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/v1") || strings.ContainsAny(baseURL, "?#") {
+	if err != nil || parsed.Host == "" || !strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/v1") || strings.ContainsAny(baseURL, "?#") {
 		return nil, errors.New("baseURL must be a URL that ends with /v1")
 	}
 	if parsed.User != nil {

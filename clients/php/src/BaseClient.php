@@ -34,8 +34,10 @@ abstract class BaseClient
         LoggerInterface $logger = new NullLogger(),
         private readonly Clock $clock = new Clock(),
     ) {
-        $url = parse_url($baseUrl) ?: [];
-        if (!str_ends_with(rtrim($url['path'] ?? '', '/'), '/v1') || isset($url['query']) || isset($url['fragment'])) {
+        // As an environment variable or a file has it.
+        $baseUrl = trim($baseUrl);
+        $url = preg_match('/\s/', $baseUrl) === 0 ? parse_url($baseUrl) ?: [] : [];
+        if (!isset($url['host']) || !str_ends_with(rtrim($url['path'] ?? '', '/'), '/v1') || isset($url['query']) || isset($url['fragment'])) {
             throw new \InvalidArgumentException('baseUrl must be a URL that ends with /v1');
         }
         if (isset($url['user'])) {

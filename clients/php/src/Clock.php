@@ -15,6 +15,9 @@ class Clock
 
     public function sleep(float $seconds): void
     {
-        usleep((int) ($seconds * 1e6));
+        // A signal ends usleep early.
+        for ($end = $this->now() + $seconds; ($left = $end - $this->now()) > 0;) {
+            usleep((int) ceil($left * 1e6));
+        }
     }
 }

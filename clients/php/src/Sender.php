@@ -8,6 +8,7 @@ use AirtimeService\Model\{BvnRetrieval, BvnVerification, NinRetrieval, NinVerifi
 use GuzzleHttp\Client as Guzzle;
 use GuzzleHttp\Exception\RequestException;
 use GuzzleHttp\Psr7;
+use Psr\Http\Client\ClientExceptionInterface;
 use Psr\Http\Client\ClientInterface;
 use Psr\Http\Message\ResponseInterface;
 use Psr\Log\LoggerInterface;
@@ -143,16 +144,21 @@ final class Sender
         $headers = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json', 'Accept-Encoding' => 'identity'];
         $content = $request->body === '' ? [] : ['Content-Type' => 'application/json'];
         $sent = new Psr7\Request($request->method, $this->baseUrl . $request->path, $headers + $content + $request->headers, $request->body);
+        $failure = null;
         try {
             $response = $this->http?->sendRequest($sent) ?? self::guzzle($sent, $timeout);
-            $body = Psr7\Utils::copyToString($response->getBody(), self::BODY_BYTES_MAX);
-        } catch (\Throwable $failure) {
-            // The headers of an error are enough: its code says what happened.
-            $response ??= $failure instanceof RequestException ? $failure->getResponse() : null;
-            if ($response === null || !$response->hasHeader('x-error-code')) {
-                return new NoAnswerException($failure->getMessage(), 'network', reference: $request->order, previous: $failure);
-            }
-            $body = '';
+        } catch (ClientExceptionInterface|\Error $failure) {
+            // Any other exception comes from outside, such as that of a signal's handler, and ends the call.
+            $response = $failure instanceof RequestException ? $failure->getResponse() : null;
+        }
+        $body = '';
+        try {
+            $body = $failure === null ? Psr7\Utils::copyToString($response->getBody(), self::BODY_BYTES_MAX) : '';
+        } catch (\RuntimeException $failure) {
+        }
+        // The headers of an error are enough: its code says what happened.
+        if ($failure !== null && !$response?->hasHeader('x-error-code')) {
+            return new NoAnswerException($failure->getMessage(), 'network', reference: $request->order, previous: $failure);
         }
         return $this->read($request, $response, $body);
     }

@@ -9,6 +9,8 @@ require_once __DIR__ . '/Scripted.php';
 use AirtimeService\Client;
 use AirtimeService\Model\{AirtimePurchaseRequest, BvnVerifyRequest, ConsentEvidence, DataPurchaseRequest, NinAdvancedResult, NinBasicResult, NinVerifyRequest, RetrieveRequest};
 use AirtimeService\{NoAnswerException, OutcomeUnknownException, ServiceException, WaitEndedException, Webhook};
+use GuzzleHttp\Exception\ConnectException;
+use GuzzleHttp\Psr7\Request;
 use GuzzleHttp\Psr7\Response;
 use PHPUnit\Framework\TestCase;
 use Psr\Http\Message\ResponseInterface;
@@ -63,11 +65,12 @@ final class ClientTest extends TestCase
 
     public function testALostConnectionIsFollowedByTheSameBytes(): void
     {
-        $service = new Scripted(new \RuntimeException('Cut'), new Response(502), Scripted::success(Scripted::bought()));
+        $cut = new ConnectException('Cut', new Request('POST', '/'));
+        $service = new Scripted($cut, new \TypeError('Of the HTTP client'), new Response(502), Scripted::success(Scripted::bought()));
         self::assertSame('success', self::buy($service)[0]?->transaction->status);
-        self::assertCount(3, $service->requests);
+        self::assertCount(4, $service->requests);
         self::assertCount(1, array_unique(array_map(static fn ($request): string => (string) $request->getBody(), $service->requests)));
-        self::assertStringContainsString('"attempt":2,"result":"unreadable"', $service->logged[1]);
+        self::assertStringContainsString('"attempt":3,"result":"unreadable"', $service->logged[2]);
         self::assertStringNotContainsString('0803', implode($service->logged));
     }
 

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace AirtimeService\Tests;
 
 use AirtimeService\Client;
+use AirtimeService\Clock;
 use AirtimeService\Model\DataPurchaseRequest;
 use AirtimeService\OutcomeUnknownException;
 use AirtimeService\ServiceException;
@@ -79,6 +80,50 @@ final class ConnectionsTest extends TestCase
         [$end] = $this->buy('half', 5);
         self::assertInstanceOf(ServiceException::class, $end);
         self::assertSame('DATA_1', $end->transactionReference);
+    }
+
+    public function testTheExceptionOfASignalEndsACall(): void
+    {
+        $client = $this->client('drip', 1.5);
+        $this->inOneSecond(static fn () => throw new \OverflowException('The time is over'));
+        try {
+            $client->buyData(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1');
+            self::fail('The signal was ignored');
+        } catch (\OverflowException $end) {
+            self::assertSame('The time is over', $end->getMessage());
+        } finally {
+            proc_terminate($this->server, SIGKILL);
+            proc_close($this->server);
+        }
+    }
+
+    public function testASignalDoesNotShortenAWait(): void
+    {
+        [$clock, $isHandled] = [new Clock(), false];
+        $this->inOneSecond(static function () use (&$isHandled): void {
+            $isHandled = true;
+        });
+        $started = $clock->now();
+        $clock->sleep(1.5);
+        self::assertTrue($isHandled);
+        self::assertGreaterThanOrEqual(1.5, $clock->now() - $started);
+    }
+
+    private function inOneSecond(\Closure $handler): void
+    {
+        if (!extension_loaded('pcntl')) {
+            self::markTestSkipped('PHP without signals');
+        }
+        pcntl_async_signals(true);
+        pcntl_signal(SIGALRM, $handler);
+        pcntl_alarm(1);
+    }
+
+    protected function tearDown(): void
+    {
+        if (extension_loaded('pcntl')) {
+            pcntl_signal(SIGALRM, SIG_DFL);
+        }
     }
 
     public function testNoConnectionIsKept(): void

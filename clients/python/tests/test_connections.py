@@ -145,6 +145,13 @@ def test_the_exception_of_a_signal_ends_a_blocking_call(server: Server) -> None:
     assert len(server.requests) == 1
 
 
+def test_a_base_url_is_taken_as_a_file_has_it(server: Server) -> None:
+    server.answer = lambda connection: connection.sendall(b"HTTP/1.1 403 No\r\nx-error-code: permission_denied\r\n\r\n")
+    with pytest.raises(ServiceError):
+        AirtimeClient(f" {server.base_url}/\n", "live_key").get_wallet()
+    assert server.requests[0].startswith(b"GET /v1/wallet ")
+
+
 def test_a_redirect_is_not_followed(server: Server, buy: Callable[..., Any]) -> None:
     answer = f"HTTP/1.1 307 Elsewhere\r\nlocation: {server.base_url}\r\ncontent-length: 0\r\n\r\n".encode()
     server.answer = lambda connection: connection.sendall(answer)

@@ -70,6 +70,13 @@ def test_an_event_without_a_header_or_with_another_value_is_refused(name: str) -
             verify_webhook(changed, body, SECRET)
 
 
+@pytest.mark.parametrize("name", ["Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"])
+def test_a_header_whose_bytes_are_no_text_is_refused(name: str) -> None:
+    headers, body = signed(UPDATED)
+    with pytest.raises(WebhookVerificationError):
+        verify_webhook({**headers, name: headers[name] + b"\xff".decode(errors="surrogateescape")}, body, SECRET)
+
+
 @pytest.mark.parametrize("event", [[], "text", {"data": {}}, {"event": "transaction.updated", "data": {"status": "success"}}])
 def test_what_is_signed_but_no_event_is_refused(event: object) -> None:
     headers, body = signed(event)

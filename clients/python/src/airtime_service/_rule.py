@@ -54,8 +54,11 @@ class Client:
         self, base_url: str, api_key: str, *, timeout: float = TIMEOUT_S, attempt_timeout: float = ATTEMPT_TIMEOUT_S,
         transport: Any = None,
     ) -> None:  # fmt: skip
+        # As an environment variable or a file has it.
+        base_url = base_url.strip()
         url = urlsplit(base_url)
-        if not url.path.rstrip("/").endswith("/v1") or url.query or url.fragment:
+        is_url = url.netloc and not re.search(r"\s", base_url)
+        if not is_url or not url.path.rstrip("/").endswith("/v1") or url.query or url.fragment:
             raise ValueError("base_url must be a URL that ends with /v1")
         # httpx would send it instead of the API key.
         if "@" in url.netloc:

@@ -41,10 +41,10 @@ def verify_webhook(headers: Mapping[str, str], body: bytes | str, secret: str) -
         raise WebhookVerificationError("A header of the webhook is missing")
     if not re.fullmatch("[0-9]{1,12}", timestamp) or abs(time.time() - int(timestamp)) > TOLERANCE_S:
         raise WebhookVerificationError("The timestamp is not within 5 minutes of now")
-    sent = body.encode() if isinstance(body, str) else body
-    digest = hmac.new(key, f"{id}.{timestamp}.".encode() + sent, sha256).digest()
+    sent = _encoded(body) if isinstance(body, str) else body
+    digest = hmac.new(key, _encoded(f"{id}.{timestamp}.") + sent, sha256).digest()
     expected = b"v1," + b64encode(digest)
-    if not any(hmac.compare_digest(expected, signature.encode()) for signature in signatures.split(" ")):
+    if not any(hmac.compare_digest(expected, _encoded(signature)) for signature in signatures.split(" ")):
         raise WebhookVerificationError("No signature matches")
     try:
         parsed: Any = parse_json(sent)
@@ -53,6 +53,11 @@ def verify_webhook(headers: Mapping[str, str], body: bytes | str, secret: str) -
     except (ValueError, KeyError, TypeError):
         raise WebhookVerificationError("The body is not an event") from None
     return Webhook(id, datetime.fromtimestamp(int(timestamp), timezone.utc), name, event)
+
+
+def _encoded(text: str) -> bytes:
+    """Some servers give bytes that are no UTF-8 as surrogates."""
+    return text.encode(errors="surrogatepass")
 
 
 def _key(secret: str) -> bytes:

@@ -87,7 +87,10 @@ public final class AirtimeClient {
     if (uri.getRawUserInfo() != null) {
       throw new IllegalArgumentException("baseUrl must not have a user: requests carry the API key instead");
     }
-    boolean isLocal = "http".equals(uri.getScheme()) && uri.getHost() != null && uri.getHost().matches("localhost|127\\.[\\d.]+|\\[::1\\]");
+    if (uri.getHost() == null) {
+      throw new IllegalArgumentException("baseUrl must have a host");
+    }
+    boolean isLocal = "http".equals(uri.getScheme()) && uri.getHost().matches("localhost|127\\.[\\d.]+|\\[::1\\]");
     if (!"https".equals(uri.getScheme()) && !isLocal) {
       throw new IllegalArgumentException("baseUrl must be https, because requests carry the API key");
     }
@@ -167,7 +170,10 @@ public final class AirtimeClient {
         deadline);
   }
 
-  /** Looks a transaction up until its status is final. Throws the last error at the end of `atMost`, or null of none. */
+  /**
+   * Looks a transaction up until its status is final. Throws at the end of `atMost`, or at once if the lookup is refused for
+   * good, as without a valid key. The exception says nothing about the order; its cause is the last error, null of none.
+   */
   public Transaction await(String reference, Duration atMost) throws TimeoutException, InterruptedException {
     checked(reference);
     long end = System.nanoTime() + atMost.toNanos();
@@ -180,11 +186,19 @@ public final class AirtimeClient {
       } catch (ServiceException | NoAnswerException error) {
         last = error;
       }
-      if (msUntil(end) < pollMs) {
+      if (msUntil(end) < pollMs || !mayBeFound(last)) {
         throw (TimeoutException) new TimeoutException(reference + " is not final yet: wait again").initCause(last);
       }
       Thread.sleep(jittered(pollMs));
     }
+  }
+
+  /** Whether a later lookup may find the transaction: its request may still be under way. */
+  private static boolean mayBeFound(Exception error) {
+    return !(error instanceof ServiceException refusal)
+        || refusal.code.equals("not_found")
+        || refusal.retryAfterSeconds != null
+        || refusal.status >= 500;
   }
 
   private PurchasedTransaction place(

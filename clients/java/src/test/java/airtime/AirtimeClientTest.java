@@ -3,6 +3,7 @@ package airtime;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -267,6 +268,18 @@ class AirtimeClientTest {
       assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(1)));
       assertTrue(System.nanoTime() - startedAt < Duration.ofSeconds(5).toNanos(), "it waited for longer");
       end.countDown();
+    }
+  }
+
+  @Test
+  void theWaitForATransactionLooksItUpUntilItIsFoundOrTheLookupIsRefusedForGood() throws Exception {
+    Answer notFound = new Answer("not found", 404, Map.of("X-Error-Code", "not_found"), "{}", "", 0);
+    Answer refused = new Answer("refused", 401, Map.of("X-Error-Code", "invalid_api_key"), "{}", "", 0);
+    try (Service service = new Service(exchange -> write(exchange, notFound), exchange -> write(exchange, refused))) {
+      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      Exception end = assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(6)));
+      assertEquals("invalid_api_key", assertInstanceOf(ServiceException.class, end.getCause()).code);
+      assertEquals(2, service.requests.size());
     }
   }
 
