@@ -5,6 +5,7 @@ import { actorName, SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
+import { withinYears } from "../ledger/list-transactions.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import {
   ALL_TIMES,
@@ -283,8 +284,8 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     const hashPhone = await hashPhoneOf(context);
     // An order may have waited before it was sent, and either clock may be behind.
     const placed = {
-      from: isoTime(Date.parse(from) - within_ms - queueMinutes * 60_000),
-      to: isoTime(Date.parse(to) + within_ms),
+      from: withinYears(isoTime(Date.parse(from) - within_ms - queueMinutes * 60_000)),
+      to: withinYears(isoTime(Date.parse(to) + within_ms)),
     };
     const start = cursor === undefined ? {} : decodeOrdersPosition(cursor, placed);
     if (start === undefined) throw notOfThisList();

@@ -18,7 +18,7 @@ export const decodeCursor = (text: string): Cursor | undefined => decodeIndexKey
 const KEYS_PER_REQUEST_MAX = 500;
 
 /** The ledger sorts times as texts, and a day at either end of the years 0 to 9999 may begin or end outside them in UTC. */
-const withinYears = (time: string): string =>
+export const withinYears = (time: string): string =>
   time.startsWith("-") ? "0000-01-01T00:00:00.000Z" : time.startsWith("+") ? ALL_TIMES.to : time;
 
 /** The range of a list. A date alone means that whole day in the zone. Undefined if `to` is before `from`. */

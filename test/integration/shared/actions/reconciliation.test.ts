@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
+import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
@@ -250,4 +251,12 @@ test("the orders of a day are listed from a place among them only: DynamoDB fail
   ]) {
     await expect(list(position), JSON.stringify(position)).rejects.toThrow("The cursor is not of this list");
   }
+});
+
+test("the orders of the last day that a time can name are listed", async () => {
+  const lastDay = { day: "9999-12-31", from: "9999-12-30T23:00:00.000Z", to: "9999-12-31T23:00:00.000Z" };
+  await accountsRuns["accounts create"](context, { name: "checkout" });
+  await reconciliationRuns["reconciliation files begin"](context, { ...lastDay, file: FILE, sha256: FILE, why });
+  const list = reconciliationRuns["reconciliation orders list"](context, { day: lastDay.day, within_ms: 86_400_000 });
+  expect(await list).toEqual({ orders: [], next_cursor: null });
 });
