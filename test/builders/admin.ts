@@ -137,6 +137,9 @@ export const startOperatedService = async (
   };
 };
 
+/** What is typed: a generator is run once it is read. */
+export type Typed = string | AsyncIterable<string>;
+
 /** Runs the operator's command line in this process, where it is loaded once. */
 export const runCommand = async (
   args: readonly string[],
@@ -144,7 +147,7 @@ export const runCommand = async (
     serviceFile,
     stdin = "",
     isTTY = false,
-  }: { readonly serviceFile: string; readonly stdin?: string | undefined; readonly isTTY?: boolean },
+  }: { readonly serviceFile: string; readonly stdin?: Typed | undefined; readonly isTTY?: boolean },
 ): Promise<AdminRun> => {
   const { terminal, output } = testTerminal({ ...process.env, SERVICE_FILE: serviceFile }, stdin, isTTY);
   const code = await onTerminal(terminal, () => runAdmin(args));
@@ -152,11 +155,16 @@ export const runCommand = async (
 };
 
 /** A terminal that keeps what is written to it. */
-export const testTerminal = (env: Terminal["env"] = process.env, stdin = "", isTTY = false) => {
+export const testTerminal = (env: Terminal["env"] = process.env, stdin: Typed = "", isTTY = false) => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const texts = Promise.all([text(stdout), text(stderr)]);
-  const terminal: Terminal = { stdin: Object.assign(Readable.from([stdin]), { isTTY }), stdout, stderr, env };
+  const terminal: Terminal = {
+    stdin: Object.assign(Readable.from(typeof stdin === "string" ? [stdin] : stdin), { isTTY }),
+    stdout,
+    stderr,
+    env,
+  };
   return {
     terminal,
     /** Ends it. */

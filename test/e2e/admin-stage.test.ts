@@ -13,12 +13,19 @@ import { openSecretsManager, openSqs } from "../../shared/platform/aws/sdk.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { recordEvent, storedEventId, storedEventPk } from "../../shared/upstream-events/stored-event.ts";
 import { stages } from "../../stages.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
-import { type AdminRun, type OperatedService, runCommand, startOperatedService } from "../builders/admin.ts";
+import {
+  type AdminRun,
+  type OperatedService,
+  runCommand,
+  startOperatedService,
+  type Typed,
+} from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
-import { aTransaction } from "../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../builders/transaction.ts";
 
 /**
  * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda,
@@ -203,10 +210,10 @@ const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =
   runOnStage([...args, "--stage", stage]);
 
 /** The same at a terminal, where a person types this. */
-const atTerminal = (typed: string, ...args: readonly string[]): Promise<AdminRun> =>
+const atTerminal = (typed: Typed, ...args: readonly string[]): Promise<AdminRun> =>
   runOnStage([...args, "--stage", "prod"], { stdin: typed, isTTY: true });
 
-const runOnStage = async (args: readonly string[], options: { stdin?: string; isTTY?: boolean } = {}) => {
+const runOnStage = async (args: readonly string[], options: { stdin?: Typed; isTTY?: boolean } = {}) => {
   const restoreEnvironment = setEnvironment({
     AWS_ENDPOINT_URL_API_GATEWAY: endpoint,
     AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
@@ -491,6 +498,39 @@ test.each(["y\n", "YES\n"])("wallet fund on a stage is made after the answer %j"
   expect(await balanceOf(account)).toBe(5_000);
 });
 
+test.each(["transactions resolve", "events match"])(
+  "%s asks about one sending of the order, and settles no other one that began while it asked",
+  async (command) => {
+    const account = await newAccount();
+    await fund(account, "--yes");
+    const { db, table: TableName } = service.ledger;
+    const ago = (ms: number) => isoTime(Date.now() - ms);
+    const Item = aTransaction({
+      ...{ pk: newTransactionPk(), list_key: `${account}#live`, account_id: account },
+      ...{ created_at: ago(100_000), updated_at: ago(100_000) },
+    });
+    await db.put({ TableName, Item });
+    const sendAgain = async function* () {
+      await db.put({ TableName, Item: { ...Item, sent_at: ago(60_000) } });
+      yield "y\n";
+    };
+    const event = {
+      reference: `U-${account}`,
+      status: "failed",
+      type: "data",
+      amount_kobo: koboFromNaira(500),
+    } as const;
+    await recordEvent(service.ledger, event, "unknown_failure");
+    const matched = ["events", "match", storedEventId({ pk: storedEventPk(event) }), referenceOf(Item)];
+    const args = command === "events match" ? matched : ["transactions", "resolve", referenceOf(Item), "failed"];
+    const refused = await atTerminal(sendAgain(), ...args, "--why", "ticket 88");
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("since you saw it") });
+    expect(refused.stderr).toMatch(/status of DATA_\w+ +processing, sent at .*failed\nbalance of /);
+    expect(await balanceOf(account)).toBe(5_000);
+    expect(await atTerminal("y\n", ...args, "--why", "ticket 88")).toMatchObject({ code: 0 });
+  },
+);
+
 test("a dry run shows what would change, before and after, and changes nothing", async () => {
   const account = await newAccount();
   await fund(account, "--yes");
@@ -516,7 +556,7 @@ test("a dry run shows what would change, before and after, and changes nothing",
     [
       ["transactions", "resolve", referenceOf(Item), "failed", ...why],
       [
-        { before: "processing", after: "failed" },
+        { before: expect.stringMatching(/^processing, sent at \d{4}-/), after: "failed" },
         { before: 5_000, after: 5_500 },
       ],
     ],

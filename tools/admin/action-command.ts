@@ -82,7 +82,7 @@ export const addActionCommand = <Name extends ActionName>(group: Command, name: 
   const typed = typedFields(name, command);
   const verb = name.split(" ").at(-1) ?? name;
   const { example = "", fallbacks = {} } = command;
-  addCommand(group, {
+  addCommand<z.ZodMiniType<ActionInput<Name>>>(group, {
     usage: [verb, ...typed.filter(({ isOption }) => !isOption).map(({ flags }) => flags)].join(" "),
     summary: isCheck(output) ? `${summary}; exit code 1 unless the result is ok` : summary,
     example: `${verb} ${example}`.trimEnd(),

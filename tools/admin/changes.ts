@@ -7,45 +7,55 @@ import { OperatorError } from "../../shared/platform/operator-error.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { terminal, writeMessage } from "./terminal.ts";
-import { nairaText, table } from "./views/print.ts";
+import { localTime, nairaText, table } from "./views/print.ts";
 
 /** What a command would change. Numbers are NGN. */
 export type Change = { readonly what: string; readonly before: string | number; readonly after: string | number };
 
+/** What a person is shown before the decision. `decided`: the input that is about what was shown, and nothing newer. */
+export type Shown<Input> = { readonly changes: readonly Change[]; readonly decided?: Input };
+
 type ChangesOf<Name extends ActionName> = (
   context: AdminContext,
   input: ActionInput<Name>,
-) => Promise<readonly Change[]>;
+) => Promise<Shown<ActionInput<Name>>>;
 
 type Entry = Pick<ActionInput<"wallet fund">, "account" | "amount_kobo">;
 
-const balanceChange = async (context: AdminContext, { account, amount_kobo }: Entry): Promise<readonly Change[]> => {
+const balanceChange = async (context: AdminContext, { account, amount_kobo }: Entry): Promise<Shown<never>> => {
   assertWithinBound(context, amount_kobo);
   const { balance } = await perform(context, "wallet show", { account });
   const afterKobo = koboFromNaira(balance) + amount_kobo;
   if (afterKobo < 0) throw new OperatorError(`The balance is ${nairaText(balance)} NGN and must not become negative`);
-  return [
-    {
-      what: `balance of ${account}, unless it was recorded before`,
-      before: balance,
-      after: nairaFromKobo(afterKobo),
-    },
-  ];
+  const what = `balance of ${account}, unless it was recorded before`;
+  return { changes: [{ what, before: balance, after: nairaFromKobo(afterKobo) }] };
+};
+
+/** An order may be sent while the question waits for its answer: what is decided is about the sending that was shown. */
+const settlementShown = async (context: AdminContext, reference: string, status: string) => {
+  const found = await perform(context, "transactions show", { reference });
+  const { account_id: account, sending } = found;
+  if (found.status !== "processing") throw new OperatorError(`${reference} is ${found.status} already`);
+  const state = sending === "waits" ? "waits to be sent" : `sent at ${localTime(sending, context.timeZone)}`;
+  const settled = { what: `status of ${found.reference}`, before: `${found.status}, ${state}`, after: status };
+  if (status !== "failed" || found.mode === "test") return { changes: [settled], sending };
+  const { balance } = await perform(context, "wallet show", { account });
+  const after = nairaFromKobo(koboFromNaira(balance) + koboFromNaira(found.amount));
+  return { changes: [settled, { what: `balance of ${account}`, before: balance, after }], sending };
 };
 
 /** Of the actions whose command has `--dry-run`, read as the service has it now. */
 export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } = {
   "wallet fund": balanceChange,
   "wallet adjust": balanceChange,
-  "transactions resolve": async (context, { reference, status }) => {
-    const found = await perform(context, "transactions show", { reference });
-    if (found.status !== "processing") throw new OperatorError(`${reference} is ${found.status} already`);
-    const settled = { what: `status of ${found.reference}`, before: found.status, after: status };
-    if (status === "success" || found.mode === "test") return [settled];
-    const { account_id: account } = found;
-    const { balance } = await perform(context, "wallet show", { account });
-    const after = nairaFromKobo(koboFromNaira(balance) + koboFromNaira(found.amount));
-    return [settled, { what: `balance of ${account}`, before: balance, after }];
+  "transactions resolve": async (context, input) => {
+    const { changes, sending } = await settlementShown(context, input.reference, input.status);
+    return { changes, decided: { ...input, sending } };
+  },
+  "events match": async (context, input) => {
+    const { event } = await perform(context, "events candidates", { event: input.event });
+    const { changes, sending } = await settlementShown(context, input.reference, event.says);
+    return { changes, decided: { ...input, sending } };
   },
   "transactions refund": async (context, { reference }) => {
     const { account_id: account, mode, status, amount } = await perform(context, "transactions show", { reference });
@@ -57,12 +67,12 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
     for (const { account_id, name } of accounts) {
       const { keys } = await perform(context, "keys list", { account: account_id });
       const found = keys.find(({ key_id }) => key_id === key);
-      if (found !== undefined)
-        return [
-          { what: `${found.mode} key ${key} of ${account_id} (${name})`, before: found.status, after: "revoked" },
-        ];
+      if (found === undefined) continue;
+      const what = `${found.mode} key ${key} of ${account_id} (${name})`;
+      return { changes: [{ what, before: found.status, after: "revoked" }] };
     }
-    return [{ what: `key ${key}, which no account lists`, before: "unknown", after: "revoked, if the service has it" }];
+    const what = `key ${key}, which no account lists`;
+    return { changes: [{ what, before: "unknown", after: "revoked, if the service has it" }] };
   },
 };
 

@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { roles } from "../../shared/contract/roles.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { type Change, changesText, confirm } from "./changes.ts";
+import { type Change, changesText, confirm, type Shown } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { metaOf } from "./schemas.ts";
 import { ProposedError } from "./send-action.ts";
@@ -33,7 +33,7 @@ export type CommandSpec<Input extends z.ZodMiniType> = {
   /** On a deployed stage it asks first, unless `--yes` or `--json` is given. */
   readonly asks?: boolean;
   /** What it would change now: for `--dry-run`, and for the question. */
-  readonly changes?: (context: AdminContext, input: z.output<Input>) => Promise<readonly Change[]>;
+  readonly changes?: (context: AdminContext, input: z.output<Input>) => Promise<Shown<z.output<Input>>>;
   /** What some arguments are, by name. */
   readonly texts?: Readonly<Record<string, string>>;
   /** Arguments and options by name. */
@@ -112,15 +112,14 @@ export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: Co
     }
     try {
       const { yes, dryRun } = askingOptions.parse(options);
-      if (spec.changes && dryRun) return await print(dryRunReport(await spec.changes(context, input)));
+      if (spec.changes && dryRun) return await print(dryRunReport((await spec.changes(context, input)).changes));
+      let decided = input;
       if (spec.asks && !yes && !json && !context.target.isLocal) {
-        await confirm(
-          [...pathOf(group), command.name()].join(" "),
-          context.target.name,
-          (await spec.changes?.(context, input)) ?? [],
-        );
+        const shown = await spec.changes?.(context, input);
+        await confirm([...pathOf(group), command.name()].join(" "), context.target.name, shown?.changes ?? []);
+        decided = shown?.decided ?? input;
       }
-      await print(await spec.run(context, input));
+      await print(await spec.run(context, decided));
     } catch (error) {
       if (!(error instanceof ProposedError)) throw error;
       await print(proposedReport(error, context.timeZone));

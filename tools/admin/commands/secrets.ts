@@ -53,10 +53,11 @@ export const addSecretCommands = (group: Command): void => {
     input: z.object({ name: z.string(), why: z.optional(whySchema) }),
     asks: true,
     changes: async ({ secrets, target }, { name: given }) => {
-      if (given === REFERENCE_KEY) return [{ what: given, before: "its versions", after: "one version more" }];
+      if (given === REFERENCE_KEY)
+        return { changes: [{ what: given, before: "its versions", after: "one version more" }] };
       const name = changeable(given, "generated", "rotated");
       const isSet = await isSecretSet(secrets, target.environment[secretTable[name].variable]);
-      return [{ what: name, before: isSet ? "set" : "not set", after: "a new random value" }];
+      return { changes: [{ what: name, before: isSet ? "set" : "not set", after: "a new random value" }] };
     },
     run: async (context, { name: given, why }) => {
       if (given === REFERENCE_KEY) return addReferenceKeyVersion(context, why);

@@ -46,8 +46,9 @@ export const addSubjectCommands = (group: Command): void => {
     ...{ options, texts, input },
     isAction: true,
     asks: true,
-    changes: async (context, request) =>
-      changesBy(await readReport(context, request, await numberOf(context, request.kind))),
+    changes: async (context, request) => ({
+      changes: changesBy(await readReport(context, request, await numberOf(context, request.kind))),
+    }),
     run: async (context, request) => {
       const number = await numberOf(context, request.kind);
       const pages = await allOf(
