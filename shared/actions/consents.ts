@@ -100,12 +100,22 @@ const exportPositionSchema = z.object({
 });
 type ExportPosition = z.infer<typeof exportPositionSchema>;
 
+/**
+ * What a cursor is about, and who began the export: another person's does not fit, because only its beginning and its end
+ * are recorded.
+ */
+const exportOf = ({ request }: ActionContext, account: string): readonly string[] => [
+  CONSENTS_EXPORT,
+  account,
+  ...(request === undefined ? [] : [request.identity]),
+];
+
 /** A forged position could bring a hash of the forger's into the audit log. */
 const exportCursor = (context: ActionContext, position: ExportPosition): Promise<string> =>
-  sealCursor(context, [CONSENTS_EXPORT, position.header.account], position);
+  sealCursor(context, exportOf(context, position.header.account), position);
 
 const exportPosition = async (context: ActionContext, account: string, cursor: string): Promise<ExportPosition> => {
-  const position = await openCursor(context, [CONSENTS_EXPORT, account], exportPositionSchema, cursor);
+  const position = await openCursor(context, exportOf(context, account), exportPositionSchema, cursor);
   if (position === undefined) throw new OperatorError("The cursor is not of this export");
   return position;
 };

@@ -7,7 +7,7 @@ import { consentPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
@@ -185,6 +185,14 @@ describe("consents export", () => {
     const ended = (entries: typeof later) => entries.filter(({ details }) => "count" in details).length;
     expect([later.length, ended(later)]).toEqual([earlier.length + 1, ended(earlier)]);
     expect(await exportsOf(other)).toEqual([]);
+  });
+
+  test("who did not begin an export takes no cursor of who did: only its beginning and its end are on record", async () => {
+    const as = (identity: string, cursor?: string) =>
+      consentsRuns["consents export"]({ ...context(), ...anOwnersRequest({ identity }) }, { account: large, cursor });
+    const { next_cursor } = await as("ada");
+    await expect(as("eve", next_cursor ?? "")).rejects.toThrow("The cursor is not of this export");
+    expect(await as("ada", next_cursor ?? "")).toMatchObject({ lines: expect.arrayContaining([expect.any(String)]) });
   });
 
   test("an export whose audit entry cannot be written shows no consent", async () => {
