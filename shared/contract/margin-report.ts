@@ -73,7 +73,8 @@ export const marginCsv = (rows: readonly MarginRow[]): string =>
       ...marginGroupColumns.map((column) => row[column] ?? ""),
       String(row.orders),
       ...[row.price, row.cost, row.margin].map(nairaDecimals),
-      String(row.margin_percent ?? ""),
+      // With other decimals a negative one would be taken for the beginning of a formula.
+      row.margin_percent?.toFixed(2) ?? "",
       String(row.unknown_orders),
       nairaDecimals(row.unknown_price),
     ]),
