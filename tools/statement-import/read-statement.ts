@@ -113,15 +113,17 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
       status,
       at,
     };
-    const [issue] = sentRow.safeParse(row).error?.issues ?? [];
-    if (issue !== undefined) throw wrong(fieldOf(issue.path), `is refused: ${issue.message}`);
+    for (const field of textFields) {
+      const [issue] = sentTexts[field].safeParse(row[field]).error?.issues ?? [];
+      if (issue !== undefined) throw wrong(field, `is refused: ${issue.message}`);
+    }
     return { row, ...(stated && { stated }) };
   };
 };
 
-/** Of a row as it is sent, whose other fields are read from one column each. */
-const fieldOf = ([name]: readonly PropertyKey[]): keyof ColumnMap["columns"] =>
-  name === "upstream_reference" || name === "reference" || name === "phone_number" ? name : "amount";
+/** What the service may refuse of a row that could be read. */
+const textFields = ["upstream_reference", "reference", "phone_number"] as const;
+const sentTexts = sentRow.shape;
 
 /** Earlier than any order: a year such as 0026 lost two digits in another program. */
 const OLDEST = "2000";
