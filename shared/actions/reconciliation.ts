@@ -301,6 +301,9 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
   "reconciliation cases put": async (context, { day, revision, comparison, replaces, put, withdraw, totals }) => {
     const { ledger } = context;
     const at = isoTime(ledger.clock());
+    const ids = [...put.map(({ case: id }) => id), ...withdraw];
+    // One write takes an item once.
+    if (new Set(ids).size < ids.length) throw new OperatorError("A case is named twice");
     const statement = await changeStatement(
       ledger,
       () => requireStatement(ledger, day),
@@ -308,7 +311,6 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         if (read.revision !== revision) throw refusal(day, "has another file now: import yours again");
         if (read.comparison !== comparison && read.comparison !== replaces)
           throw refusal(day, "was compared by another import since: import yours again");
-        const ids = [...put.map(({ case: id }) => id), ...withdraw];
         const known = new Map((await readCases(ledger, day, ids)).map((each) => [each.case_id, each]));
         const changed = [
           ...put.map(({ case: id, ...facts }) => found(known.get(id) ?? newCase(day, id, facts, at), facts, at)),

@@ -4,6 +4,9 @@ import { components } from "./components.ts";
 /** DynamoDB refuses half of a surrogate pair, which is left where a text was cut within a character: it becomes U+FFFD. */
 export const wellFormed = z.overwrite((text: string) => text.toWellFormed());
 
+/** The same where another text would name another thing: it is refused. */
+export const wholeText = z.refine<string>((text) => text.isWellFormed(), "Must be Unicode");
+
 const REFERENCE_RULE = "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, and not . or ..";
 
 /** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { wellFormed } from "./fields.ts";
+import { wellFormed, wholeText } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
@@ -15,9 +15,6 @@ export const upstreamEvent = lazyObject(() => ({ event: z.optional(z.unknown()),
 const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join("|")})${REFERENCE_ID}$`, "i");
 /** Our references are in capitals, and an upstream may write them in small letters. */
 export const inOurLetters = (reference: string): string => (OURS.test(reference) ? reference.toUpperCase() : reference);
-
-/** DynamoDB refuses half of a surrogate pair, and another text in its place would be another order's reference. */
-const wholeText = z.refine<string>((text) => text.isWellFormed());
 
 /** The upstream's reference of an order, or ours: text, or a number, which is read as text. */
 export const upstreamReferenceSchema = z.union([

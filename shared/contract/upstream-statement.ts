@@ -1,10 +1,11 @@
 import * as z from "#zod";
+import { wholeText } from "./fields.ts";
 import { transactionStatus, transactionType } from "./transaction.ts";
 
 /** What both sides say of one order: our books, and the upstream's statement. `reference` is ours. */
 const bothSides = {
-  reference: z.string(),
-  upstream_reference: z.optional(z.string()),
+  reference: z.string().check(wholeText),
+  upstream_reference: z.optional(z.string().check(wholeText)),
   /** A keyed hash of the recipient's number; absent for identity checks. */
   phone_hash: z.optional(z.string()),
   amount_kobo: z.int().check(z.minimum(0)),

@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { wholeText } from "../fields.ts";
 import { bookReadRoles, bookRoles, exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
 import { type ActionTable, changeInput, printableText, referenceInput, typedNumber, whySchema } from "./action.ts";
@@ -26,6 +27,10 @@ export const STATEMENT_ROWS_MAX = 2_000;
 /** Cases of one request: they are written together. */
 export const CASES_MAX = 40;
 
+const caseId = printableText
+  .check(z.minLength(1, "Must not be empty"), z.maxLength(200))
+  .register(z.globalRegistry, { description: "its id, as `cases list` shows it" });
+
 /** A row as it is sent: the number is stored as a keyed hash. */
 export const sentRow = z.extend(z.omit(statementRow, { phone_hash: true }), {
   reference: z.optional(referenceInput),
@@ -33,7 +38,7 @@ export const sentRow = z.extend(z.omit(statementRow, { phone_hash: true }), {
   phone_number: z.optional(z.string().check(z.maxLength(20))),
   line: z.int().check(z.minimum(1)),
 });
-const storedRow = z.extend(statementRow, { id: z.string(), file: z.int(), line: z.int() });
+const storedRow = z.extend(statementRow, { id: z.string().check(wholeText), file: z.int(), line: z.int() });
 
 /** What a case is about, without the recipient. */
 const caseFacts = z.object({
@@ -178,10 +183,8 @@ export const reconciliationActions = {
       comparison: z.uuid(),
       /** That of the statement when this comparison began: it is refused if another has begun since. */
       replaces: z.union([z.uuid(), z.literal("")]),
-      put: z
-        .array(z.extend(caseFacts, { case: printableText.check(z.minLength(1), z.maxLength(200)) }))
-        .check(z.maxLength(CASES_MAX)),
-      withdraw: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(CASES_MAX)),
+      put: z.array(z.extend(caseFacts, { case: caseId })).check(z.maxLength(CASES_MAX)),
+      withdraw: z.array(caseId).check(z.maxLength(CASES_MAX)),
       /** With the last cases of a comparison. */
       totals: z.optional(z.array(classTotal).check(z.maxLength(findingClasses.length))),
     }),
@@ -203,9 +206,7 @@ export const reconciliationActions = {
     roles: bookReadRoles,
     kind: "read",
     input: z.extend(dayInput, {
-      case: printableText
-        .check(z.minLength(1, "Must not be empty"), z.maxLength(200))
-        .register(z.globalRegistry, { description: "its id, as `cases list` shows it" }),
+      case: caseId,
     }),
     output: caseView,
     summary: "Show a case with its decisions",
@@ -216,9 +217,7 @@ export const reconciliationActions = {
     roles: bookRoles,
     kind: "change",
     input: z.extend(dayInput, {
-      case: printableText
-        .check(z.minLength(1, "Must not be empty"), z.maxLength(200))
-        .register(z.globalRegistry, { description: "its id, as `cases list` shows it" }),
+      case: caseId,
       decision: caseDecision.check(
         z.meta({
           description:

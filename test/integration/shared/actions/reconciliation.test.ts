@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
+import { reconciliationActions } from "../../../../shared/contract/actions/reconciliation.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
@@ -259,4 +260,26 @@ test("the orders of the last day that a time can name are listed", async () => {
   await reconciliationRuns["reconciliation files begin"](context, { ...lastDay, file: FILE, sha256: FILE, why });
   const list = reconciliationRuns["reconciliation orders list"](context, { day: lastDay.day, within_ms: 86_400_000 });
   expect(await list).toEqual({ orders: [], next_cursor: null });
+});
+
+test("a case that is put or withdrawn is named once, by a text that can be stored", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  for (const change of [{ put: [clock(1), clock(2)] }, { put: [clock(1)], withdraw: ["clock"] }]) {
+    await expect(put(change)).rejects.toThrow("A case is named twice");
+  }
+  const { input } = reconciliationActions["reconciliation cases put"];
+  const sent = { day, revision: 1, comparison: COMPARISON, replaces: "", put: [clock(1)], withdraw: ["clock"] };
+  expect(input.safeParse(sent).success).toBe(true);
+  const order = { reference: "r", amount_kobo: 1, status: "success", at: RANGE.from, type: "airtime", is_due: true };
+  const row = { id: "1", file: 0, line: 1, amount_kobo: 1, status: "success", at: RANGE.from };
+  expect(input.safeParse({ ...sent, put: [{ ...clock(1), order, row }] }).success).toBe(true);
+  for (const half of [
+    { withdraw: ["\ud800"] },
+    { put: [{ ...clock(1), order: { ...order, reference: "\ud800" } }] },
+    { put: [{ ...clock(1), row: { ...row, id: "\ud800" } }] },
+    { put: [{ ...clock(1), row: { ...row, upstream_reference: "\ud800" } }] },
+  ]) {
+    expect(input.safeParse({ ...sent, ...half }).success, JSON.stringify(half)).toBe(false);
+  }
 });
