@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
 import { Money } from "./money.tsx";
 import { Status } from "./status.tsx";
+import { TransactionStatusText, typeText } from "./transaction-values.tsx";
 
 export type UpstreamEvent = ActionOutput<"events list">["events"][number];
 
@@ -26,9 +28,21 @@ const states = {
 } as const;
 
 /** Whether an operator has decided about an event. */
-export const EventState = ({ event: { state } }: { readonly event: UpstreamEvent }) => (
+export const EventState = ({ event: { state } }: { readonly event: Pick<UpstreamEvent, "state"> }) => (
   <Status tone={states[state].tone}>{states[state].text}</Status>
 );
+
+/** The status that an event reports, or what could not be read. */
+export const Reported = ({ event: { says } }: { readonly event: Pick<UpstreamEvent, "says"> }) => {
+  const { data: status } = transactionStatus.safeParse(says);
+  return status === undefined ? says : <TransactionStatusText status={status} />;
+};
+
+/** A type that an event may lack. The upstream's word, if it is none of ours. */
+export const reportedTypeText = ({ type }: Pick<UpstreamEvent, "type">): string => {
+  const { data: known } = transactionType.safeParse(type);
+  return known === undefined ? (type ?? "–") : typeText(known);
+};
 
 /** An amount that an event may lack. */
 export const amountText = (naira: number | null): ReactNode => (naira === null ? "–" : <Money naira={naira} />);

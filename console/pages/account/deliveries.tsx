@@ -8,12 +8,13 @@ import { reasonText } from "../../components/attempt-outcome.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { DeliveryState } from "../../components/delivery-state.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
-import { Attempts, DeliveryState, endpointName, isDown } from "./delivery-attempts.tsx";
+import { Attempts, endpointName, isDown } from "./delivery-attempts.tsx";
 import type { Endpoint } from "./endpoint-section.tsx";
 import { firstFailureDay } from "./first-failure-day.ts";
 

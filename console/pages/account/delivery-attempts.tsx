@@ -3,6 +3,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DeliveryState } from "../../components/delivery-state.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Focused } from "../../components/focused.tsx";
@@ -16,27 +17,6 @@ import type { Endpoint } from "./endpoint-section.tsx";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
 type Attempt = Delivery["attempts"][number];
-
-const deliveryStates = {
-  pending: { tone: "running", text: "Waits" },
-  delivered: { tone: "good", text: "Delivered" },
-  exhausted: { tone: "bad", text: "Given up" },
-  switched_off: { tone: "bad", text: "Stopped: endpoint disabled" },
-  removed: { tone: "bad", text: "Not sent: endpoint removed" },
-} as const;
-
-const waitsForEndpoint = { tone: "attention", text: "Waits for the endpoint" } as const;
-
-type DeliveryStateProps = {
-  readonly delivery: Pick<Delivery, "state" | "parked">;
-  /** Only probes are posted to an endpoint that is down. */
-  readonly isEndpointDown: boolean;
-};
-
-export const DeliveryState = ({ delivery: { state, parked }, isEndpointDown }: DeliveryStateProps) => {
-  const { tone, text } = parked && isEndpointDown ? waitsForEndpoint : deliveryStates[state];
-  return <Status tone={tone}>{text}</Status>;
-};
 
 /** When a delivery that waits is attempted next. */
 const NextAttempt = ({ delivery: { parked, next_attempt_at }, isEndpointDown }: NextAttemptProps) => {

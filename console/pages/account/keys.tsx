@@ -17,11 +17,11 @@ import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
+import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { ShownOnceDialog } from "../../components/shown-once-dialog.tsx";
-import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Key = ActionOutput<"keys list">["keys"][number];
@@ -62,7 +62,7 @@ export const KeysPage = () => {
               { header: "Name", cell: (key) => <KeyName keyOf={key} />, sort: ({ name }) => name },
               {
                 header: "Mode",
-                cell: ({ mode }) => (mode === "live" ? "Live" : <Status tone="attention">Test</Status>),
+                cell: (key) => <KeyMode keyOf={key} />,
               },
               { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
               { header: "Permissions", cell: ({ permissions }) => permissions.join(", ") },
@@ -135,17 +135,6 @@ const KeyName = ({ keyOf: { key_id, name, last_four, mode } }: { readonly keyOf:
     </div>
   </>
 );
-
-const KeyStatus = ({ keyOf: { status, expires_at } }: { readonly keyOf: Key }) => {
-  if (status === "revoked") return <Status tone="neutral">Revoked</Status>;
-  if (status === "ended") return <Status tone="neutral">Ended</Status>;
-  if (expires_at === undefined) return <Status tone="good">Active</Status>;
-  return (
-    <>
-      <Status tone="attention">Replaced</Status> valid until <Time iso={expires_at} />
-    </>
-  );
-};
 
 const descriptions = {
   vtu: "Buy airtime and data",

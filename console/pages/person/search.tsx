@@ -3,7 +3,9 @@ import { useRead } from "../../api/use-read.ts";
 import { useSearch } from "../../app/search.tsx";
 import { AccountStatus } from "../../components/account-status.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { DeliveryState } from "../../components/delivery-state.tsx";
 import { Empty } from "../../components/empty.tsx";
+import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
@@ -12,6 +14,7 @@ import { TransactionLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { TransactionStatusText } from "../../components/transaction-values.tsx";
+import { EventState } from "../../components/upstream-event-values.tsx";
 
 type Found = ActionOutput<"search">;
 
@@ -118,8 +121,8 @@ const Keys = ({ rows }: { readonly rows: Found["keys"] }) => (
           header: "Key",
           cell: ({ account_id, key_id }) => <PageLink to={accountPath(account_id, "keys")}>{key_id}</PageLink>,
         },
-        { header: "Status", cell: ({ status }) => status },
-        { header: "Mode", cell: ({ mode }) => mode },
+        { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
+        { header: "Mode", cell: (key) => <KeyMode keyOf={key} /> },
         accountColumn,
         { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
       ]}
@@ -141,7 +144,7 @@ const Events = ({ rows }: { readonly rows: Found["events"] }) => (
             <PageLink to={`/unmatched?${new URLSearchParams({ state: "all", event })}`}>{event}</PageLink>
           ),
         },
-        { header: "State", cell: ({ state }) => state },
+        { header: "State", cell: (event) => <EventState event={event} /> },
         { header: "Received", cell: ({ at }) => <Time iso={at} /> },
       ]}
       emptyText=""
@@ -162,7 +165,7 @@ const Deliveries = ({ rows }: { readonly rows: Found["deliveries"] }) => (
             <PageLink to={`${accountPath(account_id, "webhooks")}?reference=${webhook_id}`}>{webhook_id}</PageLink>
           ),
         },
-        { header: "State", cell: ({ state }) => state },
+        { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
         { header: "Event", cell: ({ event }) => event },
         accountColumn,
         { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },

@@ -13,8 +13,15 @@ import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
-import { durationText } from "../../components/transaction-values.tsx";
-import { amountText, EventState, reasons, type UpstreamEvent } from "../../components/upstream-event-values.tsx";
+import { durationText, TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
+import {
+  amountText,
+  EventState,
+  Reported,
+  reasons,
+  reportedTypeText,
+  type UpstreamEvent,
+} from "../../components/upstream-event-values.tsx";
 import { Discard, Match, MatchOther } from "./event-decisions.tsx";
 
 type Comparison = ActionOutput<"events candidates">;
@@ -94,7 +101,7 @@ type FieldRow = {
 };
 
 const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
-  { name: "Type", field: "type", event: event.type ?? "–", of: ({ type }) => type },
+  { name: "Type", field: "type", event: reportedTypeText(event), of: ({ type }) => typeText(type) },
   {
     name: "Amount",
     field: "amount",
@@ -108,7 +115,11 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
     of: ({ phone_number }) => phone_number ?? "–",
   },
   { name: "Network", event: "–", of: ({ network }) => network ?? "–" },
-  { name: "Status", event: event.says, of: ({ status }) => status },
+  {
+    name: "Status",
+    event: <Reported event={event} />,
+    of: ({ status }) => <TransactionStatusText status={status} />,
+  },
   {
     name: "Upstream reference",
     event: event.upstream_reference ?? "–",

@@ -9,7 +9,14 @@ import { Page, Row } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
-import { amountText, EventState, reasons, type UpstreamEvent } from "../../components/upstream-event-values.tsx";
+import {
+  amountText,
+  EventState,
+  Reported,
+  reasons,
+  reportedTypeText,
+  type UpstreamEvent,
+} from "../../components/upstream-event-values.tsx";
 import { EventComparison } from "./event-comparison.tsx";
 
 const filterFields = z.object({
@@ -75,9 +82,9 @@ export const UnmatchedPage = () => {
                   </PageLink>
                 ),
               },
-              { header: "Reports", cell: (event) => event.says },
+              { header: "Reports", cell: (event) => <Reported event={event} /> },
               { header: "Why it is here", cell: ({ reason }) => reasons[reason] },
-              { header: "Type", cell: (event) => event.type ?? "–" },
+              { header: "Type", cell: reportedTypeText },
               { header: "Amount", align: "end", cell: ({ amount }) => amountText(amount) },
               { header: "Phone number", cell: (event) => event.phone_number ?? "–" },
               { header: "Received", cell: ({ at }) => <Time iso={at} /> },

@@ -22,13 +22,15 @@ const attempt = z.object({
   duration_ms: z.int(),
 });
 
+export const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]);
+
 const delivery = z.object({
   endpoint: z.string(),
   event: z.string(),
   webhook_id: z.string(),
   /** The transaction's final status; null for an event on request. */
   status: z.nullable(z.enum(["success", "failed"])),
-  state: z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]),
+  state: deliveryState,
   /** Whether it waits outside the queue, because its wait is long or its endpoint is down. */
   parked: z.boolean(),
   /** What caused a second delivery of the same webhook. */

@@ -3,7 +3,9 @@ import { roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import { accountView, keyViewSchema } from "./accounts.ts";
 import { type ActionTable, printableText } from "./action.ts";
+import { deliveryState } from "./deliveries.ts";
 import { listedTransaction } from "./transactions.ts";
+import { eventState } from "./upstream-events.ts";
 
 /** The most that is found of one kind. */
 export const FOUND_MAX = 50;
@@ -34,14 +36,14 @@ export const searchActions = {
       accounts: z.array(accountView),
       keys: z.array(z.extend(keyViewSchema, { ...named, mode: modeSchema })),
       /** Events of the upstream. */
-      events: z.array(z.object({ event: z.string(), state: z.string(), at: z.iso.datetime() })),
+      events: z.array(z.object({ event: z.string(), state: eventState, at: z.iso.datetime() })),
       /** Deliveries of one webhook id. */
       deliveries: z.array(
         z.object({
           ...named,
           webhook_id: z.string(),
           event: z.string(),
-          state: z.string(),
+          state: deliveryState,
           created_at: z.iso.datetime(),
         }),
       ),

@@ -3,11 +3,14 @@ import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, nairaAmount, referenceInput, sendingField, whySchema } from "./action.ts";
 
+/** Whether an operator has decided about an event. */
+export const eventState = z.enum(["open", "matched", "discarded"]);
+
 const eventView = z.object({
   /** Its id. */
   event: z.string(),
   at: z.iso.datetime(),
-  state: z.enum(["open", "matched", "discarded"]),
+  state: eventState,
   /** Why it was not applied. */
   reason: z.enum([
     "contradiction",

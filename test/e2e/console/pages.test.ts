@@ -339,6 +339,7 @@ describe("every page", () => {
     await visit(page, ofDemo("transactions", orders.open), orders.open);
     await checkDialogs(page, opened);
     await visit(page, `/unmatched`, "Unmatched events");
+    for (const words of ["Success", "Airtime"]) await row(page, unmatched).getByText(words, { exact: true }).waitFor();
     await page.getByRole("link", { name: unmatched }).click();
     await button(page, "Match another order").waitFor();
     await checkDialogs(page, opened);
@@ -859,6 +860,8 @@ describe("the search", () => {
     await searchFor(page, "no such thing");
     await page.getByText("Nothing is found for “no such thing”").waitFor();
     expect(await page.getByRole("searchbox", { name: "Search" }).inputValue()).toBe("no such thing");
+    await searchFor(page, "key_");
+    await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
     await searchFor(page, orders.foreign);
     await row(page, orders.foreign)
       .getByText(/^\*+67$/)
