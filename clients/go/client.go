@@ -281,7 +281,7 @@ func (c *Client) cancel(ctx context.Context, kind, reference string) (Transactio
 // isOurs says whether a transaction is of the key's mode and has a status that this release knows.
 func (c *Client) isOurs(reference, status string) bool {
 	isKnown := status == "processing" || status == "success" || status == "failed"
-	return isKnown && c.isOfMode(reference)
+	return isKnown && reference != "" && c.isOfMode(reference)
 }
 
 // isOfMode says whether a transaction is of the key's mode: the status of a simulated one says nothing about a live order.

@@ -7,6 +7,7 @@ import airtime.Models.PurchasedTransaction;
 import airtime.Models.Transaction;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -40,7 +41,8 @@ import java.util.function.Predicate;
  * same: it is charged and delivered at most once. One client for each API key is enough for a process.
  */
 public final class AirtimeClient {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final ObjectMapper JSON =
+      new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
   private static final Set<String> STATUSES = Set.of("processing", "success", "failed");
   /** Refusals that pass by themselves. */
   private static final Set<String> PASSING = Set.of("rate_limited", "provider_unavailable", "internal_error");
@@ -403,7 +405,7 @@ public final class AirtimeClient {
           fieldsOf(body.path("errors")),
           retryAfterSeconds);
     }
-    if (status == 200 && body.path("status").asBoolean(false)) {
+    if (status == 200 && body.path("status").booleanValue()) {
       try {
         T answer = JSON.treeToValue(body.path("data").path("transaction"), request.type);
         if (answer != null && request.isAnswer.test(answer)) return answer;
