@@ -10,5 +10,5 @@ return [
     // whsec_..., which an operator gives you with the endpoint
     'webhook_secret' => env('AIRTIME_WEBHOOK_SECRET', ''),
     // Seconds of a call with all its attempts. In a web request less than its server allows.
-    'timeout' => (float) env('AIRTIME_TIMEOUT', 90),
+    'timeout' => (float) (env('AIRTIME_TIMEOUT') ?: 90),
 ];

@@ -232,6 +232,10 @@ final class ClientTest extends TestCase
             ['', '.', '..', 'a/b', 'ä', "a\n", str_repeat('a', 101)],
         );
         $calls[] = static fn () => Webhook::verify([], '', 'whsec_%');
+        foreach ([0.0, -1.0, 0.0004] as $seconds) {
+            $calls[] = static fn () => new Client('https://example.com/v1', 'live_key', timeout: $seconds);
+            $calls[] = static fn () => new Client('https://example.com/v1', 'live_key', attemptTimeout: $seconds);
+        }
         foreach ($calls as $call) {
             try {
                 $call();

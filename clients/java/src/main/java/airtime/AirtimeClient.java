@@ -99,6 +99,9 @@ public final class AirtimeClient {
     if (!apiKey.matches("(live|test)_[\\w-]+")) {
       throw new IllegalArgumentException("apiKey must be a key of the service: live_... or test_...");
     }
+    if (timeout.toMillis() <= 0 || attemptTimeout.toMillis() <= 0) {
+      throw new IllegalArgumentException("timeout and attemptTimeout must be a millisecond at least");
+    }
     this.baseUrl = uri.toString();
     this.apiKey = apiKey;
     this.timeout = timeout;

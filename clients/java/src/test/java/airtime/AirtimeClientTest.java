@@ -313,6 +313,13 @@ class AirtimeClientTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"PT0S, PT35S", "PT90S, PT0S", "PT-1S, PT35S", "PT90S, PT0.0004S"})
+  void aTimeOutThatLeavesNoTimeIsRefused(Duration timeout, Duration attemptTimeout) {
+    Executable make = () -> new AirtimeClient("https://example.com/v1", "live_key", timeout, attemptTimeout);
+    assertThrows(IllegalArgumentException.class, make);
+  }
+
+  @ParameterizedTest
   @CsvSource({"''", ".", "..", "a b", "a/b"})
   void aReferenceThatCannotBeOneIsRefused(String reference) {
     AirtimeClient client = new AirtimeClient("http://127.0.0.1:1/v1", "live_key");
