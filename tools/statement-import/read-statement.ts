@@ -39,20 +39,24 @@ export async function* readStatement(
   let read: ((cells: readonly string[], line: number) => ReadRow | undefined) | undefined;
   // The parser counts a line end of two characters twice if it is within quotes.
   let countedTwice = 0;
+  let line = 0;
   try {
     for await (const each of parser) {
       const { record, info } = csvRecord.parse(each);
       for (const cell of record) if (cell.includes("\r\n")) countedTwice += cell.split("\r\n").length - 1;
+      line = info.lines - countedTwice;
       if (read === undefined) read = rowReader(record, map);
       else {
-        const row = read(record, info.lines - countedTwice);
+        const row = read(record, line);
         if (row !== undefined) yield row;
       }
     }
   } catch (error) {
-    throw error instanceof Error && "code" in error
-      ? new OperatorError(`${path}: ${error.message}`, { cause: error })
-      : error;
+    if (!(error instanceof Error && "code" in error)) throw error;
+    // The parser names the last line of the file.
+    throw error.code === "CSV_QUOTE_NOT_CLOSED"
+      ? new OperatorError(`${path}: a quote that begins behind line ${line} is not closed`, { cause: error })
+      : new OperatorError(`${path}: ${error.message}`, { cause: error });
   }
 }
 
