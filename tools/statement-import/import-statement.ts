@@ -84,22 +84,31 @@ const storeRows = async (
   },
 ): Promise<void> => {
   const progress = progressEvery(PROGRESS_MS, importer);
-  const { rows: total, closing } = summary;
+  const { rows: total, closing, sha256 } = summary;
+  const hash = createHash("sha256");
   let stored = offset;
   let seen = 0;
   let rows: ActionInput<"reconciliation files append">["rows"] = [];
-  for await (const { row } of readStatement(path, map)) {
-    if (row === undefined) continue;
-    seen += 1;
-    if (seen <= offset) continue;
-    rows.push(row);
-    const is_last = seen === total;
-    if (rows.length < STATEMENT_ROWS_MAX && !is_last) continue;
+  const send = async (is_last: boolean): Promise<void> => {
     const sent = { day, file, offset: stored, rows, is_last, ...(is_last && closing && { closing }) };
     stored = (await sentAgain(() => importer.act("reconciliation files append", sent))).rows;
     rows = [];
     progress(() => `${stored} of ${total} rows stored (${Math.floor((stored / total) * 100)} %)`);
+  };
+  for await (const { row } of readStatement(path, map, (bytes) => void hash.update(bytes))) {
+    if (row === undefined) continue;
+    seen += 1;
+    if (seen > total) break;
+    if (seen <= offset) continue;
+    rows.push(row);
+    if (rows.length === STATEMENT_ROWS_MAX && seen < total) await send(false);
   }
+  // The last rows make the file whole, under the hash of what was read first.
+  if (seen !== total || hash.digest("hex") !== sha256)
+    throw new OperatorError(
+      `${path} changed while it was imported: run reconciliation files remove ${day} ${sha256}, then import it again`,
+    );
+  await send(true);
 };
 
 /** Tries of a request that may be sent again. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
@@ -279,6 +279,34 @@ test.each(["\n", "\r\n", "\r"])(
     expect((await imported(day, path)).totals).toMatchObject([{ class: "matched" }, { class: "only_theirs" }]);
     const { rows } = await reconciliationRuns["reconciliation rows list"](context, { day });
     expect(rows.map(({ line }) => line)).toEqual([3, 6]);
+  },
+);
+
+test.each([
+  ["lost its last row", 1],
+  ["got another row", 3],
+  ["got other rows of the same number", -2],
+])(
+  "a file that %s while it was imported is not whole: it was stored under the hash of another content",
+  async (_, count) => {
+    const day = "2026-11-21";
+    const rows = (number: number, name = "UP") =>
+      Array.from({ length: number }, (_each, index) => ({ upstream: `${name}-${index}`, at: `${day}T10:00:00Z` }));
+    const path = fileOf(...rows(2));
+    const all = directImporter(context);
+    const changing: Importer = {
+      ...all,
+      act: async (name, input) => {
+        const changed = fileOf(...rows(Math.abs(count), count < 0 ? "OTHER" : "UP"));
+        if (name === "reconciliation files begin") writeFileSync(path, readFileSync(changed));
+        return all.act(name, input);
+      },
+    };
+    await expect(imported(day, path, changing)).rejects.toThrow(
+      /changed while it was imported.*reconciliation files remove/,
+    );
+    const { files } = await reconciliationRuns["reconciliation statements show"](context, { day });
+    expect(files).toMatchObject([{ state: "incomplete", rows: 0 }]);
   },
 );
 
