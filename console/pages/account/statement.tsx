@@ -167,7 +167,8 @@ const Reversal = ({ account, line: { kind, id, effect }, isReversed, balance }: 
       ifUnknown="It is safe to submit it again: a funding is reversed once."
     >
       For a transfer that was credited to the wrong account or with the wrong amount. The statement keeps the funding,
-      and gets an adjustment that names it. Then credit the transfer with the id {recreditId(id)}.
+      and gets an adjustment that names it. If it has one after the period that is shown, nothing is changed: a funding
+      is reversed once. Then credit the transfer with the id {recreditId(id)}.
     </ChangeDialog>
   );
 };

@@ -216,6 +216,7 @@ test("a delivered order is refunded on its page and a wrong funding reversed in 
   await row(page, "Refund of").getByRole("link", { name: reference }).waitFor();
   await button(page, `Reverse first-${accountId}`).click();
   await dialog(page).getByText("NGN 1,000.00 will be debited: 1,000.00 -> 0.00").waitFor();
+  await dialog(page).getByText("after the period that is shown, nothing is changed").waitFor();
   await dialog(page).getByLabel("Reason").fill("wrong account");
   await submit(page, "Debit NGN 1,000.00");
   await row(page, "Reversal of")
