@@ -29,9 +29,9 @@ type Sums = {
   covered_kobo: number;
   hasCoveredOpen: boolean;
   /** The numbers of the orders in its queue. */
-  queued: ReadonlySet<number>;
+  readonly queued: Set<number>;
 };
-const NO_ITEMS: Sums = { total_kobo: 0, versions: 0, covered_kobo: 0, hasCoveredOpen: false, queued: new Set() };
+const noItems = (): Sums => ({ total_kobo: 0, versions: 0, covered_kobo: 0, hasCoveredOpen: false, queued: new Set() });
 
 /**
  * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; the number of lines;
@@ -70,7 +70,7 @@ export const recomputeWallets = async (
 
   const results: WalletResult[] = [];
   for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.plannedChanges.keys()])) {
-    const sum = sums.get(account_id) ?? NO_ITEMS;
+    const sum = sums.get(account_id) ?? noItems();
     const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.plannedChanges.get(account_id) ?? 0));
     const wallet = wallets.get(account_id);
     const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
@@ -98,11 +98,11 @@ export const recomputeWallets = async (
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
   const { accountId, at, kobo, versions, isOpen, queuedNumber } = change;
-  const sum = sums.get(accountId) ?? { ...NO_ITEMS };
+  const sum = sums.get(accountId) ?? noItems();
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
   sum.versions += versions;
-  if (queuedNumber !== undefined) sum.queued = new Set([...sum.queued, queuedNumber]);
+  if (queuedNumber !== undefined) sum.queued.add(queuedNumber);
   if (checkpoint === undefined || at > checkpoint.up_to) return;
   sum.covered_kobo += kobo;
   sum.hasCoveredOpen ||= isOpen;
