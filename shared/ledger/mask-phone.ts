@@ -1,4 +1,4 @@
-import type { Transaction } from "./transaction.ts";
+import { ERASED_FINGERPRINT, type Transaction } from "./transaction.ts";
 
 /** `*********67`: the last two digits of a phone number. */
 export const maskedNumber = (phoneNumber: string): string =>
@@ -23,3 +23,7 @@ export const withMaskedPhone = (transaction: Transaction): Transaction => {
     description: maskedText(description, phoneNumber),
   };
 };
+
+/** Whether what names the person of an order or a check was removed. */
+export const isErased = ({ fingerprint, phone_number }: Pick<Transaction, "fingerprint" | "phone_number">): boolean =>
+  fingerprint === ERASED_FINGERPRINT || (!!phone_number && phone_number === maskedNumber(phone_number));

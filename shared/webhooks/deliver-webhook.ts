@@ -3,6 +3,7 @@ import type { MessageResult } from "../call/message-result.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { isErased } from "../ledger/mask-phone.ts";
 import { endpointOf } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { log } from "../platform/log.ts";
@@ -77,10 +78,16 @@ export const deliverWebhook =
       const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
       return resultOf(ledger, parked, endpoint.failing);
     }
-    return attemptDelivery(deps, { delivery, body: webhook.body, endpoint });
+    return attemptDelivery(deps, { delivery, webhook, endpoint });
   };
 
-type Webhook = { readonly accountId: string; readonly webhookId: string; readonly body: string };
+type Webhook = {
+  readonly accountId: string;
+  readonly webhookId: string;
+  readonly body: string;
+  /** What names its person was removed: an endpoint's answer, which may name them too, is not stored. */
+  readonly isErased?: boolean;
+};
 
 /**
  * What a message delivers, of which account; undefined if its transaction is not in the ledger with its status, or its body is
@@ -97,13 +104,14 @@ const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webh
     accountId: transaction.account_id,
     webhookId: webhookId(referenceOf(transaction), message.status),
     body: webhookBody(transaction, message.status),
+    isErased: isErased(transaction),
   };
 };
 
 /** What an attempt posts, and to which endpoint. */
 type DueDelivery = {
   readonly delivery: Delivery;
-  readonly body: string;
+  readonly webhook: Webhook;
   readonly endpoint: Endpoint;
 };
 
@@ -113,9 +121,10 @@ type DueDelivery = {
  */
 const attemptDelivery = async (
   { ledger, post, random }: DeliveryDeps,
-  { delivery, body, endpoint }: DueDelivery,
+  { delivery, webhook, endpoint }: DueDelivery,
 ): Promise<MessageResult> => {
   const { account_id, webhook_id: id } = delivery;
+  const { body } = webhook;
   const startedAtMs = ledger.clock();
   const headers = signedHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets });
   const result = await post({ url: endpoint.url, headers, body });
@@ -131,7 +140,7 @@ const attemptDelivery = async (
   const after = failuresAfter(before, nextStep, id, startedAtMs);
   const recorded = await recordProgress(ledger, delivery, {
     state: stateAfter[nextStep.kind],
-    attempt,
+    attempt: webhook.isErased ? withoutAnswer(attempt) : attempt,
     ...(nextStep.kind === "retry" && {
       nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000),
       parked: isDown(after?.events) || isLongWait(nextStep.afterS * 1_000),

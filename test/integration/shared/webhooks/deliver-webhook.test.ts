@@ -69,9 +69,14 @@ let transactions = 0;
 /** A settled transaction of an account with an endpoint, and the function that delivers its webhook. */
 const aSettlement = async (
   url: string,
-  options: { rules?: AddressRules; setRules?: AddressRules; db?: typeof tables.db } = {},
+  options: {
+    rules?: AddressRules;
+    setRules?: AddressRules;
+    db?: typeof tables.db;
+    changes?: Parameters<typeof aTransaction>[0];
+  } = {},
 ) => {
-  const { rules = rulesWith(), setRules = rules, db = tables.db } = options;
+  const { rules = rulesWith(), setRules = rules, db = tables.db, changes = {} } = options;
   const clock = () => nowMs;
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = { accounts, webhookSealingKey, clock };
@@ -85,6 +90,7 @@ const aSettlement = async (
     account_id,
     list_key: `${account_id}#live`,
     status: "success",
+    ...changes,
   });
   await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
 
@@ -302,6 +308,19 @@ test("of a failed response the record keeps how its body begins, with masked num
   ]);
   expect(JSON.stringify(await delivery())).not.toMatch(/x-note|08031234567|whsec_/);
   expect(log.text()).not.toMatch(/remember|08031234567|whsec_/);
+});
+
+test.each([
+  ["an order", { phone_number: "*********67", description: "MTN 1GB data for *********67" }],
+  ["a check", { type: "nin_verification", phone_number: undefined, fingerprint: "erased" }],
+] as const)("what an endpoint answers about %s whose person was erased is not stored", async (_what, changes) => {
+  const receiver = await aReceiver((response) => {
+    response.writeHead(500, { location: "/ada" }).end("Dear Ada");
+  });
+  const { deliver, delivery } = await aSettlement(receiver.url, { changes });
+  await deliver();
+  expect((await delivery())?.attempts).toMatchObject([{ outcome: "status", http_status: 500, answer_bytes: 8 }]);
+  expect(JSON.stringify(await delivery())).not.toMatch(/ada/i);
 });
 
 test("an endpoint whose name was public when it was set and is private at the attempt gets no request", async () => {
