@@ -93,7 +93,7 @@ export const StatementPage = () => {
             header: "Entry",
             cell: (line) => (
               <>
-                <EntryName account={account} line={line} />{" "}
+                <EntryName account={account} line={line} ids={ids} />{" "}
                 {mayReverse && (
                   <Reversal
                     account={account}
@@ -121,9 +121,18 @@ export const StatementPage = () => {
 
 const anchorOf = (fundingId: string): string => `funding-${fundingId}`;
 
-const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) => {
+type EntryNameProps = {
+  readonly account: string;
+  readonly line: Line;
+  /** Of the lines that are shown. */
+  readonly ids: ReadonlySet<string>;
+};
+
+const EntryName = ({ account, line: { kind, id }, ids }: EntryNameProps) => {
   const corrected = kind === "adjustment" ? correctedBy(id) : undefined;
   if (corrected?.kind === "funding") {
+    // A funding of an earlier period is not on the page.
+    if (!ids.has(corrected.id)) return `Reversal of ${corrected.id}`;
     return (
       <>
         Reversal of{" "}

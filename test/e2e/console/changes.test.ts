@@ -9,9 +9,11 @@ import {
   setDuplicateWindow,
   setEntitlements,
 } from "../../../shared/access/accounts.ts";
+import { reversalName } from "../../../shared/contract/corrections.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
+import { adjustWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
@@ -29,6 +31,7 @@ import {
   row,
   visit,
 } from "../../builders/console-pages.ts";
+import { anOldAccount } from "../../builders/old-account.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service.ts";
 
@@ -224,6 +227,19 @@ test("a delivered order is refunded on its page and a wrong funding reversed in 
     .waitFor();
   await row(page, "Reversed").getByText(`first-${accountId}`).waitFor();
   expect(await balance()).toBe(0);
+});
+
+test("a reversal names its funding, as a link only where the funding is on the page too", async () => {
+  const account = await anOldAccount(service().ledger, "2026-01");
+  const fundingId = `first-${account}`;
+  const reversal = { accountId: account, adjustmentId: reversalName(fundingId), amount_kobo: -100_00, why: "test" };
+  await adjustWallet(service().ledger, reversal);
+  const page = await open("operator", `/accounts/${account}/statement`);
+  const reversed = row(page, `Reversal of ${fundingId}`);
+  await reversed.getByRole("link", { name: fundingId }).waitFor();
+  await visit(page, `/accounts/${account}/statement?from=2026-02-01`, "Statement");
+  await expect.poll(() => row(page, fundingId).count()).toBe(1);
+  expect(await reversed.getByRole("link").count()).toBe(0);
 });
 
 describe("an open order", () => {
