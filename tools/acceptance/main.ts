@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { usage, usageError } from "../airtime/usage.ts";
+import { usage, usageError } from "../usage/usage.ts";
 import { runAcceptance, type StepResult } from "./acceptance.ts";
 import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";

@@ -2,7 +2,7 @@
 import module from "node:module";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
-import { usage } from "./usage.ts";
+import { usage } from "../usage/usage.ts";
 
 /** The command `airtime`. Each of its commands is a module that reads the arguments behind the command's name. */
 const commands = {

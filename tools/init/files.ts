@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
@@ -58,10 +58,21 @@ const scripts = Object.fromEntries(
   ]),
 );
 
+const manifest = (present: string) =>
+  z.looseObject({ dependencies: z.optional(z.record(z.string(), z.string())) }).parse(JSON.parse(present));
+
+/** What a clone of the repository needs besides the files that are made. `present` is the package.json that npm has made. */
+export const whatToCommit = (present: string): string => {
+  const from = manifest(present).dependencies?.[PACKAGE.name] ?? "";
+  const archive = from.startsWith("file:") ? from.slice("file:".length) : undefined;
+  if (archive !== undefined && (isAbsolute(archive) || archive.startsWith("../"))) {
+    return `The package is installed from ${archive}, which a clone of this repository lacks: copy it into this folder, npm install ./${basename(archive)}, and commit it with package-lock.json.`;
+  }
+  return `Commit package-lock.json${archive === undefined ? "" : ` and ${archive}`} too, and none of node_modules, cdk.out and .local.`;
+};
+
 const packageJson = (folder: string, present: string): string => {
-  const { dependencies = {}, ...others } = z
-    .looseObject({ dependencies: z.optional(z.record(z.string(), z.string())) })
-    .parse(JSON.parse(present));
+  const { dependencies = {}, ...others } = manifest(present);
   return json({
     "//": [
       "name, private: this repository is no package and is never published.",

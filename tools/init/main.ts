@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { usage, usageError } from "../airtime/usage.ts";
-import { type Answers, assertValid, questions, repositoryFiles } from "./files.ts";
+import { usage, usageError } from "../usage/usage.ts";
+import { type Answers, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
 
 /** `airtime init`: makes a repository's four files in this folder. */
 
@@ -50,21 +50,23 @@ const main = async (): Promise<void> => {
   }
   const answers = await readAnswers();
   assertValid(answers);
-  const files = repositoryFiles(folder, answers, readFileSync(manifest, "utf8"));
-  const present = [...files.keys()].filter((path) => path !== "package.json" && existsSync(join(folder, path)));
-  if (present.length > 0) throw new SettingsError(`There is ${present.join(" and ")} already. Nothing was changed.`);
+  const present = readFileSync(manifest, "utf8");
+  const files = repositoryFiles(folder, answers, present);
+  const others = [...files.keys()].filter((path) => path !== "package.json" && existsSync(join(folder, path)));
+  if (others.length > 0) throw new SettingsError(`There is ${others.join(" and ")} already. Nothing was changed.`);
   for (const [path, text] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  console.log(`Made ${[...files.keys()].join(", ")}. Each explains its lines.
+  console.log(`Made ${[...files.keys()].join(", ")}. Each explains its lines. The pages that they name are in
+node_modules/airtime-data-identity-service/docs.
 
   npm start                                the service on this machine, with a simulated upstream
   npm run synth -- --stage sandbox         checks the settings; needs no AWS account
   npx cdk bootstrap aws://ACCOUNT/REGION --app ''
   npm run deploy -- --stage sandbox        deploys the sandbox
 
-Commit package-lock.json too, and none of node_modules, cdk.out and .local.`);
+${whatToCommit(present)}`);
 };
 
 try {

@@ -57,7 +57,12 @@ export const pageList: readonly Page[] = [
     "docs/finance.md",
     "how to close a month, what its hash proves, and what orders cost and earn",
   ),
-  page("how-to", "support", "docs/support.md", "how to answer a customer whose order did not arrive"),
+  page(
+    "how-to",
+    "support",
+    "docs/support.md",
+    "how to answer a customer who asks about an order, a check or their data",
+  ),
   page("how-to", "deployer", "docs/deployment.md", "how to deploy and change a stage"),
   page("how-to", "deployer", "docs/pipeline.md", "how to deploy from GitHub"),
   page("how-to", "deployer", "docs/acceptance.md", "how to find out whether it works in your AWS account"),

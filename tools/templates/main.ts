@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
-import { usage, usageError } from "../airtime/usage.ts";
+import { usage, usageError } from "../usage/usage.ts";
 import { writeTemplates } from "./templates.ts";
 
 /** `airtime templates`: a stage's templates and archives, for tools other than the CDK. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
-import { type Answers, assertValid, questions, repositoryFiles } from "../../../../tools/init/files.ts";
+import { type Answers, assertValid, questions, repositoryFiles, whatToCommit } from "../../../../tools/init/files.ts";
 
 const answers: Answers = {
   "upstream-url": "https://api.upstream.example/v1",
@@ -77,3 +77,22 @@ describe("airtime init", () => {
     expect(() => assertValid({ ...answers, ...Object.fromEntries(examples) })).not.toThrow();
   });
 });
+
+test.each([
+  ["file:../service/service-1.0.0.tgz", "../service/service-1.0.0.tgz"],
+  ["file:/home/ada/service-1.0.0.tgz", "/home/ada/service-1.0.0.tgz"],
+])("a package that was installed from %s is to be moved into the folder, where a pipeline finds it", (from, path) => {
+  expect(whatToCommit(JSON.stringify({ dependencies: { "airtime-data-identity-service": from } }))).toBe(
+    `The package is installed from ${path}, which a clone of this repository lacks: copy it into this folder, npm install ./service-1.0.0.tgz, and commit it with package-lock.json.`,
+  );
+});
+
+test.each(["file:service-1.0.0.tgz", "file:vendor/service-1.0.0.tgz", "1.0.0"])(
+  "a package that was installed from %s stays where it is",
+  (from) => {
+    const text = whatToCommit(JSON.stringify({ dependencies: { "airtime-data-identity-service": from } }));
+    expect(text).toBe(
+      `Commit package-lock.json${from.startsWith("file:") ? ` and ${from.slice(5)}` : ""} too, and none of node_modules, cdk.out and .local.`,
+    );
+  },
+);
