@@ -144,23 +144,32 @@ final class Sender
         $headers = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json', 'Accept-Encoding' => 'identity'];
         $content = $request->body === '' ? [] : ['Content-Type' => 'application/json'];
         $sent = new Psr7\Request($request->method, $this->baseUrl . $request->path, $headers + $content + $request->headers, $request->body);
-        $failure = null;
         try {
             $response = $this->http?->sendRequest($sent) ?? self::guzzle($sent, $timeout);
         } catch (ClientExceptionInterface|\Error $failure) {
             // Any other exception comes from outside, such as that of a signal's handler, and ends the call.
-            $response = $failure instanceof RequestException ? $failure->getResponse() : null;
+            return $this->cut($request, $failure instanceof RequestException ? $failure->getResponse() : null, $failure);
         }
-        $body = '';
         try {
-            $body = $failure === null ? Psr7\Utils::copyToString($response->getBody(), self::BODY_BYTES_MAX) : '';
+            $body = Psr7\Utils::copyToString($response->getBody(), self::BODY_BYTES_MAX);
         } catch (\RuntimeException $failure) {
-        }
-        // The headers of an error are enough: its code says what happened.
-        if ($failure !== null && !$response?->hasHeader('x-error-code')) {
-            return new NoAnswerException($failure->getMessage(), 'network', reference: $request->order, previous: $failure);
+            return $this->cut($request, $response, $failure);
         }
         return $this->read($request, $response, $body);
+    }
+
+    /**
+     * The headers of an error are enough: its code says what happened.
+     *
+     * @template T of object
+     * @param Request<T> $request
+     * @return T|ServiceException|NoAnswerException
+     */
+    private function cut(Request $request, ?ResponseInterface $response, \Throwable $failure): object
+    {
+        return $response !== null && $response->hasHeader('x-error-code')
+            ? $this->read($request, $response, '')
+            : new NoAnswerException($failure->getMessage(), 'network', reference: $request->order, previous: $failure);
     }
 
     /** curl sends a request again by itself if a kept connection ends without an answer: so none is kept. */
