@@ -146,8 +146,9 @@ final class Sender
         $sent = new Psr7\Request($request->method, $this->baseUrl . $request->path, $headers + $content + $request->headers, $request->body);
         try {
             $response = $this->http?->sendRequest($sent) ?? self::guzzle($sent, $timeout);
-        } catch (ClientExceptionInterface|\Error $failure) {
-            // Any other exception comes from outside, such as that of a signal's handler, and ends the call.
+        } catch (ClientExceptionInterface|\Error|\LogicException|\JsonException $failure) {
+            // Also what an app takes for a call that sent nothing. Any other exception comes from outside, such as that of a
+            // signal's handler, and ends the call.
             return $this->cut($request, $failure instanceof RequestException ? $failure->getResponse() : null, $failure);
         }
         try {

@@ -66,11 +66,12 @@ final class ClientTest extends TestCase
     public function testALostConnectionIsFollowedByTheSameBytes(): void
     {
         $cut = new ConnectException('Cut', new Request('POST', '/'));
-        $service = new Scripted($cut, new \TypeError('Of the HTTP client'), new Response(502), Scripted::success(Scripted::bought()));
+        $odd = new \InvalidArgumentException('A header of the answer is not valid');
+        $service = new Scripted($cut, $odd, new \TypeError('Of the HTTP client'), new Response(502), Scripted::success(Scripted::bought()));
         self::assertSame('success', self::buy($service)[0]?->transaction->status);
-        self::assertCount(4, $service->requests);
+        self::assertCount(5, $service->requests);
         self::assertCount(1, array_unique(array_map(static fn ($request): string => (string) $request->getBody(), $service->requests)));
-        self::assertStringContainsString('"attempt":3,"result":"unreadable"', $service->logged[2]);
+        self::assertStringContainsString('"attempt":4,"result":"unreadable"', $service->logged[3]);
         self::assertStringNotContainsString('0803', implode($service->logged));
     }
 
