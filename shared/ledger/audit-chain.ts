@@ -91,7 +91,7 @@ async function* readItems(
       ScanIndexForward: side === ">",
       Limit: pageItems,
     };
-    const { Items = [], LastEvaluatedKey } = await db.query(query);
+    const { Items, LastEvaluatedKey } = await db.query(query);
     const items = z.array(auditItemSchema).parse(Items);
     yield* items;
     next = LastEvaluatedKey && items.at(-1)?.sequence;
@@ -131,7 +131,7 @@ export async function* readListed(
       Limit: LISTED_AT_ONCE,
       ...(next && { ExclusiveStartKey: { ...next, [partition]: ENTRIES_LIST } }),
     };
-    const { Items = [], LastEvaluatedKey } = await db.query(query);
+    const { Items, LastEvaluatedKey } = await db.query(query);
     yield* z.array(auditItemSchema).parse(Items);
     next = LastEvaluatedKey && listedPlaceSchema.parse(LastEvaluatedKey);
   } while (next !== undefined);

@@ -1,4 +1,4 @@
-import { isoTime } from "../platform/time.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isFinalStatus, type Transaction } from "./transaction.ts";
 
@@ -7,12 +7,10 @@ const TAKEN_MS = 30 * 60_000;
 
 /** Who is on an open order, and since when. */
 export const takerOf = (
-  { taken_by: by, taken_at: at, status }: Pick<Transaction, "taken_by" | "taken_at" | "status">,
+  { taken_by: by, taken_at: at = EPOCH, status }: Pick<Transaction, "taken_by" | "taken_at" | "status">,
   nowMs: number,
 ): { readonly by: string; readonly at: string } | undefined =>
-  by === undefined || at === undefined || isFinalStatus(status) || Date.parse(at) <= nowMs - TAKEN_MS
-    ? undefined
-    : { by, at };
+  by === undefined || isFinalStatus(status) || Date.parse(at) <= nowMs - TAKEN_MS ? undefined : { by, at };
 
 /**
  * Makes an open order this person's, unless another one took it less than 30 minutes ago: one part of a transaction of

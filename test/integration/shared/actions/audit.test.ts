@@ -4,6 +4,7 @@ import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import { type Actor, auditEntry, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
@@ -53,8 +54,10 @@ test("a cursor of another account's list shows entries of the asked account only
 });
 
 test("a text that is no cursor is refused", async () => {
-  const transaction = encodeIndexKey({ pk: "transaction#1", created_at: "2026-11-21T12:00:00.000Z" });
-  for (const cursor of ["", "next", transaction]) {
+  const created_at = "2026-11-21T12:00:00.000Z";
+  const transaction = encodeIndexKey({ pk: "transaction#1", created_at });
+  const noPlace = { pk: "entry#acc_1", created_at, sequence: "1" };
+  for (const cursor of ["", "next", transaction, encodePageCursor(noPlace)]) {
     await expect(auditRuns["audit list"](context(), { cursor })).rejects.toThrow(OperatorError);
   }
 });

@@ -109,7 +109,7 @@ test("entries that are written at once form one chain, which nothing removes or 
   expect(problems.map(({ kind }) => kind)).toEqual(["gap", "changed"]);
 });
 
-test("the next entry follows the attested hash of the last one, and an item between two places does not stop it", async () => {
+test("the next entry follows the attested hash of the last one, and no item without a place or hash, or behind a gap, stops it", async () => {
   const ledger = operator.ledgerAt();
   const log = `attested-${randomUUID()}`;
   const record = () => recordAudit(ledger, { audit_log: log, by: "ada", action: "test" });
@@ -118,15 +118,30 @@ test("the next entry follows the attested hash of the last one, and an item betw
   await record();
   const hash = "h".repeat(43);
   await put({ pk: attestationsPk(log), sequence: sequenceKey(2), hash });
+  await put({ pk: attestationsPk(log), sequence: `${sequenceKey(2)}.5`, hash: "" });
   await record();
   const [entry] = await readAudit(ledger, log);
-  await put({ ...entry, sequence: `${sequenceKey(2)}.5` });
+  for (const sequence of [`${sequenceKey(2)}.5`, sequenceKey(9)]) await put({ ...entry, sequence });
+  const query = vi.spyOn(ledger.db, "query");
   await record();
-  expect(await readAudit(ledger, log)).toHaveLength(4);
+  // Of the attestations the newest ones, one by one.
+  expect(query.mock.calls.map(([{ Limit }]) => Limit)).toEqual([1, 1, undefined]);
+  const pk = entriesPk(log);
+  await put({ pk, sequence: sequenceKey(5), hash: "h".repeat(44) });
+  await record();
   const table = { db: ledger.db, table: ledger.auditTable };
-  const [fourth, third] = await allOf(readNewestFirst(table, entriesPk(log)));
-  expect(third).toMatchObject({ sequence: sequenceKey(3), previous: hash });
-  expect(fourth).toMatchObject({ sequence: sequenceKey(4), previous: third?.hash });
+  const linksAt = async () =>
+    new Map((await allOf(readNewestFirst(table, pk))).map(({ sequence, ...link }) => [Number(sequence), link]));
+  const links = await linksAt();
+  expect([...links.keys()]).toEqual([9, 6, 5, 4, 3, 2.5, 2, 1]);
+  expect(await readAudit(ledger, log)).toHaveLength(6);
+  expect(links.get(3)).toMatchObject({ previous: hash });
+  expect(links.get(4)).toMatchObject({ previous: links.get(3)?.hash });
+  expect(links.get(6)).toMatchObject({ previous: links.get(4)?.hash });
+  // What was attested is gone.
+  await ledger.db.delete({ TableName: ledger.auditTable, Key: { pk, sequence: sequenceKey(2) } });
+  await record();
+  expect((await linksAt()).get(2)).toMatchObject({ previous: links.get(1)?.hash });
 });
 
 test("entries are read by pages, newest first, and those about an item until its time", async () => {

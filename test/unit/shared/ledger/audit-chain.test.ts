@@ -108,4 +108,7 @@ test("without attestations only the chain tells: an entry that was written again
     { kind: "out_of_order", sequence: sequenceKey(4) },
   ]);
   expect(verifyChain(rewritten, [], young)).toEqual([]);
+  // Nothing tells what the one behind it must follow.
+  const unread = items.map((item, index) => (index === 2 ? unhashed : item));
+  expect(verifyChain(unread, [], young)).toEqual([{ kind: "changed", sequence: sequenceKey(3) }]);
 });
