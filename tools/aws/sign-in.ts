@@ -1,4 +1,4 @@
-import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { GetCallerIdentityCommand, STSClient, STSServiceException } from "@aws-sdk/client-sts";
 import { fromIni } from "@aws-sdk/credential-provider-ini";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SettingsError } from "../../infra/settings-error.ts";
@@ -147,10 +147,11 @@ const callerIdentity = async (credentials: Provider): Promise<{ readonly account
     if (Account === undefined || Arn === undefined) throw new Error("the response has no account");
     return { account: Account, arn: Arn };
   } catch (error) {
-    throw new SettingsError(
-      `AWS STS does not accept these credentials: sign in again, or renew them. ${describe(error)}`,
-      { cause: error },
-    );
+    const what =
+      error instanceof STSServiceException
+        ? "does not accept these credentials: sign in again, or renew them."
+        : `in ${process.env.AWS_REGION} did not answer: check the network, a proxy and AWS_REGION.`;
+    throw new SettingsError(`AWS STS ${what} ${describe(error)}`, { cause: error });
   } finally {
     client.destroy();
   }

@@ -198,6 +198,13 @@ describe("credentials that cannot be obtained", () => {
     expect(await refusal(place, { profile: "tool" })).toContain("vault is sealed");
   });
 
+  test("keys that cannot be checked, because STS does not answer, are not called wrong", async () => {
+    aws.enter({ ...keys, AWS_ENDPOINT_URL_STS: "http://127.0.0.1:1" });
+    expect(await refusal(place, {})).toMatch(
+      /AWS STS in eu-west-1 did not answer: check the network, a proxy and AWS_REGION\. .*ECONNREFUSED/,
+    );
+  });
+
   test("expired keys are reported with the message of STS", async () => {
     const expired = await startFakeAws(() => ({ error: "ExpiredToken", message: "The security token is expired" }));
     expired.enter(keys);
