@@ -121,24 +121,29 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
   }
   if (message.finding === "not_found") {
     if (isFinalStatus(status)) return { kind: "done", outcome: "duplicate" };
-    await recordNotFound(ledger, pk, message.reference);
+    await recordNotFound(ledger, pk, message.reference, message.claim);
     return alarmed(ledger, message, "not_found", pk);
   }
   const { event } = message;
   if (message.finding === "another_order" || (await belongsToAnother(ledger, event.reference, pk))) {
-    return isFinalStatus(status) ? { kind: "done", outcome: "duplicate" } : escalate(deps, event, "another_order", pk);
+    if (isFinalStatus(status)) return { kind: "done", outcome: "duplicate" };
+    return escalate(deps, event, "another_order", pk, message.claim);
   }
   const late = await lateAnswer(deps, stored, message.claim, event);
   if (late !== undefined) return late;
   const isOwn = event.reference === referenceOf(stored);
   const settlement = { ...settlementOf(deps, event, "lookup"), ...(isOwn && { upstream_reference: undefined }) };
   const isOfLastSending = event.reference === stored.upstream_reference;
-  if (!isOfLastSending && mayBeOfSendingBefore(stored, settlement)) return escalate(deps, event, "sent_again", pk);
+  if (!isOfLastSending && mayBeOfSendingBefore(stored, settlement)) {
+    return escalate(deps, event, "sent_again", pk, stored.claim);
+  }
   const result = await settleByAnswer(ledger, stored, settlement, message, deadline);
   if (result === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result === "applied") return { kind: "done", outcome: "applied" };
   const current = (await readTransaction(ledger, pk)) ?? stored;
-  return (await lateAnswer(deps, current, message.claim, event)) ?? escalate(deps, event, "another_order", pk);
+  return (
+    (await lateAnswer(deps, current, message.claim, event)) ?? escalate(deps, event, "another_order", pk, message.claim)
+  );
 };
 
 /**
@@ -252,7 +257,7 @@ const settleByOwnReference = async (
   const retry = retryAfterFlight(deps, transaction);
   if (retry.afterS > 0) return retry;
   await checkAmount(deps, transaction, event);
-  return escalate(deps, event, "sent_again", transaction.pk);
+  return escalate(deps, event, "sent_again", transaction.pk, transaction.claim);
 };
 
 const retryAfterFlight = ({ ledger }: ApplyDeps, transaction: Transaction) => ({
@@ -263,7 +268,7 @@ const retryAfterFlight = ({ ledger }: ApplyDeps, transaction: Transaction) => ({
 
 const settleByReference = async (
   deps: SettleDeps,
-  transaction: IndexedTransaction,
+  transaction: IndexedTransaction & Pick<Transaction, "claim">,
   event: EventMessage,
   settlement: RecordedSettlement,
   deadline: Deadline,
@@ -273,7 +278,7 @@ const settleByReference = async (
   await checkAmount(deps, transaction, event);
   if (isFinalStatus(status)) return escalateIfContradicted(deps, pk, status, event);
   if (event.status === "failed" && !hasValidMac(await deps.keyedHashes(), event)) {
-    return escalate(deps, event, "unauthenticated", pk);
+    return escalate(deps, event, "unauthenticated", pk, transaction.claim);
   }
   const result = await deps.settle(deps.ledger, transaction, settlement, deadline);
   if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
@@ -420,8 +425,9 @@ const escalate = async (
   event: ReportedOrder,
   reason: EventReason,
   transactionPk?: string,
+  claim?: string,
 ): Promise<MessageResult> => {
-  await recordEvent(ledger, event, reason, transactionPk);
+  await recordEvent(ledger, event, reason, transactionPk, claim);
   return alarmed(ledger, event, reason, transactionPk);
 };
 

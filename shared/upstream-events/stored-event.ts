@@ -97,15 +97,16 @@ export type ReportedOrder = Pick<EventMessage, "reference" | "status" | "amount_
   readonly phone?: { readonly hmac?: string; readonly masked: string } | undefined;
 };
 
-/** Stores an event for the operator. A duplicate changes nothing. */
+/** Stores an event for the operator. A duplicate changes nothing. `claim`: of the sending that it is a case of. */
 export const recordEvent = (
   ledger: Ledger,
   event: ReportedOrder | EventMessage,
   reason: EventReason,
   transactionPk?: string,
+  claim?: string,
 ): Promise<void> =>
   store(ledger, {
-    ...newEvent(ledger, storedEventPk(event), transactionPk),
+    ...newEvent(ledger, storedEventPk(event, claim), transactionPk),
     reason,
     reference: event.reference,
     says: event.status,
@@ -128,10 +129,15 @@ export const recordUnreadable = (
     problem,
   });
 
-/** Stores that the upstream does not know an order, by the reference that it was asked for. */
-export const recordNotFound = (ledger: Ledger, transactionPk: string, reference: string): Promise<void> =>
+/** Stores that the upstream does not know a sending of an order, by the reference that it was asked for. */
+export const recordNotFound = (
+  ledger: Ledger,
+  transactionPk: string,
+  reference: string,
+  claim: string | undefined,
+): Promise<void> =>
   store(ledger, {
-    ...newEvent(ledger, eventPk(hashOf(["not_found", transactionPk])), transactionPk),
+    ...newEvent(ledger, eventPk(hashOf(["not_found", transactionPk, claim ?? null])), transactionPk),
     reason: "not_found",
     reference,
     problem: NOT_FOUND,
@@ -222,9 +228,15 @@ export const latestEvents = async (ledger: Ledger): Promise<readonly StoredEvent
   return (await getItems(ledger, keys, storedEventSchema)).toReversed();
 };
 
-/** The key under which an event is stored. It excludes the time of arrival, so copies of an event have one. */
-export const storedEventPk = ({ reference, status, amount_kobo, type, phone }: ReportedOrder | EventMessage): string =>
-  eventPk(hashOf([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]));
+/**
+ * The key under which an event is stored. It excludes the time of arrival, so copies of an event have one; of a case of one
+ * sending it has the claim, because what was decided about a sending says nothing of the next.
+ */
+export const storedEventPk = (
+  { reference, status, amount_kobo, type, phone }: ReportedOrder | EventMessage,
+  claim?: string,
+): string =>
+  eventPk(hashOf([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null, claim ?? null]));
 
 const hashOf = (values: readonly unknown[]): string =>
   createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, HASH_LENGTH);

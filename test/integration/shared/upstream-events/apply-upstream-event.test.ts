@@ -22,6 +22,7 @@ import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
@@ -253,6 +254,15 @@ describe("answers of the upstream to a question for an order", () => {
       expect(await apply(answerOf(transaction, { claim: "last", event }))).toEqual(done(outcome));
       expect(await balance()).toBe(outcome === "applied" ? 2_000 : 1_500);
     }
+  });
+
+  test("an order that the upstream does not know is a case again after its next sending", async () => {
+    const { transaction } = await anOrder();
+    const event = { reference: `U-${randomUUID()}`, status: "success" } as const;
+    for (const claim of ["first", "first", "second"]) {
+      expect(await apply(notFound(answerOf(transaction, { event, claim })))).toEqual(done("not_found"));
+    }
+    expect(await storedEvents(event.reference)).toHaveLength(2);
   });
 
   test("orders that the upstream does not know are a case each, although it was asked by one reference", async () => {
@@ -591,6 +601,34 @@ describe("events under our own reference", () => {
       expect(await balance()).toBe(1_500);
       expect(await storedEvents(reference)).toMatchObject([{ reason: "sent_again", state: "open", says: "failed" }]);
     });
+
+    test.each([
+      ["sent_again", true],
+      ["unauthenticated", false],
+    ])(
+      "is a case %s after the next sending too, although the one before it was discarded",
+      async (outcome, isSigned) => {
+        const { event: signed, sendAgain, reference } = await aRefusedOrder();
+        const { mac: _mac, ...unsigned } = signed;
+        const event = isSigned ? signed : unsigned;
+        const escalateAfterFlight = async () => {
+          ledger.nowMs += 32_000;
+          for (const _copy of [1, 2]) expect(await apply(event)).toEqual({ kind: "done", outcome });
+        };
+        const sent = await sendAgain();
+        await escalateAfterFlight();
+        const [stored] = await storedEvents(reference);
+        if (stored === undefined) throw new Error("The event was not stored");
+        await discardEvent(ledger, stored, { by: "ada", why: "ticket 7" });
+        await escalateAfterFlight();
+        expect(await storedEvents(reference)).toMatchObject([{ state: "discarded" }]);
+        await apply(enqueueMessageOf(ledger, { ...sent, refusals: 2 }, { kind: "data", network_id: 1, plan_id: 101 }));
+        await sendAgain();
+        await escalateAfterFlight();
+        const states = (await storedEvents(reference)).map(({ state }) => state).toSorted();
+        expect(states).toEqual(["discarded", "open"]);
+      },
+    );
 
     test("refunds nothing if it was read while the order waited, and the order was claimed since", async () => {
       const { event, sendAgain, stored, balance } = await aRefusedOrder();
