@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -35,14 +37,18 @@ func readVectors(t *testing.T, name string, into any) {
 
 type received struct{ path, body, confirmed string }
 
-// serve answers the first request by first, and later ones by then.
-func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client, *[]received) {
+// serve answers the first request by first, and later ones by then. It returns what was received until now.
+func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client, func() []received) {
 	t.Helper()
+	var lock sync.Mutex
 	requests := []received{}
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		body, _ := io.ReadAll(request.Body)
+		lock.Lock()
 		requests = append(requests, received{request.URL.Path, string(body), request.Header.Get("X-Confirm-Duplicate")})
-		if len(requests) == 1 {
+		isFirst := len(requests) == 1
+		lock.Unlock()
+		if isFirst {
 			first(response, request)
 		} else {
 			then(response, request)
@@ -54,7 +60,11 @@ func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client
 		t.Fatal(err)
 	}
 	client.Timeout = 8 * time.Second
-	return client, &requests
+	return client, func() []received {
+		lock.Lock()
+		defer lock.Unlock()
+		return slices.Clone(requests)
+	}
 }
 
 func write(response http.ResponseWriter, answer vectorAnswer) {
@@ -119,7 +129,7 @@ func TestEachAnswerIsFollowedByWhatTheTableSays(t *testing.T) {
 			if time.Since(startedAt) < time.Duration(vector.WaitS)*time.Second {
 				t.Errorf("it did not wait %d s", vector.WaitS)
 			}
-			sent := *requests
+			sent := requests()
 			var first map[string]any
 			_ = json.Unmarshal([]byte(sent[0].body), &first)
 			if sent[0].path != "/v1"+vectors.Path || first["reference"] != "order-1" || first["plan_id"] != 101.0 {
@@ -149,13 +159,13 @@ func TestAnOrderLikeAnotherIsRefusedWithItsReferenceAndTakenWhenConfirmed(t *tes
 	})
 	_, err := client.BuyData(context.Background(), order, "order-1")
 	var refusal *ServiceError
-	if !errors.As(err, &refusal) || refusal.DuplicateOf != "DATA_0" || (*requests)[0].confirmed != "" {
+	if !errors.As(err, &refusal) || refusal.DuplicateOf != "DATA_0" || requests()[0].confirmed != "" {
 		t.Fatalf("the refusal is %v", err)
 	}
 	if _, err = client.BuyData(context.Background(), order, "order-2", ConfirmDuplicate()); err != nil {
 		t.Fatal(err)
 	}
-	if last := (*requests)[len(*requests)-1]; last.confirmed != "true" {
+	if last := requests()[len(requests())-1]; last.confirmed != "true" {
 		t.Errorf("the confirmed order was sent as %v", last)
 	}
 }
@@ -169,8 +179,8 @@ func TestAnOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline(t *test
 	client.Timeout = 2500 * time.Millisecond
 	_, err := client.BuyData(context.Background(), order, "order-1")
 	var unknown *OutcomeUnknownError
-	if !errors.As(err, &unknown) || unknown.Reference != "order-1" || len(*requests) < 2 {
-		t.Errorf("%v after %d requests", err, len(*requests))
+	if !errors.As(err, &unknown) || unknown.Reference != "order-1" || len(requests()) < 2 {
+		t.Errorf("%v after %d requests", err, len(requests()))
 	}
 }
 
@@ -180,8 +190,8 @@ func TestAnAnswerThatComesTooLateIsNone(t *testing.T) {
 		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
 	client.AttemptTimeout = 200 * time.Millisecond
 	client.Timeout = 2 * time.Second
-	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "unknown" || len(*requests) < 2 {
-		t.Errorf("%s after %d requests", result, len(*requests))
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "unknown" || len(requests()) < 2 {
+		t.Errorf("%s after %d requests", result, len(requests()))
 	}
 }
 
@@ -200,8 +210,8 @@ func TestARefusalThatDecidesNothingIsFoundOnlyAsTheCause(t *testing.T) {
 	if !errors.As(bought, &unknown) || !errors.As(unknown.Cause, &refusal) || refusal.Code != "permission_denied" {
 		t.Errorf("the cause is not the refusal: %v", bought)
 	}
-	if len(*requests) != 2 || !strings.Contains(waited.Error(), "permission_denied") {
-		t.Errorf("Wait ended with %v after %d requests", waited, len(*requests)-1)
+	if len(requests()) != 2 || !strings.Contains(waited.Error(), "permission_denied") {
+		t.Errorf("Wait ended with %v after %d requests", waited, len(requests())-1)
 	}
 }
 
@@ -226,8 +236,8 @@ func TestWaitLooksUpAgainWhatIsNotFoundOrNotFinal(t *testing.T) {
 			write(response, vectorAnswer{Status: 200, Body: `{"status":true,"data":{"transaction":{"reference":"DATA_1","status":"success"}}}`})
 		})
 	found, err := client.Wait(context.Background(), "DATA_1")
-	if err != nil || found.Status != "success" || len(*requests) != 2 {
-		t.Errorf("%v %v after %d requests", found, err, len(*requests))
+	if err != nil || found.Status != "success" || len(requests()) != 2 {
+		t.Errorf("%v %v after %d requests", found, err, len(requests()))
 	}
 }
 
@@ -249,8 +259,8 @@ func TestAReferenceThatCannotBeOneIsNotSent(t *testing.T) {
 			}
 		}
 	}
-	if len(*requests) != 0 {
-		t.Errorf("%d requests were sent", len(*requests))
+	if len(requests()) != 0 {
+		t.Errorf("%d requests were sent", len(requests()))
 	}
 }
 
@@ -264,8 +274,8 @@ func TestAnAnswerThatIsTooLongIsNone(t *testing.T) {
 			write(response, vectorAnswer{Status: 200, Body: table.Replay.Body + strings.Repeat(" ", 8_000_000)})
 		},
 		func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
-	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(*requests) != 2 || encoding != "identity" {
-		t.Errorf("%s after %d requests, with the encoding %s", result, len(*requests), encoding)
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(requests()) != 2 || encoding != "identity" {
+		t.Errorf("%s after %d requests, with the encoding %s", result, len(requests()), encoding)
 	}
 }
 
