@@ -72,7 +72,7 @@ export const authorise = async (
   if (byRole !== undefined && account !== undefined) return { capacity: byRole, account: accountId };
   if (byRole === undefined && held.length > 0) throw new NotAllowedError(refusal());
   if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
-  throw new NotFoundError(`There is no account ${accountId}`);
+  throw new NotFoundError(`There is no account ${accountId}`, { command: "accounts list shows the account ids" });
 };
 
 const notOfRoles = (held: readonly Role[]): string => `This is not allowed to the role ${held.join(" or ")}`;

@@ -133,7 +133,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
 test("a refused command with --json prints one line of JSON on standard output and exits with 2", async () => {
   const refused = (message: unknown) => ({ error: { kind: "refused", message } });
   const cases: readonly (readonly [args: readonly string[], error: unknown])[] = [
-    [["accounts", "show", "acc_none"], refused("There is no account acc_none.")],
+    [["accounts", "show", "acc_none"], refused("There is no account acc_none. accounts list shows the account ids.")],
     [["accounts", "create", " "], refused("<name>: Must not be empty.")],
     [["wallet", "fund", "acc_none", "5"], refused("required option '--id <reference>' not specified")],
     [["wallets"], refused(expect.stringContaining("unknown command 'wallets'"))],
