@@ -6,15 +6,19 @@ import { koboText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
 import { timeIn } from "../contract/time-zone.ts";
-import { getItemBatches, getItems, keyBatches, type OnUnreadable } from "../ledger/get-item.ts";
+import { BATCHES_AT_ONCE, getItemBatches, getItems, keyBatches, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readAccountPeriods } from "../ledger/period.ts";
 import { ALL_TIMES, accountIdsOf, openKeys } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { isStuck, referenceOf, STUCK_MS, transactionSchema } from "../ledger/transaction.ts";
 import { walletSchema } from "../ledger/wallet.ts";
+import { type Deadline, deadlineIn } from "../platform/deadline.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
+import { fromMovingStart } from "../platform/moving-start.ts";
 import { isoTime } from "../platform/time.ts";
+import { READ_STUCK_MS_MAX } from "../platform/time-budgets.ts";
 import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
 
 /** Something that people are notified of. */
@@ -36,8 +40,15 @@ export type Wanted = {
   readonly ownerKeys: readonly string[];
 };
 
-/** Resolves what was found with what concerns one person. */
-export type FindingsFor = (wanted: Wanted) => readonly Finding[];
+/** What was found. */
+export type Findings = {
+  /** Of it, what concerns one person. */
+  readonly of: (wanted: Wanted) => readonly Finding[];
+  /** Whether there was time to look for what this key names: otherwise that it was not found does not say that it has ended. */
+  readonly hasLookedFor: (key: string) => boolean;
+  /** Accounts for which there was no time. */
+  readonly unchecked: number;
+};
 
 /** Of an account neither its keys nor its limits, of an order neither its phone number nor what is made from it. */
 const accountShape = lazyObject(
@@ -67,30 +78,96 @@ type FindingDeps = {
   /** What cannot be read is left out, so that it keeps nothing else from being found. */
   readonly onUnreadable: OnUnreadable;
 };
+type ByAccount = ReadonlyMap<string, readonly Finding[]>;
 /** The findings of an account are for its owners; those of all accounts for people with a role. */
-type Found = { readonly ofAll: readonly Finding[]; readonly byAccount: ReadonlyMap<string, readonly Finding[]> };
-type Find = (deps: FindingDeps, accounts: readonly Account[]) => Promise<Found>;
+type Looking = {
+  /** Absent: those of each account. */
+  readonly ofAll?: readonly Finding[];
+  readonly ofAccounts: (accounts: readonly Account[]) => Promise<ByAccount>;
+  /** Whether there was time to read what it looks for in. */
+  readonly isWhole?: boolean;
+};
+/** Reads what is not of a single account. */
+type Look = (deps: FindingDeps) => Promise<Looking>;
 
-/** Reads what is wrong with the accounts of these people, of the kinds that they want. */
-export const findFindings = async (deps: FindingDeps, wanted: readonly Wanted[]): Promise<FindingsFor> => {
-  const accounts = await accountsOf(deps, wanted);
-  const found = new Map<NotificationKind, Found>();
-  for (const kind of new Set(wanted.flatMap(({ kinds }) => kinds))) found.set(kind, await finds[kind](deps, accounts));
-  return ({ kinds, roles, ownerKeys }) => {
-    const owned = accounts.filter(({ owners }) => owners.some((owner) => ownerKeys.includes(pkOfOwner(owner))));
-    return kinds.flatMap((kind) => {
-      const { ofAll = [], byAccount } = found.get(kind) ?? {};
-      if (isOfAllAccounts(kind, roles)) return ofAll;
-      return owned.flatMap(({ account_id }) => byAccount?.get(account_id) ?? []);
-    });
+/** Accounts in the order of the list, and what was found of them; undefined if there was no time. */
+type Batch = { readonly ids: readonly string[]; checked?: CheckedBatch };
+type CheckedBatch = {
+  readonly found: ReadonlyMap<NotificationKind, ByAccount>;
+  readonly owned: readonly (readonly [ownerKey: string, accountId: string])[];
+};
+
+/**
+ * Looks for what is wrong with the accounts of these people, of the kinds that they want. It reads batch by batch, and keeps
+ * the findings alone: all accounts would take the function's memory. If there is no time for all of them, the next run
+ * begins with others.
+ */
+export const findFindings = async (
+  deps: FindingDeps,
+  wanted: readonly Wanted[],
+  deadline: Deadline,
+): Promise<Findings> => {
+  const lookings = new Map<NotificationKind, Looking>();
+  for (const kind of new Set(wanted.flatMap(({ kinds }) => kinds))) lookings.set(kind, await looks[kind](deps));
+  const ids = await accountIds(deps, wanted);
+  const batches = [...keyBatches(ids.map((id) => ({ pk: id })))].map(
+    (keys): Batch => ({ ids: keys.map(({ pk }) => pk) }),
+  );
+  const ownerKeys = new Set(wanted.flatMap((each) => each.ownerKeys));
+  const checked = mapInOrder(fromMovingStart(batches, deps.ledger.clock()), BATCHES_AT_ONCE, async (batch) => {
+    batch.checked = await checkBatch(deps, batch.ids, lookings, ownerKeys);
+  });
+  for await (const _ of checked) if (deadline.remainingMs() <= 0) break;
+
+  const ofAll = new Map<NotificationKind, readonly Finding[]>();
+  const byAccount = new Map<NotificationKind, ByAccount>();
+  for (const [kind, looking] of lookings) {
+    const found = batches.flatMap((batch) => [...(batch.checked?.found.get(kind) ?? [])]);
+    byAccount.set(kind, new Map(found));
+    ofAll.set(kind, looking.ofAll ?? found.flatMap(([, findings]) => findings));
+  }
+  const ownedBy = Map.groupBy(
+    batches.flatMap(({ checked: { owned } = { owned: [] } }) => owned),
+    ([ownerKey]) => ownerKey,
+  );
+  const unchecked = new Set(batches.filter((batch) => batch.checked === undefined).flatMap((batch) => batch.ids));
+  return {
+    of: ({ kinds, roles, ownerKeys: own }) => {
+      const owned = new Set(own.flatMap((key) => (ownedBy.get(key) ?? []).map(([, accountId]) => accountId)));
+      return kinds.flatMap((kind) => {
+        if (isOfAllAccounts(kind, roles)) return ofAll.get(kind) ?? [];
+        return [...owned].flatMap((accountId) => byAccount.get(kind)?.get(accountId) ?? []);
+      });
+    },
+    // Each key is its kind, and the id of its account if it is of one.
+    hasLookedFor: (key) => {
+      const parts = key.split("#");
+      const isPartial = [...lookings].some(([kind, { isWhole = true }]) => kind === parts[0] && !isWhole);
+      return !isPartial && !parts.some((part) => unchecked.has(part));
+    },
+    unchecked: unchecked.size,
   };
 };
 
+const checkBatch = async (
+  deps: FindingDeps,
+  ids: readonly string[],
+  lookings: ReadonlyMap<NotificationKind, Looking>,
+  ownerKeys: ReadonlySet<string>,
+): Promise<CheckedBatch> => {
+  const accounts = await readAll(deps, ids.map(accountPk), accountShape);
+  const found = new Map<NotificationKind, ByAccount>();
+  for (const [kind, { ofAccounts }] of lookings) found.set(kind, await ofAccounts(accounts));
+  const owned = accounts.flatMap(({ account_id, owners }) =>
+    owners.map((owner) => [pkOfOwner(owner), account_id] as const).filter(([ownerKey]) => ownerKeys.has(ownerKey)),
+  );
+  return { found, owned };
+};
+
 /** All accounts, or those that these people own. */
-const accountsOf = async (deps: FindingDeps, wanted: readonly Wanted[]): Promise<readonly Account[]> => {
+const accountIds = async (deps: FindingDeps, wanted: readonly Wanted[]): Promise<readonly string[]> => {
   const isOfAll = wanted.some(({ kinds, roles }) => kinds.some((kind) => isOfAllAccounts(kind, roles)));
-  const ids = isOfAll ? await accountIdsOf(deps.ledger) : await ownedIds(deps, wanted);
-  return readAll(deps, ids.map(accountPk), accountShape);
+  return isOfAll ? accountIdsOf(deps.ledger) : ownedIds(deps, wanted);
 };
 
 const ownedIds = async (
@@ -119,111 +196,134 @@ const nameOf = ({ name }: Pick<Account, "name">): string => maskedDigits(name);
 const accountPath = ({ account_id }: Pick<Account, "account_id">, page = ""): string =>
   `/accounts/${account_id}${page}`;
 
-/** Of findings that are the same for people with a role: those of each account. */
-const eachAccount = (findings: readonly (Finding & { readonly account_id: string })[]): Found => ({
-  ofAll: findings,
-  byAccount: Map.groupBy(findings, ({ account_id }) => account_id),
+const byAccountOf = (findings: readonly (Finding & { readonly account_id: string })[]): ByAccount =>
+  Map.groupBy(findings, ({ account_id }) => account_id);
+
+const lookForLowWallets: Look = async (deps) => ({
+  ofAccounts: async (accounts) => {
+    const pks = accounts.map(({ account_id }) => walletPk(account_id));
+    const walletOf = new Map((await readAll(deps, pks, walletShape)).map((wallet) => [wallet.account_id, wallet]));
+    return byAccountOf(
+      accounts.flatMap((account) => {
+        const { account_id } = account;
+        const { balance_kobo = 0, low_balance_threshold_kobo: threshold = 0 } = walletOf.get(account_id) ?? {};
+        if (balance_kobo >= threshold) return [];
+        const text = `The balance of ${nameOf(account)} is ${koboText(balance_kobo)} NGN, below its threshold of ${koboText(threshold)} NGN.`;
+        return [{ account_id, kind: "wallet.low", key: `wallet.low#${account_id}`, text, path: accountPath(account) }];
+      }),
+    );
+  },
 });
 
-const findLowWallets: Find = async (deps, accounts) => {
-  const pks = accounts.map(({ account_id }) => walletPk(account_id));
-  const walletOf = new Map((await readAll(deps, pks, walletShape)).map((wallet) => [wallet.account_id, wallet]));
-  return eachAccount(
-    accounts.flatMap((account) => {
-      const { account_id } = account;
-      const { balance_kobo = 0, low_balance_threshold_kobo: threshold = 0 } = walletOf.get(account_id) ?? {};
-      if (balance_kobo >= threshold) return [];
-      const text = `The balance of ${nameOf(account)} is ${koboText(balance_kobo)} NGN, below its threshold of ${koboText(threshold)} NGN.`;
-      return [{ account_id, kind: "wallet.low", key: `wallet.low#${account_id}`, text, path: accountPath(account) }];
-    }),
-  );
-};
+const lookForEndpointFaults: Look = async ({ ledger, timeZone, onUnreadable }) => ({
+  ofAccounts: async (accounts) => {
+    const accountOf = new Map(accounts.map((account) => [account.account_id, account]));
+    const faults = await readEndpointFaults(ledger, accounts, onUnreadable);
+    return byAccountOf(
+      faults.map(({ account_id, endpoint, name, kind, since }) => {
+        const what = `The webhook endpoint "${maskedDigits(name)}" of ${nameOf(accountOf.get(account_id) ?? { name: "" })}`;
+        const sinceText = timeText(since, timeZone);
+        const text =
+          kind === "down"
+            ? `${what} has been down since ${sinceText}. Its webhooks wait, and one at a time is sent as a probe.`
+            : `${what} was switched off, because every delivery had failed since ${sinceText}. No webhook is sent to it.`;
+        const key = `endpoint.down#${account_id}#${endpoint}#${kind}`;
+        return {
+          account_id,
+          kind: "endpoint.down",
+          key,
+          text,
+          path: accountPath({ account_id }, `/webhooks/${endpoint}`),
+        };
+      }),
+    );
+  },
+});
 
-const findEndpointFaults: Find = async ({ ledger, timeZone, onUnreadable }, accounts) => {
-  const accountOf = new Map(accounts.map((account) => [account.account_id, account]));
-  const faults = await readEndpointFaults(ledger, accounts, onUnreadable);
-  return eachAccount(
-    faults.map(({ account_id, endpoint, name, kind, since }) => {
-      const what = `The webhook endpoint "${maskedDigits(name)}" of ${nameOf(accountOf.get(account_id) ?? { name: "" })}`;
-      const sinceText = timeText(since, timeZone);
-      const text =
-        kind === "down"
-          ? `${what} has been down since ${sinceText}. Its webhooks wait, and one at a time is sent as a probe.`
-          : `${what} was switched off, because every delivery had failed since ${sinceText}. No webhook is sent to it.`;
-      const key = `endpoint.down#${account_id}#${endpoint}#${kind}`;
-      return {
-        account_id,
-        kind: "endpoint.down",
-        key,
-        text,
-        path: accountPath({ account_id }, `/webhooks/${endpoint}`),
-      };
-    }),
-  );
-};
+type Stuck = { count: number; readonly first: Order };
 
-/** Of all accounts it is one finding, however many orders become stuck while the upstream does not answer. */
-const findStuckOrders: Find = async (deps, accounts) => {
+/**
+ * Of all accounts it is one finding, however many orders become stuck while the upstream does not answer. They are read
+ * oldest first: beyond what there is time for, only their number is not known.
+ */
+const lookForStuckOrders: Look = async (deps) => {
   const { ledger, timeZone } = deps;
   const nowMs = ledger.clock();
+  const deadline = deadlineIn(READ_STUCK_MS_MAX, ledger.clock);
   const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - STUCK_MS) });
-  const pks = keys.map(({ pk }) => pk);
-  const stuck = (await readAll(deps, pks, orderShape)).filter(
-    (order) => order.status === "processing" && isStuck(order, nowMs),
-  );
-  const [oldest] = stuck;
-  const finding = (key: string, whose: string, count: number, first: Order, path: string): Finding => {
+  let all: Stuck | undefined;
+  const stuckOf = new Map<string, Stuck>();
+  const batches = [...keyBatches(keys)];
+  let unread = batches.length;
+  for await (const batch of getItemBatches(ledger, batches, orderShape, deps.onUnreadable)) {
+    for (const order of batch.items.filter((each) => each.status === "processing" && isStuck(each, nowMs))) {
+      all ??= { count: 0, first: order };
+      const own = stuckOf.get(order.account_id) ?? { count: 0, first: order };
+      stuckOf.set(order.account_id, own);
+      all.count += 1;
+      own.count += 1;
+    }
+    unread -= 1;
+    if (deadline.remainingMs() <= 0) break;
+  }
+  const isWhole = unread === 0;
+  const finding = (key: string, whose: string, { count, first }: Stuck, path: string): Finding => {
     const orders = count === 1 ? `1 order${whose} has` : `${count} orders${whose} have`;
     const what = [`${koboText(first.amount_kobo)} NGN`, ...(first.network === undefined ? [] : [first.network])];
-    const text = `${orders} had no outcome for more than 15 minutes. The oldest is ${referenceOf(first)}, ${what.join(", ")}, of ${timeText(first.created_at, timeZone)}.`;
+    const text = `${isWhole ? "" : "At least "}${orders} had no outcome for more than 15 minutes. The oldest is ${referenceOf(first)}, ${what.join(", ")}, of ${timeText(first.created_at, timeZone)}.`;
     return { kind: "order.stuck", key, text, path };
   };
-  const ordersOf = Map.groupBy(stuck, ({ account_id }) => account_id);
-  const byAccount = accounts.flatMap((account) => {
-    const { account_id } = account;
-    const orders = ordersOf.get(account_id) ?? [];
-    const [first] = orders;
-    if (first === undefined) return [];
-    const path = accountPath(account, "/transactions");
-    const own = finding(`order.stuck#${account_id}`, ` of ${nameOf(account)}`, orders.length, first, path);
-    return [[account_id, [own]] as const];
-  });
-  const ofAll = oldest === undefined ? [] : [finding("order.stuck", "", stuck.length, oldest, "/open")];
-  return { ofAll, byAccount: new Map(byAccount) };
+  return {
+    ofAll: all === undefined ? [] : [finding("order.stuck", "", all, "/open")],
+    ofAccounts: async (accounts) =>
+      new Map(
+        accounts.flatMap((account) => {
+          const { account_id } = account;
+          const stuck = stuckOf.get(account_id);
+          if (stuck === undefined) return [];
+          const path = accountPath(account, "/transactions");
+          return [[account_id, [finding(`order.stuck#${account_id}`, ` of ${nameOf(account)}`, stuck, path)]] as const];
+        }),
+      ),
+    isWhole,
+  };
 };
 
 /** The statements of the month that was closed last. Of all accounts it is one finding. */
-const findNewStatements: Find = async ({ ledger }, accounts) => {
+const lookForNewStatements: Look = async ({ ledger }) => {
   const [last] = await listServicePeriods(ledger, 1);
   if (last === undefined || ledger.clock() - Date.parse(last.closed_at) > NEW_STATEMENT_MS) {
-    return { ofAll: [], byAccount: new Map() };
+    return { ofAll: [], ofAccounts: async () => new Map() };
   }
   const { month } = last;
-  const ids = accounts.map(({ account_id }) => account_id);
-  const periods = new Set((await readAccountPeriods(ledger, month, ids)).map(({ account_id }) => account_id));
   const kind = "statement.ready";
   const key = `${kind}#${month}`;
-  const byAccount = accounts
-    .filter(({ account_id }) => periods.has(account_id))
-    .map((account) => {
-      const text = `The statement of ${nameOf(account)} for ${month} is ready. It is final.`;
-      const own: Finding = {
-        kind,
-        key: `${key}#${account.account_id}`,
-        text,
-        path: accountPath(account, "/statement"),
-      };
-      return [account.account_id, [own]] as const;
-    });
   const text = `${month} is closed: the statements of ${last.accounts} ${last.accounts === 1 ? "account is" : "accounts are"} ready and final.`;
-  return { ofAll: [{ kind, key, text, path: `/periods/${month}` }], byAccount: new Map(byAccount) };
+  return {
+    ofAll: [{ kind, key, text, path: `/periods/${month}` }],
+    ofAccounts: async (accounts) => {
+      const ids = accounts.map(({ account_id }) => account_id);
+      const periods = new Set((await readAccountPeriods(ledger, month, ids)).map(({ account_id }) => account_id));
+      return byAccountOf(
+        accounts
+          .filter(({ account_id }) => periods.has(account_id))
+          .map((account) => ({
+            account_id: account.account_id,
+            kind,
+            key: `${key}#${account.account_id}`,
+            text: `The statement of ${nameOf(account)} for ${month} is ready. It is final.`,
+            path: accountPath(account, "/statement"),
+          })),
+      );
+    },
+  };
 };
 
-const finds: Readonly<Record<NotificationKind, Find>> = {
-  "wallet.low": findLowWallets,
-  "endpoint.down": findEndpointFaults,
-  "order.stuck": findStuckOrders,
-  "statement.ready": findNewStatements,
+const looks: Readonly<Record<NotificationKind, Look>> = {
+  "wallet.low": lookForLowWallets,
+  "endpoint.down": lookForEndpointFaults,
+  "order.stuck": lookForStuckOrders,
+  "statement.ready": lookForNewStatements,
 };
 
 /** `2026-11-21 10:30 (09:30 UTC)` in the stage's zone. */

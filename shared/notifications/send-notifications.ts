@@ -3,14 +3,15 @@ import type { OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { notifiedPk, personIdOf } from "../ledger/schema.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
+import { fromMovingStart } from "../platform/moving-start.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
-import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import { CHECK_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { Post } from "../webhooks/post-webhook.ts";
-import { type Finding, type FindingsFor, findFindings, type Wanted } from "./findings.ts";
+import { type Finding, type Findings, findFindings, type Wanted } from "./findings.ts";
 import { type MailSender, mailSubscriptions, publishMail } from "./mail-topic.ts";
 import { type Message, notificationMessage } from "./message.ts";
 import {
@@ -74,7 +75,8 @@ export const sendNotifications = async (
   // Only a sign-in shows that a person still has a role.
   const known = await readRecipientAccess(ledger, recipients, onUnreadable);
   const notifiable = known.filter(({ until }) => until >= isoTime(ledger.clock()));
-  const findingsFor = await findFindings({ ...deps, onUnreadable }, notifiable.map(wantedOf));
+  const checkDeadline = deadlineIn(CHECK_ACCOUNTS_MS_MAX, ledger.clock);
+  const found = await findFindings({ ...deps, onUnreadable }, notifiable.map(wantedOf), checkDeadline);
   const stored = await listNotified(
     ledger,
     notifiable.map(({ recipient }) => personIdOf(recipient)),
@@ -88,13 +90,18 @@ export const sendNotifications = async (
     return listed;
   };
   const thisRun = { ...deps, subscriptions };
-  const results = mapInOrder(notifiable, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
-    if (deadline.remainingMs() <= RUN_RESERVE_MS) return { sent: 0, not_sent: 0 };
+  let unreached = 0;
+  const inTurn = fromMovingStart(notifiable, ledger.clock());
+  const results = mapInOrder(inTurn, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
+    if (deadline.remainingMs() <= RUN_RESERVE_MS) {
+      unreached += 1;
+      return { sent: 0, not_sent: 0 };
+    }
     const pk = notifiedPk(personIdOf(each.recipient));
     // What the person was notified of is not known: another record would replace it.
     if (unreadable.has(pk)) return { sent: 0, not_sent: 0 };
     try {
-      return await notify(thisRun, each, findingsFor, notifiedOf.get(pk) ?? { pk });
+      return await notify(thisRun, each, found, notifiedOf.get(pk) ?? { pk });
     } catch (error) {
       errors.push(error);
       return { sent: 0, not_sent: 0 };
@@ -106,7 +113,11 @@ export const sendNotifications = async (
   }
   // Only now: the other recipients are notified.
   if (errors.length > 0) throw errors[0];
-  return counts;
+  return {
+    ...counts,
+    ...(found.unchecked > 0 && { unchecked: found.unchecked }),
+    ...(unreached > 0 && { unreached }),
+  };
 };
 
 const wantedOf = ({ recipient: { email, slack }, roles, ownerKeys }: RecipientAccess): Wanted => ({
@@ -116,19 +127,15 @@ const wantedOf = ({ recipient: { email, slack }, roles, ownerKeys }: RecipientAc
 });
 
 /** At most one message by each channel. The record follows: a crash in between repeats a message and loses none. */
-const notify = async (
-  run: Run,
-  access: RecipientAccess,
-  findingsFor: FindingsFor,
-  before: Notified,
-): Promise<Counts> => {
-  const findings = findingsFor(wantedOf(access));
+const notify = async (run: Run, access: RecipientAccess, found: Findings, before: Notified): Promise<Counts> => {
+  const findings = found.of(wantedOf(access));
   const counts = { sent: 0, not_sent: 0 };
   let after = before;
   for (const channel of channels) {
     const chosen = access.recipient[channel]?.kinds ?? [];
     const own = findings.filter(({ kind }) => chosen.includes(kind));
-    const result = await notifyBy(run, access, channel, firstOfEachKind(own), before);
+    const open = openFindings(own, before[`by_${channel}`]?.sent ?? {}, found.hasLookedFor);
+    const result = await notifyBy(run, access, channel, open, before);
     if (result === undefined) continue;
     counts.sent += result.hasSent ? 1 : 0;
     counts.not_sent += result.notified.failing === undefined ? 0 : 1;
@@ -145,12 +152,25 @@ const notify = async (
  */
 const EACH_KIND_MAX = 200;
 
-/** `beyond`: how many others there are. Each of them has its turn once an earlier one has ended. */
-type OpenFindings = { readonly findings: readonly Finding[]; readonly beyond: number };
+type OpenFindings = {
+  readonly findings: readonly Finding[];
+  /** How many others there are. Each of them has its turn once an earlier one has ended. */
+  readonly beyond: number;
+  /** Keys of which the recipient was notified, and that this run had no time to look for: nothing is known to have changed. */
+  readonly unknown: ReadonlySet<string>;
+};
 
-const firstOfEachKind = (all: readonly Finding[]): OpenFindings => {
-  const findings = [...Map.groupBy(all, ({ kind }) => kind).values()].flatMap((each) => each.slice(0, EACH_KIND_MAX));
-  return { findings, beyond: all.length - findings.length };
+const openFindings = (
+  all: readonly Finding[],
+  known: NotifiedBy["sent"],
+  hasLookedFor: Findings["hasLookedFor"],
+): OpenFindings => {
+  const found = new Set(all.map(({ key }) => key));
+  const unknown = Object.keys(known).filter((key) => !found.has(key) && !hasLookedFor(key));
+  const findings = [...Map.groupBy(all, ({ kind }) => kind)].flatMap(([kind, each]) =>
+    each.slice(0, Math.max(0, EACH_KIND_MAX - unknown.filter((key) => key.startsWith(`${kind}#`)).length)),
+  );
+  return { findings, beyond: all.length - findings.length, unknown: new Set(unknown) };
 };
 
 /** Undefined if nothing is to be sent by the channel, nor to be recorded. */
@@ -167,7 +187,7 @@ const notifyBy = async (
   const { sent: known } = before[`by_${channel}`] ?? { sent: {} };
   const failing = failureOf(recipient, before, channel);
   if (failing !== undefined && (isGivenUp(failing) || Date.parse(failing.next_at) > nowMs)) return undefined;
-  const { remembered, hasChanged } = remember(known, findings, nowMs);
+  const { remembered, hasChanged } = remember(known, open, nowMs);
   const due = findings.filter(({ kind, key }) => isDue(kind, remembered[key], nowMs));
   const sending =
     due.length === 0 ? "nothing_due" : await send(run, access, channel, messageOf(run, access, open, due));
@@ -200,11 +220,15 @@ const messageOf = (
   });
 
 /** What the recipient was notified of, as this run finds it. What ended is forgotten after a while. */
-const remember = (known: NotifiedBy["sent"], findings: readonly Finding[], nowMs: number) => {
+const remember = (known: NotifiedBy["sent"], { findings, unknown }: OpenFindings, nowMs: number) => {
   const keys = new Set(findings.map(({ key }) => key));
   const remembered: Record<string, Sent> = {};
   let hasChanged = false;
   for (const [key, sent] of Object.entries(known)) {
+    if (unknown.has(key)) {
+      remembered[key] = sent;
+      continue;
+    }
     const status = keys.has(key) ? "lasts" : "ended";
     const isForgotten = sent.status === "ended" && nowMs - Date.parse(sent.since) >= FLAPPING_MS;
     if (!isForgotten) remembered[key] = status === sent.status ? sent : { ...sent, status, since: isoTime(nowMs) };

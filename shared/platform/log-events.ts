@@ -705,8 +705,12 @@ export const logEvents = {
   },
   "send-notifications.ran": {
     level: "info",
-    fields: { recipients: "number", sent: "number", not_sent: "number" },
-    meaning: "People were notified of what they chose in the console.",
+    fields: {
+      ...{ recipients: "number", sent: "number", not_sent: "number" },
+      ...{ unchecked: "number?", unreached: "number?" },
+    },
+    meaning:
+      "People were notified of what they chose in the console. `unchecked`: for so many accounts there was no time, `unreached`: for so many people; the next run begins with others.",
     action: "None.",
   },
   "notification.not_sent": {

@@ -96,6 +96,10 @@ export const CLAIMED_ORDER_MS_MAX = API_FUNCTION_TIMEOUT_S * 1_000;
 export const REQUEUE_ENDPOINTS_MS_MAX = 30_000;
 /** Balances are checked for this long behind them, and limits in the rest: many of one must not leave out the other. */
 export const CHECK_BALANCES_MS_MAX = 10_000;
+/** How long accounts are checked for what people are notified of: the messages are sent in the rest of the run. */
+export const CHECK_ACCOUNTS_MS_MAX = 30_000;
+/** Part of it for orders that are stuck. */
+export const READ_STUCK_MS_MAX = 10_000;
 /** How long a run reads open orders before it asks for the first ones: the rest of its time is for their answers. */
 export const READ_OPEN_MS_MAX = 15_000;
 /** How long the upstream has for the answer to a lookup. */

@@ -20,6 +20,7 @@ import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline
 import { type LogFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
+import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { ASK_RESERVE_MS, LOOKUP_MS_MAX, READ_OPEN_MS_MAX, UPSTREAM_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { UpstreamReader } from "../upstream/http-upstream.ts";
@@ -80,11 +81,12 @@ const readDue = async (deps: Pick<AskDeps, "ledger" | "cache" | "profile">, nowM
     remainingMs: () => deadline.remainingMs() - ASK_RESERVE_MS,
   });
   const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) });
-  const batches = mapInOrder(fromMovingStart([...keyBatches(keys)], nowMs), BATCHES_AT_ONCE, async (batch) => {
+  const keysInTurn = fromMovingStart([...keyBatches(keys)], nowMs);
+  const batches = mapInOrder(keysInTurn, BATCHES_AT_ONCE, async (batch) => {
     const open = (await readableOpenTransactions(ledger, batch)).filter((order) => isAskedFor(deps, order, nowMs));
     return { keys: batch.length, open, records: await readLookups(cache, open) };
   });
-  let [unread, open, due] = [keys.length, 0, 0];
+  let [unread, open, due] = [sum(keysInTurn.map(({ length }) => length)), 0, 0];
   let first: readonly Due[] = [];
   for await (const batch of batches) {
     const dueNow = batch.open

@@ -549,7 +549,7 @@ export const limits: readonly Limit[] = [
     source: sources.reconciliation,
     assumed: "a transaction is read in the time that docs/performance.md shows for the local emulator",
     symptom: {
-      text: "Wallets are reconciled less often than daily. A wallet that a run does not reach raises no alarm; one that it cannot finish does after 25 hours.",
+      text: "Wallets are reconciled less often than daily. A wallet that a run does not reach raises no alarm, and counts in the run's `unreached`; one that it cannot finish raises one after 25 hours.",
       logEvents: ["wallet.not_reconciled", "reconcile-ledger.ran"],
       alarms: ["Event-wallet.not_reconciled"],
     },
