@@ -175,8 +175,8 @@ export const claimOrder = async (
 ): Promise<ClaimResult> => {
   const { queued, ...transaction } = order;
   const sent_at = isoTime(ledger.clock());
-  const refused = queued.refusals !== undefined && { refusals: queued.refusals };
-  const set = { claim: randomUUID(), sent_at, updated_at: sent_at, ...refused };
+  const refusals = queued.refusals ?? transaction.refusals;
+  const set = { claim: randomUUID(), sent_at, updated_at: sent_at, refusals };
   const claimed = { ...transaction, ...set, open: openList(order) };
   const update = transactionUpdate(ledger, order, transitions.claim, set, claimIs(order.claim));
   const result = await writeInTime(ledger, order, [update, ...others], deadline);

@@ -152,6 +152,12 @@ describe("enqueueOrder", () => {
     const { wallets, setAside } = await queuedKeys(ledger);
     expect(setAside.map(({ pk }) => pk)).toContain(transaction.pk);
     expect(wallets.map(({ pk }) => pk)).not.toContain(walletPk(transaction.account_id));
+    // Once it was sent again, a failure may be of the sending before: also after it waited for its account's limit.
+    const claimed = await claim(await storedQueued(ledger, transaction.pk));
+    expect([claimed.refusals, (await stored(transaction)).refusals]).toEqual([2, 2]);
+    await enqueueOrder(ledger, { ...claimed, refusals: undefined }, toSend, enough());
+    const again = await claim(await storedQueued(ledger, transaction.pk));
+    expect([again.refusals, (await stored(transaction)).refusals]).toEqual([2, 2]);
   });
 
   test("of simultaneous orders each gets a number of its own, whatever their clocks say, and the answer says how many are ahead", async () => {

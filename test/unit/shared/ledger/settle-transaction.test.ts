@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   createSequentialSettle,
   isOfClosedAccount,
+  mayBeOfSendingBefore,
   NOT_DELIVERED,
   refundRefusedBy,
   settledTransaction,
@@ -17,6 +18,16 @@ import { aTransaction } from "../../../builders/transaction.ts";
 const NOON = isoTime(NOON_MS);
 const wallet = emptyWallet("acc_1", NOON_MS);
 const refused = { kind: "condition_failed", transaction: undefined } as const;
+
+test("a failure that is reported of an order that was sent again may be of the sending before, and nothing else may", () => {
+  const failed = { ...NOT_DELIVERED, reported_by: "lookup" } as const;
+  const queued = { order: { kind: "data", network_id: 1, plan_id: 101 }, table: "ledger", refusals: 1 } as const;
+  expect(mayBeOfSendingBefore({ refusals: 1 }, failed)).toBe(true);
+  expect(mayBeOfSendingBefore({}, failed)).toBe(false);
+  expect(mayBeOfSendingBefore({ refusals: 1, queued }, failed)).toBe(false);
+  expect(mayBeOfSendingBefore({ refusals: 1 }, NOT_DELIVERED)).toBe(false);
+  expect(mayBeOfSendingBefore({ refusals: 1 }, { status: "success", reported_by: "event" })).toBe(false);
+});
 
 test("a settlement is read with its facts as it was written, and a failure without a cost", () => {
   const facts = { upstream_reference: "U".repeat(100), upstream_amount_kobo: 480_00 };
