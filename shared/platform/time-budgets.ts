@@ -81,6 +81,8 @@ export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 export const SEND_QUEUED_RESERVE_MS = 35_000;
 /** How long a run claims queued orders. */
 export const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_QUEUED_RESERVE_MS;
+/** Part of it in which queues are read: most of it is for their orders. */
+export const OPEN_LANES_MS_MAX = 10_000;
 /**
  * The request of a claimed order begins within this time, counted from before its claim, or not at all: the claim's
  * attempts, the read that resolves it, and the connection.

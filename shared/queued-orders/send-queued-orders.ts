@@ -7,12 +7,12 @@ import { type OpenKey, queuedKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
 import type { QueuedOrder } from "../ledger/transaction.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
-import { SCHEDULE_MS, SEND_QUEUED_RESERVE_MS } from "../platform/time-budgets.ts";
+import { OPEN_LANES_MS_MAX, SCHEDULE_MS, SEND_QUEUED_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./lane.ts";
 import { queueLength } from "./order-queue.ts";
 import { upstreamOrderOf } from "./queue-policy.ts";
@@ -38,16 +38,16 @@ export const sendQueuedOrders = async (
   const { ledger, gate } = deps;
   const nextRun = isoTime(ledger.clock() + SCHEDULE_MS);
   const keys = await queuedKeys(ledger);
-  const lanes = await openLanes(ledger, keys.wallets);
+  const { lanes, unopened } = await openLanes(ledger, keys.wallets);
   const setAside = await readSetAside(ledger, keys.setAside);
-  const queued = sum(lanes.map(queuedIn)) + setAside.length;
+  const queued = sum(lanes.map(queuedIn)) + unopened + setAside.length;
   putMetrics({ QueuedOrders: queued, OldestQueuedSeconds: oldestQueuedS(ledger, keys.wallets, lanes) }, ledger.clock());
   if (queued === 0 || (await gate.purchases()) === "off") {
     await endLanes(ledger, lanes);
     return { queued, sent: 0, refunded: 0 };
   }
 
-  await sharePace(deps, lanes, nextRun);
+  await sharePace(deps, lanes, unopened, nextRun);
   const run: Run = {
     deps,
     deadline,
@@ -65,16 +65,27 @@ export const sendQueuedOrders = async (
   // Turns end with the upstream's limit, and refunds do not need it.
   results.push(...(await endDue(run, lanes, { readsOn: true })));
   await endLanes(ledger, lanes);
-  await sharePace(deps, lanes, nextRun);
+  await sharePace(deps, lanes, unopened, nextRun);
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
   return { queued, sent: count("sent"), refunded: count("refunded") };
 };
 
-const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]): Promise<readonly Lane[]> => {
+/**
+ * Opens the lanes of the first accounts, as many as there is time for: of very many, the others' turns come in later runs.
+ * To open all of them first would leave no time to send or refund anything. `unopened`: of so many accounts at least one order
+ * waits too.
+ */
+const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]) => {
+  const deadline = deadlineIn(OPEN_LANES_MS_MAX, ledger.clock);
   const lanes: Lane[] = [];
+  let unopened = wallets.length;
   const opened = mapInOrder(wallets, CONCURRENT_ACCOUNTS, ({ pk }) => openLane(ledger, accountIdOf(pk)));
-  for await (const lane of opened) if (lane !== undefined) lanes.push(lane);
-  return lanes;
+  for await (const lane of opened) {
+    if (lane !== undefined) lanes.push(lane);
+    unopened -= 1;
+    if (deadline.remainingMs() <= 0) break;
+  }
+  return { lanes, unopened };
 };
 
 /** The orders that were set aside. One that cannot be read does not hold back the others. */
@@ -105,9 +116,10 @@ const oldestQueuedS = (ledger: Ledger, wallets: readonly OpenKey[], lanes: reado
 const sharePace = async (
   { cache, ledger, upstream }: SenderDeps,
   lanes: readonly Lane[],
+  unopened: number,
   nextRun: string,
 ): Promise<void> => {
-  const queued = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(queuedIn));
+  const queued = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(queuedIn)) + unopened;
   try {
     await noteQueue(cache, {
       queue_until: isoTime(ledger.clock() + (queued > 0 ? NEXT_RUN_MS : 0)),

@@ -117,6 +117,32 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(own).toEqual(sent.map(referenceOf));
   });
 
+  test("is sent in the next runs if more accounts have queues than a run has time to read", async () => {
+    const service = await aService();
+    service.refuse(1);
+    for (let count = 0; count < 25; count += 1) await service.buy(await ledger.anAccount(1_000), "one");
+    // The queues of all accounts take as long as a run may send.
+    const batchGet = ledger.db.batchGet.bind(ledger.db);
+    let queuesRead = 0;
+    vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
+      queuesRead += 1;
+      ledger.nowMs += queuesRead <= 25 ? 1_000 : 0;
+      return batchGet(...input);
+    });
+    const sent: number[] = [];
+    for (let run = 0; run < 9; run += 1) {
+      ledger.nowMs += MINUTE_MS;
+      queuesRead = 0;
+      const ran = await service.instance().send(deadlineIn(MINUTE_MS, ledger.clock));
+      // Also the orders of accounts that a run does not reach make others wait.
+      expect(ran.queued).toBe(25 - sent.reduce((total, each) => total + each, 0));
+      sent.push(ran.sent);
+    }
+    expect(sent[0]).toBeGreaterThan(0);
+    expect(sent[0]).toBeLessThan(25);
+    expect(sent.reduce((total, each) => total + each)).toBe(25);
+  });
+
   test("is refunded if its plan was withdrawn in the meantime", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(1_000);

@@ -148,6 +148,7 @@ describe("the time of a scheduled run", () => {
       claimMs + budgets.AWS_RESPONSE_MS_MAX + budgets.UPSTREAM_CONNECT_MS_MAX,
     );
     expect(budgets.TURN_BEGIN_MS_MAX + budgets.CLOCK_DIFFERENCE_MS_MAX).toBeLessThan(budgets.SEND_QUEUED_RESERVE_MS);
+    expect(2 * budgets.OPEN_LANES_MS_MAX).toBeLessThan(budgets.SENDING_MS);
     expect(budgets.SENDING_MS + budgets.SEND_QUEUED_RESERVE_MS).toBe(
       functionSpecs["send-queued-orders"].timeoutS * 1_000,
     );
