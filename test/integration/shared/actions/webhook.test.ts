@@ -94,7 +94,7 @@ test("an endpoint that another person has changed since it was seen keeps its UR
   await webhookRuns["webhook set"](context(), { account, url: old, name: "Books" });
   const before = { name: "Books", url: "http://127.0.0.1:9001/?token=***", status: "on" } as const;
   const shown = () => webhookRuns["webhook show"](context(), { account });
-  const rename = (seen: typeof before) =>
+  const rename = (seen: Record<keyof typeof before, string> & { status: "on" | "off" }) =>
     webhookRuns["webhook set"](context(), { account, url: old, name: "Ledger", before: seen });
   const changed = "Another person has changed the endpoint";
 
@@ -102,10 +102,13 @@ test("an endpoint that another person has changed since it was seen keeps its UR
   await expect(rename(before)).rejects.toThrow(changed);
   expect(await shown()).toMatchObject({ url: other, name: "Books" });
   await webhookRuns["webhook set"](context(), { account, url: old });
+  await expect(rename({ ...before, name: "Shop" })).rejects.toThrow(changed);
   await webhookRuns["webhook disable"](context(), { account });
   await expect(rename(before)).rejects.toThrow(changed);
   expect(await shown()).toMatchObject({ name: "Books", status: "off" });
-  await webhookRuns["webhook enable"](context(), { account });
+  await rename({ ...before, status: "off" });
+  expect(await shown()).toMatchObject({ name: "Ledger", status: "on" });
+  await webhookRuns["webhook set"](context(), { account, url: old, name: "Books" });
   await rename(before);
   // The answer was lost.
   await rename(before);
