@@ -118,7 +118,7 @@ describe("an order that the upstream's rate limit refuses", () => {
   });
 
   test("is sent in the next runs if more accounts have queues than a run has time to read", async () => {
-    const service = await aService();
+    const service = await aService({ queueMinutes: 60 });
     service.refuse(1);
     for (let count = 0; count < 25; count += 1) await service.buy(await ledger.anAccount(1_000), "one");
     // The queues of all accounts take as long as a run may send.
@@ -129,18 +129,18 @@ describe("an order that the upstream's rate limit refuses", () => {
       ledger.nowMs += queuesRead <= 25 ? 1_000 : 0;
       return batchGet(...input);
     });
-    const sent: number[] = [];
-    for (let run = 0; run < 9; run += 1) {
+    let waiting = 25;
+    while (waiting > 0) {
       ledger.nowMs += MINUTE_MS;
       queuesRead = 0;
-      const ran = await service.instance().send(deadlineIn(MINUTE_MS, ledger.clock));
+      const { queued, sent } = await service.instance().send(deadlineIn(MINUTE_MS, ledger.clock));
       // Also the orders of accounts that a run does not reach make others wait.
-      expect(ran.queued).toBe(25 - sent.reduce((total, each) => total + each, 0));
-      sent.push(ran.sent);
+      expect(queued).toBe(waiting);
+      // How many queues a run reads in its time depends on the order in which their reads end.
+      expect(sent).toBeGreaterThan(0);
+      expect(sent).toBeLessThan(25);
+      waiting -= sent;
     }
-    expect(sent[0]).toBeGreaterThan(0);
-    expect(sent[0]).toBeLessThan(25);
-    expect(sent.reduce((total, each) => total + each)).toBe(25);
   });
 
   test("is refunded if its plan was withdrawn in the meantime", async () => {
