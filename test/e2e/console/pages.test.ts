@@ -630,7 +630,7 @@ describe("a list", () => {
     await row(page, orders.delivered).waitFor();
     expect(await page.getByLabel("Status").inputValue()).toBe("");
     await page.getByLabel("Status").selectOption("success");
-    await page.getByLabel("Period").selectOption("Today");
+    await page.getByLabel("Period").selectOption("Last 7 days");
     await page.getByText("2 rows. Sum: ").waitFor();
     const address = page.url();
     await row(page, orders.delivered).getByRole("link").click();
@@ -639,7 +639,7 @@ describe("a list", () => {
     for (const shown of [page, await open("operator", address.slice(address.indexOf("/accounts/")))]) {
       await shown.getByText("2 rows. Sum: ").waitFor();
       expect(await shown.getByLabel("Status").inputValue()).toBe("success");
-      expect(await shown.getByLabel("Period").inputValue()).toBe("Today");
+      expect(await shown.getByLabel("Period").inputValue()).toBe("Last 7 days");
     }
   });
 
