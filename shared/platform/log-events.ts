@@ -468,7 +468,7 @@ export const logEvents = {
       months_verified: "number",
     },
     meaning:
-      "The ledger's run of this minute has ended. `unreached`: for so many wallets there was no time; the next run begins with others.",
+      "The ledger's run of this minute has ended. `unreached`: wallets for which there was no time; the next run begins with others.",
     action: "None.",
   },
   "requeue-deliveries.ran": {
@@ -485,7 +485,7 @@ export const logEvents = {
       balance_read: "boolean",
     },
     meaning:
-      "The run of this minute that asks the upstream for open orders has ended. `unread`: for so many orders there was no time; the next run begins with others.",
+      "The run of this minute that asks the upstream for open orders has ended. `unread`: orders for which there was no time; the next run begins with others.",
     action: "None.",
   },
   "upstream.balance_not_read": {
@@ -710,7 +710,7 @@ export const logEvents = {
       ...{ unchecked: "number?", unreached: "number?" },
     },
     meaning:
-      "People were notified of what they chose in the console. `unchecked`: for so many accounts there was no time, `unreached`: for so many people; the next run begins with others.",
+      "People were notified of what they chose in the console. `unchecked`, `unreached`: accounts and people for which there was no time; the next run begins with others.",
     action: "None.",
   },
   "notification.not_sent": {

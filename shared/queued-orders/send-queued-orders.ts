@@ -72,8 +72,8 @@ export const sendQueuedOrders = async (
 
 /**
  * Opens the lanes of the first accounts, as many as there is time for: of very many, the others' turns come in later runs.
- * To open all of them first would leave no time to send or refund anything. `unopened`: of so many accounts at least one order
- * waits too.
+ * To open all of them first would leave no time to send or refund anything. `unopened`: the number of the others, each of
+ * which has at least one order.
  */
 const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]) => {
   const deadline = deadlineIn(OPEN_LANES_MS_MAX, ledger.clock);

@@ -766,7 +766,7 @@ test(`the month ${CLOSED_MONTH} that was closed long ago is no news`, async () =
 });
 
 describe("more than a run has time for", () => {
-  /** Each read of up to a hundred items takes so long. */
+  /** How long each read of up to a hundred items takes. */
   const readsTake = (ms: number): void => {
     const batchGet = ledger.db.batchGet.bind(ledger.db);
     vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
