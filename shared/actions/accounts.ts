@@ -18,9 +18,7 @@ import {
   setOwners,
 } from "../access/accounts.ts";
 import type { accountsActions } from "../contract/actions/accounts.ts";
-import type { Action } from "../contract/actions/action.ts";
-import { keysActions } from "../contract/actions/keys.ts";
-import { whitelistActions } from "../contract/actions/whitelist.ts";
+import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { koboText, nairaFromKobo } from "../contract/money.ts";
 import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementSchema, entitlementsText, raisesEntitlements } from "../contract/permission.ts";
@@ -36,7 +34,7 @@ import { OperatorError } from "../platform/operator-error.ts";
 import { dayInLagos, EPOCH, isoTime } from "../platform/time.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { readEndpointStates } from "../webhooks/endpoint-health.ts";
-import { type ActionContext, audited } from "./action-context.ts";
+import { type ActionContext, audited, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const accountView = ({ account_id, name, status, created_at }: Account) => ({
@@ -119,8 +117,8 @@ const assertNotRaised = ({ fourEyes, actor }: ActionContext, isRaised: boolean, 
 };
 
 /** Whether who is shown the account may do this read of it too. */
-const sees = ({ capacity, request }: ActionContext, { roles }: Pick<Action, "roles">): boolean =>
-  capacity === "owner" || request === undefined || request.roles.some((role) => roles.includes(role));
+const sees = (context: ActionContext, name: ActionName): boolean =>
+  isForOwner(context) || context.request === undefined || mayDo({ ...context.request, owns: [] }, name);
 
 export const accountsRuns: ActionRuns<typeof accountsActions> = {
   "accounts list": async (context) => {
@@ -167,8 +165,8 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       ...(account.duplicate_window_s !== undefined && { duplicate_window_s: account.duplicate_window_s }),
       ...(account.order_limits !== undefined && { order_limits: account.order_limits }),
       ...(hasPeriodLimit(account.order_limits) && { usage: usageView(context, wallet) }),
-      ...(sees(context, whitelistActions["ips list"]) && { ips: account.whitelist }),
-      ...(sees(context, keysActions["keys list"]) && { keys: account.keys.map((key) => keyView(key, ledger.clock())) }),
+      ...(sees(context, "ips list") && { ips: account.whitelist }),
+      ...(sees(context, "keys list") && { keys: account.keys.map((key) => keyView(key, ledger.clock())) }),
       webhook: first === undefined ? null : { url: first.url, status: first.status },
       webhooks,
     };

@@ -5,7 +5,7 @@ export const encodePageCursor = (position: object): string =>
   Buffer.from(JSON.stringify(position)).toString("base64url");
 
 /** JSON may name half a character, which DynamoDB takes in no key. */
-const wholeText = (_: string, value: unknown): unknown => {
+const refuseHalfCharacters = (_: string, value: unknown): unknown => {
   if (typeof value === "string" && !value.isWellFormed()) throw new TypeError("A text is no Unicode");
   return value;
 };
@@ -13,7 +13,7 @@ const wholeText = (_: string, value: unknown): unknown => {
 /** Undefined if the text is not a cursor of this kind. */
 export const decodePageCursor = <Position>(schema: z.ZodMiniType<Position>, text: string): Position | undefined => {
   try {
-    return schema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8"), wholeText));
+    return schema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8"), refuseHalfCharacters));
   } catch {
     return undefined;
   }

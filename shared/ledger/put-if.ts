@@ -9,8 +9,12 @@ type Condition = Pick<
 >;
 
 /** Puts an item if the stored one meets the condition; resolves with whether it did. */
-export const putIf = async ({ db, table }: Table, Item: { readonly pk: string }, when: Condition): Promise<boolean> => {
-  const command: PutCommandInput = { TableName: table, Item, ...when };
+export const putIf = async <Item extends { readonly pk: string }>(
+  { db, table }: Table,
+  item: Item,
+  when: Condition,
+): Promise<boolean> => {
+  const command: PutCommandInput = { TableName: table, Item: item, ...when };
   try {
     await retryContention(() => db.put(command));
     return true;

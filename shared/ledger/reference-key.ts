@@ -29,9 +29,7 @@ export const checkReferenceKey =
     let stored = await getItem(ledger, REFERENCE_KEY_PK, referenceKeySchema);
     if (stored === undefined && first === "record") {
       // Another process may be first, with this key or another one.
-      const when = { ConditionExpression: "attribute_not_exists(pk)" };
-      const item = { pk: REFERENCE_KEY_PK, hash };
-      await putIf(ledger, item, when);
+      await putIf(ledger, { pk: REFERENCE_KEY_PK, hash }, { ConditionExpression: "attribute_not_exists(pk)" });
       stored = await getItem(ledger, REFERENCE_KEY_PK, referenceKeySchema);
     }
     if (stored === undefined || stored.hash === hash) return;

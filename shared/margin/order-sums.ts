@@ -16,6 +16,7 @@ import type { Ledger, Table } from "../ledger/ledger.ts";
 import { type IndexKey, queryList } from "../ledger/query-index.ts";
 import { orderDayPk, orderSumsPk, transactionList } from "../ledger/schema.ts";
 import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
+import { batchesOf } from "../platform/batches.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
@@ -261,8 +262,7 @@ const ACCOUNTS_AT_ONCE = 1_000;
 
 /** The sums of accounts, some accounts at a time: those of many, with the hours of a day, would take a function's memory. */
 export async function* sumsInParts(table: Table, accountIds: readonly string[]) {
-  for (let start = 0; start < accountIds.length; start += ACCOUNTS_AT_ONCE) {
-    const part = accountIds.slice(start, start + ACCOUNTS_AT_ONCE);
+  for (const part of batchesOf(accountIds, ACCOUNTS_AT_ONCE)) {
     yield { accountIds: part, sums: await readSums(table, part) };
   }
 }

@@ -56,7 +56,7 @@ export const reconcileLedger = async (
   return { open: measured.open, refunded, mismatches, unreached };
 };
 
-/** Reads the open orders batch by batch, and keeps the abandoned checks alone: there may be many while the upstream has an outage. */
+/** Reads the open orders batch by batch, and keeps the abandoned checks alone: of an outage there may be many. */
 const measureOpen = async (ledger: Ledger, nowMs: number) => {
   const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
   const ageMs = (transaction: Transaction): number => nowMs - Date.parse(sentAt(transaction));

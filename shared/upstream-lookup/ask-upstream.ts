@@ -43,9 +43,9 @@ export type AskDeps = {
 };
 
 /**
- * Asks the upstream for purchases that are open, the longest due first of those that were read. It settles nothing: an answer that ends an
- * order, or that a person must see, goes to the outcomes queue, and is applied as an event is. The answer is noted
- * after that, so that a run which dies between the two asks again.
+ * Asks the upstream for purchases that are open, the longest due first of those that were read. It settles nothing: an
+ * answer that ends an order, or that a person must see, goes to the outcomes queue, and is applied as an event is. The
+ * answer is noted after that, so that a run which dies between the two asks again.
  */
 export const askUpstream = async (
   deps: AskDeps,

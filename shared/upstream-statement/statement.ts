@@ -23,7 +23,7 @@ const fileSchema = z.object({
   by: z.string(),
   at: z.iso.datetime(),
   /** A file corrects rows of those with a lower number. Read in another way it keeps its number; taken out it gets a new one. */
-  number: z._default(z.int(), 0),
+  number: z.int(),
 });
 export type StatementFile = z.infer<typeof fileSchema>;
 

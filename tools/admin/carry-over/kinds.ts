@@ -269,8 +269,9 @@ const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
 };
 
 /**
- * Addresses, name, limits, endpoints, owners and price rules of the later version; keys and restriction of whichever is
- * stricter. An account is closed if the old ledger has it so: one that was reopened there may have lines that the restored one lacks.
+ * Addresses, name, limits, endpoints, owners and price rules of the later version; keys and restriction of the stricter
+ * one. An account is closed if the old ledger has it so: one that was reopened there may have lines that the restored
+ * one lacks.
  */
 const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const isOldNewer = old.version > restored.version;
