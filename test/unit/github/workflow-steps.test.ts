@@ -27,6 +27,9 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
+/** The Node of a workflow is that of .nvmrc, which runs no TypeScript. */
+const oldNode = `#!/bin/sh\ncase "$1" in *.ts) echo "Unknown file extension $1" >&2; exit 1;; esac\nexec '${process.execPath}' "$@"\n`;
+
 /** Runs a step as GitHub does, and returns the arguments of each call of `gh`. A list of comments has `listed`. */
 const runStep = (run: string, env: Readonly<Record<string, string>> = {}, listed = ""): string[][] => {
   const calls = join(folder, "calls");
@@ -37,8 +40,9 @@ const runStep = (run: string, env: Readonly<Record<string, string>> = {}, listed
     `#!/bin/sh\nfor each; do printf '%s\\0' "$each"; done >>'${calls}'; echo >>'${calls}'\ncase "$*" in *--jq*) printf '%s' '${listed}';; esac\n`,
   );
   chmodSync(gh, 0o755);
+  writeFileSync(join(folder, "node"), oldNode, { mode: 0o755 });
   writeFileSync(join(folder, "step.sh"), run);
-  for (const name of ["package.json", "tools"]) symlinkSync(resolve(name), join(folder, name));
+  for (const name of ["package.json", "tools", "node_modules"]) symlinkSync(resolve(name), join(folder, name));
   execFileSync("bash", ["-e", "step.sh"], {
     cwd: folder,
     env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, GITHUB_REPOSITORY: "shop/airtime", ...env },
