@@ -3,10 +3,13 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { assertDynamoDbEndpoint } from "./dynamodb-endpoint.ts";
 import { assertReservable } from "./reserved-concurrency.ts";
-import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stacks.ts";
+import { dataPolicy, deployedStack, existingStack, failedCreation, natGatewaysOf, setStackPolicy } from "./stacks.ts";
 
 /** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
 export type StageCdk = (...args: readonly string[]) => Promise<number>;
+
+/** A stack's name, and its region if that is not the stage's. */
+type Place = readonly [name: string, region?: string];
 
 /**
  * Deploys the stacks of a stage in an order that CloudFormation accepts, except the administrator's: the service, and what
@@ -16,6 +19,11 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   const { egress } = settings;
   const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
   const deployedNetwork = await deployedStack(network);
+  await assertCreatable([
+    [data],
+    ...(egress.kind === "nat-gateway" ? [[network] as const] : []),
+    ...recoveryOf(stage, settings),
+  ]);
   await assertReservable(stage, settings);
   await assertDynamoDbEndpoint(stage, settings);
   if (sells(settings)) await protectData(data, settings);
@@ -27,17 +35,36 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   }
   const code = await cdk("deploy", service);
   if (sells(settings)) await protectData(data, settings);
-  if (code === 0 && egress.kind !== "nat-gateway" && deployedNetwork) {
-    console.log(
-      `Not deleted: ${network}, which ${service} no longer uses and which still costs. Lambda gives its network interfaces back within the hour; then run ${deletion(network)}. See docs/deployment.md, "Change the egress".`,
-    );
-  }
+  if (code === 0 && egress.kind !== "nat-gateway" && deployedNetwork) printUnusedNetwork(stage);
   return code;
 };
 
+const printUnusedNetwork = (stage: string): void => {
+  const [network, service] = [stackName(stage, "Network"), stackName(stage, "Service")];
+  console.log(
+    `Not deleted: ${network}, which ${service} no longer uses and which still costs. Lambda gives its network interfaces back within the hour; then run ${deletion(network)}. See docs/deployment.md, "Change the egress".`,
+  );
+};
+
 /** Deploys what people may do on a stage, and nothing else. */
-export const deployAdministrator: typeof deployStage = (stage, _settings, cdk) =>
-  cdk("deploy", stackName(stage, "Administrator"), "--exclusively");
+export const deployAdministrator: typeof deployStage = async (stage, _settings, cdk) => {
+  const administrator = stackName(stage, "Administrator");
+  await assertCreatable([[administrator]]);
+  return cdk("deploy", administrator, "--exclusively");
+};
+
+/** The CDK protects a stack before it makes it, and then fails to delete what a failed creation has left. */
+const assertCreatable = async (places: readonly Place[]): Promise<void> => {
+  const failed = await Promise.all(places.map(([name, region]) => failedCreation(name, region)));
+  const guarded = places.filter((_, index) => failed[index]?.EnableTerminationProtection);
+  if (guarded.length === 0) return;
+  throw new SettingsError(
+    `The creation of ${namesOf(guarded)} failed, and what is left is protected from deletion, so that it cannot be made again. Run first: ${unprotections(guarded)}. Nothing was changed.`,
+  );
+};
+
+const recoveryOf = (stage: string, { recovery }: StageSettings): readonly Place[] =>
+  recovery ? [[stackName(stage, "Recovery"), recovery.region]] : [];
 
 /** Before a deployment, so that it cannot replace a table; after it, for a stack that it made. */
 const protectData = async (data: string, settings: StageSettings): Promise<void> => {
@@ -50,32 +77,38 @@ const deletion = (stack: string): string =>
 const unprotection = (stack: string, region?: string): string =>
   `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stack}${region === undefined ? "" : ` --region ${region}`}`;
 
+const namesOf = (places: readonly Place[]): string => places.map(([name]) => name).join(" and ");
+
+const unprotections = (places: readonly Place[]): string =>
+  places.map(([name, region]) => unprotection(name, region)).join(" && ");
+
 /** Deletes all stacks of a stage. Refuses if one is protected: the others would be gone already. */
 export const destroyStage = async (stage: string, settings: StageSettings, cdk: StageCdk): Promise<number> => {
-  const { recovery } = settings;
-  const places: readonly (readonly [name: string, region?: string])[] = [
+  const { egress, recovery } = settings;
+  const places: readonly Place[] = [
     [stackName(stage, "Data")],
     [stackName(stage, "Network")],
     [stackName(stage, "Administrator")],
-    ...(recovery ? [[stackName(stage, "Recovery"), recovery.region] as const] : []),
+    ...recoveryOf(stage, settings),
   ];
-  const stacks = await Promise.all(places.map(([name, region]) => deployedStack(name, region)));
+  const stacks = await Promise.all(places.map(([name, region]) => existingStack(name, region)));
   const guarded = places.filter((_, index) => stacks[index]?.EnableTerminationProtection);
   if (guarded.length > 0) {
-    const commands = guarded.map(([name, region]) => unprotection(name, region));
     throw new SettingsError(
-      `${guarded.map(([name]) => name).join(" and ")} must not be deleted by mistake. If you mean it, run first: ${commands.join(" && ")}`,
+      `${namesOf(guarded)} must not be deleted by mistake. If you mean it, run first: ${unprotections(guarded)}`,
     );
   }
   const code = await cdk("destroy", "--all");
   if (code === 0) {
     const kept = sells(settings) ? ", the identity key, the bucket of the trail of direct access" : "";
     const copies = settings.auditCopy ? ", the bucket of auditCopy" : "";
-    const addresses = settings.egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
+    const addresses = egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
     const vaults = recovery ? ", and the backup vaults of both regions" : "";
     console.log(
       `Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys${kept}${copies}${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
     );
+    // The app of a stage that left its network has no such stack.
+    if (egress.kind !== "nat-gateway" && stacks[1]) printUnusedNetwork(stage);
   }
   return code;
 };

@@ -10,9 +10,20 @@ import type { StageSettings } from "../../infra/stage-settings.ts";
 
 /** A deployed stack; undefined if there is none, or if only its failed creation is left, which the CDK deletes. */
 export const deployedStack = (name: string, region?: string): Promise<Stack | undefined> =>
+  stackWith(/^(CREATE_COMPLETE|UPDATE_|IMPORT_)/, name, region);
+
+/** What a failed creation has left. */
+export const failedCreation = (name: string, region?: string): Promise<Stack | undefined> =>
+  stackWith(/^ROLLBACK_(COMPLETE|FAILED)$/, name, region);
+
+/** A stack in whatever state. */
+export const existingStack = (name: string, region?: string): Promise<Stack | undefined> =>
+  stackWith(/./, name, region);
+
+const stackWith = (status: RegExp, name: string, region: string | undefined): Promise<Stack | undefined> =>
   ask(async (client) => {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch(noneIfAbsent);
-    return Stacks.find(({ StackStatus = "" }) => /^(CREATE_COMPLETE|UPDATE_|IMPORT_)/.test(StackStatus));
+    return Stacks.find(({ StackStatus = "" }) => status.test(StackStatus));
   }, region);
 
 const noneIfAbsent = (error: unknown): { Stacks?: Stack[] } => {

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
-import { deployStage, destroyStage } from "../../../../tools/deploy/deploy-stage.ts";
+import { deployAdministrator, deployStage, destroyStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
 
 /** Goal: stacks change in an order that CloudFormation accepts, and what keeps state is protected before and after. */
@@ -127,9 +128,41 @@ describe("deployStage", () => {
   });
 
   test("the remains of a failed creation have no stack policy", async () => {
-    deployed = { "Prod-Data": { status: "ROLLBACK_COMPLETE" } };
+    deployed = { "Prod-Data": { status: "ROLLBACK_COMPLETE", isProtected: false } };
     await deployStage("prod", prodWith({}), cdkThatEnds(1));
     expect(events).toEqual(["deploy Prod-Service"]);
+  });
+
+  // The CDK protects a stack when it has made the change set of its creation, and cannot delete it if that then fails.
+  test.each([
+    ["Prod-Data", "ROLLBACK_COMPLETE", ""],
+    ["Prod-Network", "ROLLBACK_FAILED", ""],
+    ["Prod-Recovery", "ROLLBACK_COMPLETE", " --region eu-west-1"],
+  ])(
+    "a deployment is refused while the remains of %s are protected, with the command that lifts it",
+    async (name, status, place) => {
+      deployed = { [name]: { status } };
+      const settings = prodWith({ recovery: { region: "eu-west-1" } });
+      const command = `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${name}${place}`;
+      const sentence = `The creation of ${name} failed, and what is left is protected from deletion, so that it cannot be made again. Run first: ${command}. Nothing was changed.`;
+      await expect(deployStage("prod", settings, cdkThatEnds(0))).rejects.toThrow(new SettingsError(sentence));
+      expect(events).toEqual([]);
+      if (name === "Prod-Data") expect(readFileSync("docs/deployment.md", "utf8")).toContain(`| \`${sentence}\` |`);
+    },
+  );
+
+  test("the administrator's deployment is refused while the remains of its own stack are protected", async () => {
+    deployed = { "Prod-Administrator": { status: "ROLLBACK_COMPLETE" } };
+    await expect(deployAdministrator("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
+      /^The creation of Prod-Administrator failed/,
+    );
+    expect(events).toEqual([]);
+  });
+
+  test("the remains of a network that the stage no longer needs hold nothing up", async () => {
+    deployed = { "Sandbox-Network": { status: "ROLLBACK_COMPLETE" } };
+    expect(await deployStage("sandbox", settingsOf("sandbox", stages), cdkThatEnds(0))).toBe(0);
+    expect(events).toEqual(["deploy Sandbox-Service"]);
   });
 
   test("the service leaves a zone before the network gives it up", async () => {
@@ -215,6 +248,21 @@ describe("destroyStage", () => {
       "Prod-Administrator": "us-east-1",
       "Prod-Recovery": "eu-west-1",
     });
+  });
+
+  test("a stage is refused while the remains of a failed creation are protected", async () => {
+    deployed = { "Prod-Data": { isProtected: false }, "Prod-Network": { status: "ROLLBACK_COMPLETE" } };
+    await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
+      /^Prod-Network must not be deleted by mistake\./,
+    );
+    expect(events).toEqual([]);
+  });
+
+  test("destroy prints how to delete a network that the stage has left, because the app has no such stack", async () => {
+    deployed = { "Sandbox-Network": { natGateways: 2, isProtected: false } };
+    expect(await destroyStage("sandbox", settingsOf("sandbox", stages), cdkThatEnds(0))).toBe(0);
+    expect(printed).toContain("Not deleted: Sandbox-Network, which Sandbox-Service no longer uses");
+    expect(printed).toContain("aws cloudformation delete-stack --stack-name Sandbox-Network");
   });
 
   // It imports from the others, so it is deleted first: CloudFormation would refuse in the middle of `cdk destroy`.

@@ -10,7 +10,11 @@ import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
 import { FAKE_ACCOUNT, startFakeAws } from "../../../builders/fake-aws.ts";
 
 /** Goal: what is wrong about a stage or its credentials ends in one sentence, before the CDK runs or AWS is changed. */
-const aws = await startFakeAws();
+const aws = await startFakeAws(({ Action, StackName }) =>
+  Action === "DescribeStacks"
+    ? { error: "ValidationError", message: `Stack with id ${StackName} does not exist` }
+    : undefined,
+);
 afterAll(() => aws.stop());
 
 const keys = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env" };
@@ -75,7 +79,9 @@ test("deploy --administrator deploys what people may do, and nothing else; other
   aws.enter({ ...keys, AWS_REGION: "eu-west-1" });
   expect(await runStageCommand(["deploy", "--stage", "prod", "--administrator"], { known, cdk })).toBe(0);
   expect(ran).toEqual([["deploy", "Prod-Administrator", "--exclusively", "--context", "stage=prod"]]);
-  expect(otherRequests()).toEqual([]);
+  expect(otherRequests().map(({ Action, StackName }) => [Action, StackName])).toEqual([
+    ["DescribeStacks", "Prod-Administrator"],
+  ]);
   expect(await refusalOf(["destroy", "--stage", "prod", "--administrator"])).toBe(
     "--administrator is an option of deploy only.",
   );
