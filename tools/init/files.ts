@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
 import { stages } from "../../stages.ts";
 
@@ -50,16 +51,20 @@ const PACKAGE = z
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** The scripts that the documentation names. */
-const scripts = Object.fromEntries(
-  ["admin", "synth", "diff", "deploy", "destroy", "templates", "acceptance", "costs"].map((name) => [
-    name,
-    `airtime ${name}`,
-  ]),
-);
+/** The scripts that the documentation names. The shell of `start` is replaced, so that Ctrl-C reaches the service. */
+const scripts: Readonly<Record<string, string>> = {
+  start: "exec airtime start",
+  ...Object.fromEntries(
+    ["admin", "synth", "diff", "deploy", "destroy", "templates", "acceptance", "costs"].map((name) => [
+      name,
+      `airtime ${name}`,
+    ]),
+  ),
+};
 
-const manifest = (present: string) =>
-  z.looseObject({ dependencies: z.optional(z.record(z.string(), z.string())) }).parse(JSON.parse(present));
+const texts = z.optional(z.record(z.string(), z.string()));
+
+const manifest = (present: string) => z.looseObject({ dependencies: texts, scripts: texts }).parse(JSON.parse(present));
 
 /** What a clone of the repository needs besides the files that are made. `present` is the package.json that npm has made. */
 export const whatToCommit = (present: string): string => {
@@ -71,8 +76,18 @@ export const whatToCommit = (present: string): string => {
   return `Commit package-lock.json${archive === undefined ? "" : ` and ${archive}`} too, and none of node_modules, cdk.out and .local.`;
 };
 
+/** Throws a SettingsError if the repository's own package.json has another script of a name that is needed. */
+export const assertFree = (present: string): void => {
+  const { scripts: own = {} } = manifest(present);
+  const taken = Object.keys(scripts).filter((name) => (own[name] ?? scripts[name]) !== scripts[name]);
+  if (taken.length === 0) return;
+  throw new SettingsError(
+    `package.json has a script ${taken.join(" and ")} already, which would be replaced. Nothing was changed.`,
+  );
+};
+
 const packageJson = (folder: string, present: string): string => {
-  const { dependencies = {}, ...others } = manifest(present);
+  const { dependencies = {}, scripts: own = {}, ...others } = manifest(present);
   return json({
     "//": [
       "name, private: this repository is no package and is never published.",
@@ -86,8 +101,7 @@ const packageJson = (folder: string, present: string): string => {
     private: true,
     ...others,
     type: "module",
-    // The shell is replaced, so that Ctrl-C reaches the service.
-    scripts: { start: "exec airtime start", ...scripts },
+    scripts: { ...own, ...scripts },
     dependencies: { [PACKAGE.name]: PACKAGE.version, ...dependencies },
   });
 };
@@ -100,7 +114,8 @@ const stagesFile = (answers: Answers): string => {
     ...questions.map(({ name, example }) => [example, answers[name]] as const),
   ];
   return replaced.reduce(
-    (text, [example, answer]) => text.replaceAll(JSON.stringify(example), JSON.stringify(answer)),
+    // By a function: `$` has a meaning in a text that replaces another.
+    (text, [example, answer]) => text.replaceAll(JSON.stringify(example), () => JSON.stringify(answer)),
     readFileSync(join(projectRoot, "stages.ts"), "utf8"),
   );
 };

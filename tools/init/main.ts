@@ -4,7 +4,7 @@ import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { usage, usageError } from "../usage/usage.ts";
-import { type Answers, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
+import { type Answers, assertFree, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
 
 /** `airtime init`: makes a repository's four files in this folder. */
 
@@ -48,9 +48,10 @@ const main = async (): Promise<void> => {
   if (!existsSync(manifest)) {
     throw new SettingsError("There is no package.json here: npm install the service's package in this folder first.");
   }
+  const present = readFileSync(manifest, "utf8");
+  assertFree(present);
   const answers = await readAnswers();
   assertValid(answers);
-  const present = readFileSync(manifest, "utf8");
   const files = repositoryFiles(folder, answers, present);
   const others = [...files.keys()].filter((path) => path !== "package.json" && existsSync(join(folder, path)));
   if (others.length > 0) throw new SettingsError(`There is ${others.join(" and ")} already. Nothing was changed.`);

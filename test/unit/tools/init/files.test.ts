@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
-import { type Answers, assertValid, questions, repositoryFiles, whatToCommit } from "../../../../tools/init/files.ts";
+import {
+  type Answers,
+  assertFree,
+  assertValid,
+  questions,
+  repositoryFiles,
+  whatToCommit,
+} from "../../../../tools/init/files.ts";
 
 const answers: Answers = {
   "upstream-url": "https://api.upstream.example/v1",
@@ -32,6 +39,25 @@ describe("airtime init", () => {
     for (const name of commands) {
       expect(made.scripts[name]).toBe(scripts[name].replace("node tools/airtime/main.ts", "airtime"));
     }
+  });
+
+  test("package.json keeps the scripts of the repository, and is refused if one has a name that is needed", () => {
+    const own = JSON.stringify({ scripts: { lint: "eslint .", admin: "airtime admin" } });
+    expect(() => assertFree(own)).not.toThrow();
+    const made = JSON.parse(repositoryFiles("/home/ada/shop", answers, own).get("package.json") ?? "");
+    expect(made.scripts).toMatchObject({ lint: "eslint .", deploy: "airtime deploy" });
+    expect(() => assertFree(JSON.stringify({ scripts: { start: "vite", deploy: "sls deploy" } }))).toThrow(
+      new SettingsError(
+        "package.json has a script start and deploy already, which would be replaced. Nothing was changed.",
+      ),
+    );
+  });
+
+  test("stages.ts has an answer as it was given, also with what replaceAll would read as a pattern", () => {
+    const url = "https://api.upstream.example/$&/v1";
+    expect(
+      repositoryFiles("/home/ada/shop", { ...answers, "upstream-url": url }, installed).get("stages.ts"),
+    ).toContain(`upstreamBaseUrl: "${url}",`);
   });
 
   test("stages.ts has the answers in the place of every example, and nothing else differs from the committed one", () => {
