@@ -50,7 +50,8 @@ export const reconcileLedger = async (
   const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
-  const refunded = await refundAll(ledger, measured.abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
+  const abandoned = fromMovingStart(measured.abandoned, nowMs);
+  const refunded = await refundAll(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
   const { reconciled, mismatches, unreached } = await reconcileDue(ledger, reconcileDeadline);
   if (reconciled > 0) putMetrics({ LedgerMismatches: mismatches }, nowMs);
   return { open: measured.open, refunded, mismatches, unreached };
@@ -83,7 +84,10 @@ const measureOpen = async (ledger: Ledger, nowMs: number) => {
 
 const ABANDONED: Settlement = { status: "failed", failure: { code: "provider_timeout" } };
 
-/** Refunds checks one after the other while there is time; the next run refunds the others. */
+/**
+ * Refunds checks one after the other while there is time; the next run begins with others. A refund that cannot be written
+ * may take seconds: of its account no other check is tried in this run, so that those of other accounts have their turn.
+ */
 const refundAll = async (
   ledger: Ledger,
   checks: readonly Transaction[],
@@ -91,14 +95,19 @@ const refundAll = async (
   deadline: Deadline,
 ): Promise<number> => {
   let refunded = 0;
+  const notWritten = new Set<string>();
   for (const check of checks) {
     if (!hasTime()) break;
+    if (notWritten.has(check.account_id)) continue;
     try {
       const checkDeadline = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
       const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
       if (kind === "applied") refunded += 1;
-      if (kind === "indeterminate") log.error("identity_check.not_refunded", { transaction: check.pk });
+      if (kind !== "indeterminate") continue;
+      notWritten.add(check.account_id);
+      log.error("identity_check.not_refunded", { transaction: check.pk });
     } catch (error) {
+      notWritten.add(check.account_id);
       log.error("identity_check.not_refunded", { transaction: check.pk, ...errorFields(error) });
     }
   }

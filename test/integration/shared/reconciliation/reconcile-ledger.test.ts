@@ -205,6 +205,41 @@ describe("reconcileLedger", () => {
     expect((await run()).result).toMatchObject({ open: 2, refunded: 2 });
   });
 
+  test("checks whose refunds take the time of each run keep no other from being refunded", async () => {
+    const busy = [await anAccount(), await anAccount()];
+    for (const accountId of [...busy, ...busy, await anAccount()]) {
+      await ledger.anOpenTransaction(accountId, { type: "nin_verification", created_at: isoTime(ledger.nowMs) });
+      ledger.nowMs += 1;
+    }
+    for (const accountId of busy) {
+      await ledger.tables.db.delete({ TableName: ledger.table, Key: { pk: walletPk(accountId) } });
+    }
+    proxy.fault = ({ operation, body }) => {
+      const isBusy = busy.some((accountId) => body.includes(walletPk(accountId)));
+      if (operation === "TransactWriteItems" && isBusy) ledger.nowMs += 16_000;
+      return undefined;
+    };
+    let refunded = 0;
+    for (let minute = 0; minute < 5; minute += 1) {
+      ledger.nowMs = NOON_MS + DAY_MS + minute * MINUTE_MS;
+      refunded += (await run()).result.refunded;
+    }
+    expect(refunded).toBe(1);
+  });
+
+  test("of an account whose refund cannot be written, a run tries no other", async () => {
+    const [busy, intact] = [await anAccount(), await anAccount()];
+    for (const accountId of [busy, busy, busy, intact]) {
+      await ledger.anOpenTransaction(accountId, { type: "nin_verification", created_at: isoTime(ledger.nowMs) });
+      ledger.nowMs += 1;
+    }
+    await ledger.tables.db.delete({ TableName: ledger.table, Key: { pk: walletPk(busy) } });
+    ledger.nowMs += DAY_MS;
+    const { result, logged } = await run();
+    expect(result).toMatchObject({ open: 4, refunded: 1 });
+    expect(logged.match(/identity_check\.not_refunded/g)).toHaveLength(1);
+  });
+
   test("no reconciliation begins when 10 seconds are left to the function", async () => {
     const accountId = await anAccount();
     await run({ remainingMs: () => 10_000 });
