@@ -7,8 +7,12 @@ import * as z from "#zod";
 import { temporaryFolder } from "../../builders/cleanups.ts";
 
 /** Goal: the steps that only GitHub runs work. Method: each runs as its workflow has it; `gh` records its arguments. */
+const text = z.optional(z.string());
 const Workflow = z.object({
-  jobs: z.record(z.string(), z.object({ steps: z._default(z.array(z.object({ run: z.optional(z.string()) })), []) })),
+  jobs: z.record(
+    z.string(),
+    z.object({ environment: text, steps: z._default(z.array(z.object({ if: text, run: text })), []) }),
+  ),
 });
 
 /** The only step of a workflow with this text. */
@@ -58,6 +62,25 @@ test("a release tags the tested commit with the version of package.json", () => 
     ["api", "repos/shop/airtime/git/refs", ...tag],
   ]);
 });
+
+test.each([
+  ["deploy-stage.yml", "inputs.only-newest"],
+  ["../../tools/init/deploy.yml", undefined],
+])(
+  "the sandbox gets the newest commit of its branch, and no older one when an earlier run ends late or is run again: %s",
+  (workflow, condition) => {
+    const guard = step(workflow, "GITHUB_REF_NAME");
+    const env = { GITHUB_SHA: "0123abc", GITHUB_REF_NAME: "main" };
+    expect(runStep(guard, env, "0123abc")).toEqual([["api", "repos/shop/airtime/commits/main", "--jq", ".sha"]]);
+    folder = temporaryFolder();
+    expect(() => runStep(guard, env, "4567def")).toThrow("Command failed");
+    const { jobs } = Workflow.parse(parse(readFileSync(`.github/workflows/${workflow}`, "utf8")));
+    const guarded = Object.values(jobs).filter(({ steps }) => steps[0]?.run === guard);
+    expect(guarded.map(({ environment, steps }) => [environment, steps[0]?.if])).toEqual([
+      [condition === undefined ? "sandbox" : ["$", "{{ inputs.stage }}"].join(""), condition],
+    ]);
+  },
+);
 
 test("the bill of materials of a check has each package that is deployed, and no other", () => {
   runStep(step("check.yml", "airtime.cdx.json"));

@@ -23,7 +23,7 @@ const job = z.object({
   permissions: z.optional(permissions),
   "timeout-minutes": z.optional(z.number()),
   concurrency: z.optional(z.object({ group: z.string(), "cancel-in-progress": z.boolean() })),
-  with: z._default(z.record(z.string(), z.string()), {}),
+  with: z._default(z.record(z.string(), z.union([z.string(), z.boolean()])), {}),
   strategy: z.optional(z.object({ matrix: z.object({ include: z.array(z.record(z.string(), z.string())) }) })),
   steps: z._default(z.array(step), []),
 });
@@ -138,6 +138,8 @@ test("each stage is deployed in the GitHub environment of its name, after the te
       stage,
       role: `\${{ vars.${variable}_DEPLOY_ROLE }}`,
       region: `\${{ vars.${variable}_REGION }}`,
+      // A person who approves decides which commit prod gets.
+      ...(stage !== "prod" && { "only-newest": true }),
     });
   }
   expect([deployments.sandbox?.needs, deployments.prod?.needs]).toEqual(["check", "sandbox"]);
