@@ -147,7 +147,7 @@ export const applyUpstreamEventSpec = {
       UpdateItem: ["transaction", "wallet", "key-usage", "event", "upstream-reference"],
     },
   },
-  queries: ["by_upstream_reference", "by_open"],
+  queries: ["by_upstream_reference", "by_phone"],
   environment: ["LEDGER_TABLE", "OUTCOMES_QUEUE_URL", "UPSTREAM_COSTS", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
   impact: "Transactions stay `processing` and refunds wait: outcomes stay in their queue.",
 } as const satisfies FunctionSpec;

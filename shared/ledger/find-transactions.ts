@@ -5,7 +5,15 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, type IndexKey, type OpenKey, openKeys, queryPhone, type TimeRange } from "./query-index.ts";
+import {
+  ALL_TIMES,
+  type IndexKey,
+  type OpenKey,
+  openKeys,
+  phoneOrderKeys,
+  queryPhone,
+  type TimeRange,
+} from "./query-index.ts";
 import { ledgerIndexes, transactionList, transactionPk } from "./schema.ts";
 import { pkOfReference, referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -120,6 +128,16 @@ export const findByPhone = async (
  */
 export const openTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> =>
   stillOpen(await readTransactions(ledger, await openKeys(ledger, range)));
+
+/** The same of the orders for one phone number alone: of all numbers there are many while the upstream does not answer. */
+export const openOrdersFor = async (
+  ledger: Ledger,
+  phoneKey: string,
+  range: TimeRange,
+): Promise<readonly Transaction[]> => {
+  const transactions = await readTransactions(ledger, await phoneOrderKeys(ledger, phoneKey, range));
+  return stillOpen(transactions).filter(({ mode }) => mode === "live");
+};
 
 /**
  * Of these keys the transactions that are still open, for what is done with each by itself: one of a later release's form,

@@ -172,6 +172,10 @@ export async function* listKeyBatches(
   for await (const page of pagesOf(queryList, table, list, range)) yield* keyBatches(page);
 }
 
+/** The keys of the orders for the phone number that has this key, oldest first. */
+export const phoneOrderKeys = (table: Table, phoneKey: string, range: TimeRange): Promise<readonly IndexKey[]> =>
+  allOf(queryPhone, table, phoneKey, range);
+
 /** The keys of live transactions that are `processing`, oldest first. */
 export const openKeys = async (table: Table, range: TimeRange): Promise<readonly OpenKey[]> => {
   const keys: OpenKey[] = [];

@@ -50,7 +50,7 @@ const enqueueMessage = z.object({
 });
 export type EnqueueMessage = z.infer<typeof enqueueMessage>;
 
-/** An upstream event. Its phone number is an HMAC, and a masked number for operators. */
+/** An upstream event. Its phone number is the key by which orders for it are found, and a masked number for operators. */
 const eventMessage = z.object({
   kind: z.literal("event"),
   /** Set by the receiver, not read from the event. */
@@ -65,7 +65,7 @@ const eventMessage = z.object({
   /** Absent if none was sent, or if it is not a whole number of kobo. */
   amount_kobo: z.optional(koboSchema),
   type: z.optional(z.string()),
-  phone: z.optional(z.object({ hmac: z.string(), masked: z.string() })),
+  phone: z.optional(z.object({ key: z.string(), masked: z.string() })),
 });
 export type EventMessage = z.infer<typeof eventMessage>;
 

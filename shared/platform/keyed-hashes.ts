@@ -23,7 +23,7 @@ export type KeyedHashes = {
   }) => string;
   /** A hash of what an account buys for whom: a purchase that is like an earlier one has the same. */
   readonly purchaseHash: (fields: readonly string[]) => string;
-  /** Finds the orders for a phone number. */
+  /** Finds the orders for a phone number, and those that an event may be about. */
   readonly phoneKey: (phoneNumber: string) => string;
   /** Compares the recipients of orders with those of the upstream's statement. */
   readonly recipientHash: (phoneNumber: string) => string;
@@ -31,8 +31,8 @@ export type KeyedHashes = {
   readonly keyHash: () => string;
   /** Hashes of the order's fields, which distinguish a replay from a conflict. */
   readonly fingerprints: (fields: readonly string[]) => Hashes;
-  /** Hashes of a phone number or an event, kept in its place. Those of identity checks have a key of their own. */
-  readonly valueHashes: (kind: string, value: string) => Hashes;
+  /** A hash of an event that cannot be read, kept in its place. */
+  readonly valueHash: (kind: string, value: string) => string;
   /** Authenticate a message of the outcomes queue. */
   readonly messageMacs: (fields: readonly string[]) => Hashes;
   /** Authenticate where a list continues. */
@@ -100,7 +100,7 @@ const createKeyedHashes = (versions: ReferenceKeyVersions, clock: Clock): KeyedH
     recipientHash: (phoneNumber) => byFirst("value", ["recipient", phoneNumber]).toString("base64url"),
     keyHash: () => byFirst("key", []).toString("base64url"),
     fingerprints: (fields) => byEach(always, "order", fields, ID_BYTES),
-    valueHashes: (kind, value) => byEach(always, "value", [kind, value]),
+    valueHash: (kind, value) => hmac(versionInUse(versions, clock()), "value", [kind, value]).toString("base64url"),
     messageMacs: (fields) => byEach(isAccepted, "message", fields),
     cursorMacs: (fields) => byEach(isAccepted, "cursor", fields),
   };

@@ -24,7 +24,7 @@ export const hasValidMac = ({ messageMacs }: KeyedHashes, { mac, ...event }: Eve
 const macFieldsOf = (event: UnsignedEvent): readonly string[] => {
   const { kind, mode, received_at, reference, status, amount_kobo, type, phone, ...others } = event;
   others satisfies Record<string, never>;
-  const values = [kind, mode, received_at, reference, status, amount_kobo, type, phone?.hmac, phone?.masked];
+  const values = [kind, mode, received_at, reference, status, amount_kobo, type, phone?.key, phone?.masked];
   // In JSON an absent value (null) differs from every string.
   return values.map((value) => JSON.stringify(value ?? null));
 };

@@ -1,9 +1,9 @@
-import { openTransactions } from "../ledger/find-transactions.ts";
+import { openOrdersFor } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isQueuedOrder, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { EventMessage } from "../orders/outcome-message.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { EventReason } from "./stored-event.ts";
 
 /** How much older than the event a matched order may be. */
@@ -20,26 +20,19 @@ export type HeuristicMatch =
  * docs/interface.md 17.D6.
  */
 export const findHeuristicMatch = async (
-  deps: {
-    readonly ledger: Ledger;
-    readonly keyedHashes: () => Promise<KeyedHashes>;
-    readonly costs: UpstreamCosts;
-  },
+  deps: { readonly ledger: Ledger; readonly costs: UpstreamCosts },
   event: EventMessage,
 ): Promise<HeuristicMatch> => {
   if (event.status === "failed") return { kind: "none", reason: "unknown_failure" };
-  const { valueHashes } = await deps.keyedHashes();
-  const open = await openTransactions(deps.ledger, { from: "0000", to: event.received_at });
+  if (event.phone === undefined) return { kind: "none", reason: "no_candidate" };
+  const open = await openOrdersFor(deps.ledger, event.phone.key, { from: ALL_TIMES.from, to: event.received_at });
   const sent = open.filter((transaction) => wasSentBy(transaction, event.received_at));
   const [transaction, ...others] = sent.filter(
-    ({ upstream_reference, type, phone_number, ...priced }) =>
+    ({ upstream_reference, type, ...priced }) =>
       upstream_reference === undefined &&
       type === event.type &&
       event.amount_kobo !== undefined &&
-      isExpectedAmount(deps.costs, priced, event.amount_kobo) &&
-      phone_number !== undefined &&
-      event.phone !== undefined &&
-      valueHashes("phone_number", phone_number).includes(event.phone.hmac),
+      isExpectedAmount(deps.costs, priced, event.amount_kobo),
   );
   if (others.length > 0) return { kind: "none", reason: "several_candidates" };
   // An older order also counts as a candidate above: the event may be about either.

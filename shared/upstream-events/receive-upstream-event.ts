@@ -36,7 +36,7 @@ export const receiveUpstreamEvent =
       const message: UnreadableMessage = {
         kind: "unreadable_event",
         mode: "live",
-        digest: hashes.valueHashes("upstream_event", JSON.stringify(input))[0],
+        digest: hashes.valueHash("upstream_event", JSON.stringify(input)),
         ...(upstreamReference !== undefined && { reference: upstreamReference }),
         problem,
       };
@@ -55,7 +55,7 @@ export const receiveUpstreamEvent =
       ...(type !== undefined && { type }),
       ...(amountKobo !== undefined && amountKobo !== "unreadable" && { amount_kobo: amountKobo }),
       ...(phoneNumber !== undefined && {
-        phone: { hmac: hashes.valueHashes("phone_number", phoneNumber)[0], masked: comparablePhone(phoneNumber) },
+        phone: { key: hashes.phoneKey(phoneNumber), masked: comparablePhone(phoneNumber) },
       }),
     };
     await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(hashes, event) } : event, 0, deadline);

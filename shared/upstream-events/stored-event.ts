@@ -92,9 +92,9 @@ export const receivedAt = (event: StoredEvent): string =>
 /** Whether it reports a status. */
 export const isReadable = (event: StoredEvent): event is ReadableEvent => "says" in event;
 
-/** What an event, or the answer to a lookup, reports. Only an event has the hash of a phone number. */
+/** What an event, or the answer to a lookup, reports. Only an event has the key of a phone number. */
 export type ReportedOrder = Pick<EventMessage, "reference" | "status" | "amount_kobo" | "type"> & {
-  readonly phone?: { readonly hmac?: string; readonly masked: string } | undefined;
+  readonly phone?: { readonly key?: string; readonly masked: string } | undefined;
 };
 
 /** Stores an event for the operator. A duplicate changes nothing. `claim`: of the sending that it is a case of. */
@@ -235,8 +235,7 @@ export const latestEvents = async (ledger: Ledger): Promise<readonly StoredEvent
 export const storedEventPk = (
   { reference, status, amount_kobo, type, phone }: ReportedOrder | EventMessage,
   claim?: string,
-): string =>
-  eventPk(hashOf([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null, claim ?? null]));
+): string => eventPk(hashOf([reference, status, amount_kobo ?? null, type ?? null, phone?.key ?? null, claim ?? null]));
 
 const hashOf = (values: readonly unknown[]): string =>
   createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, HASH_LENGTH);

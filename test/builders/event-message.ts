@@ -24,7 +24,7 @@ export const anUnauthenticatedEvent = async ({
   phoneNumber = aPhoneNumber(),
   ...changes
 }: EventChanges = {}): Promise<UnsignedEvent> => {
-  const { valueHashes } = await keyedHashes();
+  const { phoneKey } = await keyedHashes();
   return {
     kind: "event",
     mode: "live",
@@ -33,7 +33,7 @@ export const anUnauthenticatedEvent = async ({
     status: "success",
     amount_kobo: koboFromNaira(500),
     type: "data",
-    phone: { hmac: valueHashes("phone_number", phoneNumber)[0], masked: "0803****567" },
+    phone: { key: phoneKey(phoneNumber), masked: "0803****567" },
     ...changes,
   };
 };
@@ -56,7 +56,7 @@ export const aTransactionPk = async (mode: "live" | "test" = "live"): Promise<st
 /** An open order for 500 NGN, made 30 s before noon, of an account that had 2,000 NGN. */
 export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transaction> = {}) => {
   const accountId = await ledger.aWallet(2_000);
-  const transaction = aTransaction({
+  const order = aTransaction({
     pk: newTransactionPk(),
     list_key: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
@@ -64,6 +64,8 @@ export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transac
     created_at: isoTime(NOON_MS - 30_000),
     ...changes,
   });
+  const { phoneKey } = await keyedHashes();
+  const transaction = order.phone_number === undefined ? order : { ...order, phone_key: phoneKey(order.phone_number) };
   expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return {
     transaction,

@@ -26,7 +26,7 @@ export const derivedValues = async (): Promise<Readonly<Record<string, string>>>
     "index key of a phone number": keyed.phoneKey("08031234567"),
     "hash of a recipient": keyed.recipientHash("08031234567"),
     "hash of the reference key": keyed.keyHash(),
-    "hash of a value": keyed.valueHashes("event", "example")[0],
+    "hash of a value": keyed.valueHash("event", "example"),
     "MAC of a message": keyed.messageMacs(fields)[0],
     "MAC of a cursor": keyed.cursorMacs(fields)[0],
     "hash of an API key": hashApiKey("example"),

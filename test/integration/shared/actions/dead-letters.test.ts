@@ -67,7 +67,7 @@ test("the list has the number, the oldest age and what each message is about, an
   const transaction = aTransaction({ pk: transactionPk("1".padStart(26, "0")) });
   await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
   const event = { kind: "event", mode: "live", received_at: "2026-11-21T12:00:00.000Z", reference: "U-1" };
-  const phone = { hmac: "secret-hmac", masked: "0803****567" };
+  const phone = { key: "secret-key", masked: "0803****567" };
   await giveUp(deadLettersOf("outcomes"), { ...event, status: "failed", phone });
   await giveUp(deadLettersOf("outcomes"), "not JSON 08031234567");
   const unmade = aTransaction({ phone_number: "*********67", description: "MTN 1GB data for *********67" });
@@ -102,7 +102,7 @@ test("the list has the number, the oldest age and what each message is about, an
     ["transaction.updated", referenceOf(transaction)],
     ["wallet.low", expect.stringMatching(/^evt_[0-9a-f]{32}$/)],
   ]);
-  expect(JSON.stringify(await list())).not.toMatch(/secret-hmac|0803|balance|MTN/);
+  expect(JSON.stringify(await list())).not.toMatch(/secret-key|0803|balance|MTN/);
 });
 
 test("a stage's list also has what its stream and its schedules gave up, with AWS's reason", async () => {

@@ -606,7 +606,7 @@ describe("needs another person", () => {
     const order = await ledger.anOrder({ pk: await aTransactionPk(), amount_kobo: koboFromNaira(900) });
     const upstreamReference = `U-${randomUUID()}`;
     const reported = { reference: upstreamReference, status: "failed", type: "airtime" } as const;
-    const phone = { hmac: "h", masked: "0909****111" };
+    const phone = { key: "h", masked: "0909****111" };
     const event = { ...reported, phone, amount_kobo: koboFromNaira(100) };
     await recordEvent(ledger.ledgerAt(), event, "no_candidate");
     const events = await listEvents(ledger.ledgerAt(), "0000");

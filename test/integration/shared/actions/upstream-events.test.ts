@@ -30,7 +30,7 @@ const openEvents = async () => {
     const reference = `U-${randomUUID()}`;
     const event: EventMessage = {
       ...{ kind: "event", mode: "live", received_at: isoTime(NOON_MS), reference, status: "success" },
-      ...{ type: "data", amount_kobo: koboFromNaira(500), phone: { hmac: "h", masked: "0803****567" } },
+      ...{ type: "data", amount_kobo: koboFromNaira(500), phone: { key: "h", masked: "0803****567" } },
       ...changes,
     };
     await recordEvent(operator.ledgerAt(), event, "no_candidate", transactionPk);

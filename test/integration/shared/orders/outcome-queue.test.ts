@@ -29,7 +29,7 @@ const event: OutcomeMessage = {
   status: "success",
   amount_kobo: koboSchema.parse(500_00),
   type: "data",
-  phone: { hmac: "h", masked: "0803****567" },
+  phone: { key: "h", masked: "0803****567" },
 };
 
 const unreadable: OutcomeMessage = {
@@ -74,7 +74,7 @@ describe("the outcomes queue", () => {
     ["that is an event of test mode", { ...event, mode: "test" }],
     ["that is an event whose status is neither success nor failed", { ...event, status: "processing" }],
     ["with half a kobo", { ...event, amount_kobo: 0.5 }],
-    ["with a phone number that has no masked form", { ...event, phone: { hmac: "h" } }],
+    ["with a phone number that has no masked form", { ...event, phone: { key: "h" } }],
     ["with control characters in its problem", { ...unreadable, problem: "status \u001b[2J" }],
     ["with a problem of 201 characters", { ...unreadable, problem: "x".repeat(201) }],
     ["with a digest of another length", { ...unreadable, digest: "d" }],

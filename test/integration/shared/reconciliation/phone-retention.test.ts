@@ -188,7 +188,7 @@ describe("maskOldPhones", () => {
   test("the number of a stored event keeps its last two digits", async () => {
     const { db } = ledger;
     const event = { kind: "event", mode: "live", status: "success", type: "data" } as const;
-    const about = { received_at: isoTime(OLD_MS), reference: "U-1", phone: { hmac: "h", masked: "0803****567" } };
+    const about = { received_at: isoTime(OLD_MS), reference: "U-1", phone: { key: "h", masked: "0803****567" } };
     await recordEvent({ db, table: ledger.table, clock: () => OLD_MS }, { ...event, ...about }, "no_candidate");
     expect(await mask()).toBe(1);
     const { Items = [] } = await ledger.tables.db.scan({ TableName: ledger.table });

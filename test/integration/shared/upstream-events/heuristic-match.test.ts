@@ -46,6 +46,16 @@ test("a success is matched with the only order that fits, which gets the event's
   expect(await order.balance()).toBe(1_500);
 });
 
+test("a match reads the orders for the event's phone number, and no other open order", async () => {
+  const phoneNumber = aPhoneNumber();
+  for (const number of [aPhoneNumber(), phoneNumber]) await anOpenOrder(ledger, { phone_number: number });
+  const batchGet = vi.spyOn(ledger.db, "batchGet");
+  expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "matched" });
+  const read = batchGet.mock.calls.flatMap(([{ RequestItems }]) => RequestItems?.[ledger.table]?.Keys ?? []);
+  batchGet.mockRestore();
+  expect(read).toHaveLength(1);
+});
+
 test("an order made exactly 30 minutes before the event is matched, and a second event finds no order", async () => {
   const phoneNumber = aPhoneNumber();
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(30 * MINUTE_MS) });
@@ -356,8 +366,8 @@ const applyBeside = (event: EventMessage, { between, hidesMatch }: { between: ()
   db.middlewareStack.add(
     (next) => async (args) => {
       const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
-      // Before the list of open orders, which then lacks the first one.
-      if (index === "by_open") await between();
+      // Before the candidates, which then lack the first one.
+      if (index === "by_phone") await between();
       const output = await next(args);
       if (index === "by_upstream_reference" && hidesMatch) Object.assign(output.output, { Items: [] });
       return output;

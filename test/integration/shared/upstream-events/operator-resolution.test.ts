@@ -340,7 +340,7 @@ describe("matchEvent", () => {
 
   test("an event that differs from the order is refused with the differences, until the operator accepts them", async () => {
     const order = await operator.anOrder();
-    const phone = { hmac: "another", masked: "0805****555" };
+    const phone = { key: "another", masked: "0805****555" };
     const event = await anEvent("failed", undefined, { type: "airtime", amount_kobo: koboFromNaira(777), phone });
     const differences = [
       { field: "type", event: "airtime", transaction: "data" },
@@ -392,14 +392,14 @@ describe("matchEvent", () => {
   test.for([
     { fields: {}, isSame: true },
     { fields: { type: undefined }, isSame: true },
-    { fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
-    { fields: { phone: { hmac: "", masked: "0803****568" } }, isSame: false },
-    { fields: { phone: { hmac: "", masked: "0805****567" } }, isSame: false },
-    { phoneNumber: "*********67", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
-    { phoneNumber: "08*******67", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
-    { phoneNumber: "*********68", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: false },
-    { fields: { phone: { hmac: "", masked: "*********67" } }, isSame: true },
-    { fields: { phone: { hmac: "", masked: "*********68" } }, isSame: false },
+    { fields: { phone: { key: "", masked: "0803****567" } }, isSame: true },
+    { fields: { phone: { key: "", masked: "0803****568" } }, isSame: false },
+    { fields: { phone: { key: "", masked: "0805****567" } }, isSame: false },
+    { phoneNumber: "*********67", fields: { phone: { key: "", masked: "0803****567" } }, isSame: true },
+    { phoneNumber: "08*******67", fields: { phone: { key: "", masked: "0803****567" } }, isSame: true },
+    { phoneNumber: "*********68", fields: { phone: { key: "", masked: "0803****567" } }, isSame: false },
+    { fields: { phone: { key: "", masked: "*********67" } }, isSame: true },
+    { fields: { phone: { key: "", masked: "*********68" } }, isSame: false },
     { fields: { amount_kobo: koboFromNaira(490) }, isSame: false },
     { fields: { type: "airtime" }, isSame: false },
   ])(

@@ -79,7 +79,7 @@ test("copies of an event are stored once, and the first one's reason stays", asy
 });
 
 test("events of one reference that differ in status, type, amount or phone number are stored separately", async () => {
-  const event = await anUnauthenticatedEvent({ phone: { hmac: "one", masked: "0803****567" } });
+  const event = await anUnauthenticatedEvent({ phone: { key: "one", masked: "0803****567" } });
   const { amount_kobo: _amount, phone: _phone, ...bare } = event;
   const events: readonly EventMessage[] = [
     event,
@@ -88,7 +88,7 @@ test("events of one reference that differ in status, type, amount or phone numbe
     { ...event, type: "airtime" },
     { ...event, type: undefined },
     { ...event, amount_kobo: koboFromNaira(501) },
-    { ...event, phone: { hmac: "other", masked: "0803****567" } },
+    { ...event, phone: { key: "other", masked: "0803****567" } },
   ];
   for (const one of events) await recordEvent(ledger, one, REASON);
   expect(await storedUnder(event.reference)).toHaveLength(events.length);

@@ -67,7 +67,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   "apply-upstream-event": {
     Ledger: "BatchGetItem GetItem PutItem UpdateItem",
     "Ledger/index/by_upstream_reference": "Query",
-    "Ledger/index/by_open": "Query",
+    "Ledger/index/by_phone": "Query",
     OutcomesQueue: CONSUME,
     ReferenceKey: READ,
   },

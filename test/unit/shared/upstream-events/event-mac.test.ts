@@ -12,7 +12,7 @@ const event: UnsignedEvent = {
   status: "failed",
   amount_kobo: koboFromNaira(500),
   type: "data",
-  phone: { hmac: "h".repeat(43), masked: "0803****567" },
+  phone: { key: "h".repeat(43), masked: "0803****567" },
 };
 
 describe("hasValidMac", () => {
@@ -33,8 +33,8 @@ describe("hasValidMac", () => {
     ["status", { status: "success" }],
     ["amount", { amount_kobo: koboFromNaira(500.01) }],
     ["type", { type: "airtime" }],
-    ["phone number", { phone: { hmac: "i".repeat(43), masked: "0803****567" } }],
-    ["masked phone number", { phone: { hmac: "h".repeat(43), masked: "0803****568" } }],
+    ["phone number", { phone: { key: "i".repeat(43), masked: "0803****567" } }],
+    ["masked phone number", { phone: { key: "h".repeat(43), masked: "0803****568" } }],
   ])("an event whose %s was changed after its MAC is not authenticated", async (_field, changes) => {
     const hashes = await keyedHashes();
     expect(hasValidMac(hashes, { ...event, ...changes, mac: eventMac(hashes, event) })).toBe(false);

@@ -51,8 +51,8 @@ describe("an event of the upstream", () => {
   test.each([true, false])("an event is queued without its phone number (authenticated: %s)", async (trusted) => {
     const { answer, queued } = await update({}, trusted);
     expect(answer.data).toEqual({ outcome: "accepted" });
-    const { valueHashes } = await keyedHashes();
-    const phone = { hmac: valueHashes("phone_number", "08031234567")[0], masked: "0803****567" };
+    const { phoneKey } = await keyedHashes();
+    const phone = { key: phoneKey("08031234567"), masked: "0803****567" };
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
