@@ -207,6 +207,10 @@ export class OperatorPolicies extends Construct {
       .join("");
   }
 
+  /**
+   * Never reword a description: IAM keeps it for good, so that CloudFormation would replace the policy, and refuses that for one with
+   * a name. Source: AWS CloudFormation, "AWS::IAM::ManagedPolicy".
+   */
   private addPolicy(
     id: string,
     managedPolicyName: string,

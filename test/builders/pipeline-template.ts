@@ -43,7 +43,7 @@ const role = z.object({
   }),
 });
 
-const managedPolicy = z.object({ Properties: z.object({ PolicyDocument: document }) });
+const managedPolicy = z.object({ Properties: z.object({ Description: z.string(), PolicyDocument: document }) });
 
 const template = z.object({
   Resources: z.object({
@@ -67,6 +67,7 @@ export const readPipelineTemplate = () => {
   });
   const boundary = DeploymentPolicy.Properties.PolicyDocument.Statement;
   return {
+    descriptions: [DeploymentPolicy, DenialsPolicy].map(({ Properties }) => Properties.Description),
     deploy: roleOf(DeployRole),
     diff: roleOf(DiffRole),
     /** What CloudFormation may do, and no role of the stage may do more. */

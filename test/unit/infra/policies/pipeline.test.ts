@@ -19,7 +19,7 @@ import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
 
 /** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
-const { deploy, diff, boundary, deployment, denials } = readPipelineTemplate();
+const { descriptions, deploy, diff, boundary, deployment, denials } = readPipelineTemplate();
 
 /** The stacks that a pipeline deploys. */
 const deployedTemplates = (...variant: Parameters<typeof stackTemplates>) =>
@@ -168,6 +168,25 @@ test("permissionsBoundary puts the boundary on every role that a pipeline deploy
 
 test("the policies have at most the 6,144 characters of a managed policy", () => {
   for (const policy of [boundary, denials]) expect(JSON.stringify(policy).length).toBeLessThan(6_144);
+});
+
+test("the descriptions of policies with a name stay the same, because another one would replace the policy, which CloudFormation refuses", () => {
+  const template = stackTemplates("prod", {}).get(stackName("prod", "Administrator"));
+  const ofPeople = readTemplate(template)
+    .all("AWS::IAM::ManagedPolicy")
+    .map(({ Properties }) => Properties.Description);
+  expect([...descriptions, ...ofPeople]).toEqual([
+    "What CloudFormation may do for the stage, and the boundary of the stage's roles",
+    "What CloudFormation may never do for the stage",
+    "Read prod with the operator's commands",
+    "Operate prod: read, and change accounts, keys and money",
+    "Operate prod where its service does not answer: read",
+    "Operate prod where its service does not answer: change",
+    "Work with prod in the role finance",
+    "Work with prod in the role support",
+    "Work with prod in the role auditor",
+    "Work with prod in the role reader",
+  ]);
 });
 
 /** The denials that protect what an administrator deploys. */
