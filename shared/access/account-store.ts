@@ -10,7 +10,7 @@ import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
-import { operatorRetries, transact, transactOnce, type WriteResult } from "../ledger/transact.ts";
+import { operatorRetries, transactOnce, transactUnlessRefused, type WriteResult } from "../ledger/transact.ts";
 import { cancellationReasons } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import type { Secret } from "../platform/secrets.ts";
@@ -240,7 +240,8 @@ export const changeAnyAccount = (
       }
       return replaced;
     }
-    for (const keyWrite of keyWrites.slice(KEY_WRITES_MAX)) await writeSeparately(store, keyWrite);
+    // None of these may fail: an account has fewer active keys than one transaction has place for.
+    for (const { write } of keyWrites.slice(KEY_WRITES_MAX)) await transactUnlessRefused(store, [write]);
     return { kind: "done", result: withNextVersion(changed) };
   });
 };
@@ -255,13 +256,3 @@ const wasReplaced = async (
   { isCertain }: Pick<Exclude<WriteResult, { readonly kind: "written" }>, "isCertain">,
 ): Promise<boolean> =>
   !isCertain && isDeepStrictEqual(await findAccount(store, changed.account_id), withNextVersion(changed));
-
-/** None of these may fail: an account has fewer active keys than one transaction has place for. */
-const writeSeparately = async ({ db }: AccountTable, { keyId, write }: KeyWrite): Promise<void> => {
-  const result = await transact(db, [write], {
-    nextAttempt: operatorRetries(),
-    unansweredMax: 0,
-    about: { key: keyId },
-  });
-  if (result.kind !== "written" && result.kind !== "condition_failed") throw result.error;
-};

@@ -127,7 +127,7 @@ export const transact = async (
     readonly nextAttempt: NextAttempt;
     /** Indeterminate attempts that are followed by another. */
     readonly unansweredMax: number;
-    readonly about: Pick<LogFields<"ledger.write_indeterminate">, "write_token" | "key">;
+    readonly about: Pick<LogFields<"ledger.write_indeterminate">, "write_token">;
     /** Aborts the attempt that is in flight: it is indeterminate. */
     readonly abortSignal?: AbortSignal;
   },

@@ -220,7 +220,7 @@ export const logEvents = {
   },
   "ledger.write_indeterminate": {
     level: "warn",
-    fields: { write_token: "string?", key: "string?", ...thrown },
+    fields: { write_token: "string?", ...thrown },
     meaning: "A write to the ledger had no answer. It is sent again under the same token, so that it has one effect.",
     action: "None. Check DynamoDB if it repeats.",
   },
