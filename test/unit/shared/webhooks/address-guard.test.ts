@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
-import { type AddressRules, mayReach, parseEndpointUrl, splitList } from "../../../../shared/webhooks/address-guard.ts";
+import {
+  type AddressRules,
+  mayReach,
+  parseEndpointUrl,
+  splitList,
+  systemResolve,
+} from "../../../../shared/webhooks/address-guard.ts";
 
 const https = new URL("https://app.example.com/hook");
 const PUBLIC = "93.184.215.14";
@@ -10,6 +16,10 @@ const rules = (changes: Partial<AddressRules> = {}): AddressRules => ({
   refusedHosts: ["api.airtime.example", "upstream.example:8443", "Default.example:443"],
   resolve: async () => [PUBLIC],
   ...changes,
+});
+
+test("the system's resolver gives all addresses of a name as text", async () => {
+  expect(await systemResolve("127.0.0.1")).toEqual(["127.0.0.1"]);
 });
 
 test.each([
