@@ -48,26 +48,36 @@ export const sendQueuedOrders = async (
   }
 
   await sharePace(deps, lanes, unopened, nextRun);
-  const run: Run = {
+  const run: CountedRun = {
     deps,
     deadline,
     lastTurn: { remainingMs: () => deadline.remainingMs() - SEND_QUEUED_RESERVE_MS },
     plans: await currentPlans(deps),
     settle: createSequentialSettle(settleAsRead),
     notWritten: new Set(),
+    turns: { sent: 0, refunded: 0, unchanged: 0, not_written: 0 },
   };
-  const results = [...(await endDue(run, lanes)), ...(await endDueSetAside(run, setAside))];
+  await endDue(run, lanes);
+  await endDueSetAside(run, setAside);
   const orders = [...lanes.flatMap((lane) => [...lane.orders.values()]), ...setAside];
   if (await upstreamIsReady(deps, orders, deadline)) {
-    results.push(...(await sendInTurn(run, lanes)));
-    results.push(...(await sendSetAside(run, setAside, keys.wallets, lanes)));
+    await sendInTurn(run, lanes);
+    await sendSetAside(run, setAside, keys.wallets, lanes);
   }
   // Turns end with the upstream's limit, and refunds do not need it.
-  results.push(...(await endDue(run, lanes, { readsOn: true })));
+  await endDue(run, lanes, { readsOn: true });
   await endLanes(ledger, lanes);
   await sharePace(deps, lanes, unopened, nextRun);
-  const count = (result: TurnResult): number => results.filter((each) => each === result).length;
-  return { queued, sent: count("sent"), refunded: count("refunded") };
+  return { queued, sent: run.turns.sent, refunded: run.turns.refunded };
+};
+
+/** A run, and how often a turn of it had each result. */
+type CountedRun = Run & { readonly turns: Record<TurnResult, number> };
+
+const countTurn = async (run: CountedRun, order: QueuedOrder, inLane?: InLane): Promise<TurnResult> => {
+  const result = await takeTurn(run, order, inLane);
+  run.turns[result] += 1;
+  return result;
 };
 
 /**
@@ -158,60 +168,47 @@ const upstreamIsReady = async (
  * turn may begin any more. `readsOn`: beyond the pages that are read already, while their orders are due.
  */
 const endDue = async (
-  run: Run,
+  run: CountedRun,
   lanes: readonly Lane[],
   { readsOn = false }: { readonly readsOn?: boolean } = {},
-): Promise<readonly TurnResult[]> => {
-  const results: TurnResult[] = [];
+): Promise<void> => {
   const ended = mapInOrder(lanes, CONCURRENT_ACCOUNTS, (lane) => endDueInLane(run, lane, readsOn));
-  for await (const each of ended) results.push(...each);
-  return results;
+  for await (const _ of ended);
 };
 
-const endDueInLane = async (run: Run, lane: Lane, readsOn: boolean): Promise<readonly TurnResult[]> => {
-  const results: TurnResult[] = [];
+const endDueInLane = async (run: CountedRun, lane: Lane, readsOn: boolean): Promise<void> => {
   do {
     for (const [number, order] of lane.orders) {
       if (!isDue(run, order)) continue;
-      if (!(await mayEnd(run, order))) return results;
-      results.push(await end(run, order, { lane, number }));
+      if (!(await mayEnd(run, order))) return;
+      await end(run, order, { lane, number });
     }
   } while (readsOn && lane.orders.size === 0 && (await readMore(run.deps.ledger, lane)));
-  return results;
 };
 
-const end = async (run: Run, order: QueuedOrder, inLane?: InLane): Promise<TurnResult> => {
-  const result = await takeTurn(run, order, inLane);
-  if (result === "not_written") run.notWritten.add(order.account_id);
-  return result;
+const end = async (run: CountedRun, order: QueuedOrder, inLane?: InLane): Promise<void> => {
+  if ((await countTurn(run, order, inLane)) === "not_written") run.notWritten.add(order.account_id);
 };
 
-const endDueSetAside = async (run: Run, orders: readonly QueuedOrder[]): Promise<readonly TurnResult[]> => {
-  const results: TurnResult[] = [];
-  for (const order of orders) {
-    if (isDue(run, order) && (await mayEnd(run, order))) results.push(await end(run, order));
-  }
-  return results;
+const endDueSetAside = async (run: CountedRun, orders: readonly QueuedOrder[]): Promise<void> => {
+  for (const order of orders) if (isDue(run, order) && (await mayEnd(run, order))) await end(run, order);
 };
 
 const mayEnd = async ({ lastTurn, notWritten, deps: { gate } }: Run, order: QueuedOrder): Promise<boolean> =>
   lastTurn.remainingMs() > 0 && !notWritten.has(order.account_id) && (await gate.purchases()) === "on";
 
 /** Takes turns until no account has an order left, purchases are switched off, or no turn may begin any more. */
-const sendInTurn = async (run: Run, lanes: readonly Lane[]): Promise<readonly TurnResult[]> => {
+const sendInTurn = async (run: CountedRun, lanes: readonly Lane[]): Promise<void> => {
   const { ledger, gate } = run.deps;
   const ready = [...lanes];
-  const results: TurnResult[] = [];
   /** Turns that have not ended, and those of them whose requests have not begun. */
-  const [underWay, beginning] = [new Set<Promise<void>>(), new Set<Promise<void>>()];
+  const [underWay, beginning] = [new Set<Promise<unknown>>(), new Set<Promise<void>>()];
   const begin = (lane: Lane, number: number, order: QueuedOrder): void => {
     const begun = Promise.withResolvers<void>();
-    const turn = takeTurn(run, order, { lane, number, begun: begun.resolve })
-      .then((result) => void results.push(result))
-      .finally(() => {
-        underWay.delete(turn);
-        begun.resolve();
-      });
+    const turn = countTurn(run, order, { lane, number, begun: begun.resolve }).finally(() => {
+      underWay.delete(turn);
+      begun.resolve();
+    });
     underWay.add(turn);
     // Only now may the account's next order be claimed.
     const next = begun.promise.then(() => {
@@ -236,11 +233,10 @@ const sendInTurn = async (run: Run, lanes: readonly Lane[]): Promise<readonly Tu
   } finally {
     await Promise.all(underWay);
   }
-  return results;
 };
 
 /** Waits until the upstream takes another order; false if that is too late. More at once would be refused. */
-const mayBeginTurn = async ({ deps, lastTurn }: Run, underWay: ReadonlySet<Promise<void>>): Promise<boolean> => {
+const mayBeginTurn = async ({ deps, lastTurn }: Run, underWay: ReadonlySet<Promise<unknown>>): Promise<boolean> => {
   while (await waitForLimit(deps, lastTurn)) {
     if (underWay.size < Math.max(1, Math.min(CONCURRENT_SENDS, deps.upstream.requestsLeft("vtu")))) return true;
     await Promise.race(underWay);
@@ -266,25 +262,23 @@ const waitForLimit = async ({ upstream, gate }: SenderDeps, lastTurn: Deadline):
  * little of the upstream's limit.
  */
 const sendSetAside = async (
-  run: Run,
+  run: CountedRun,
   orders: readonly QueuedOrder[],
   wallets: readonly OpenKey[],
   lanes: readonly Lane[],
-): Promise<readonly TurnResult[]> => {
+): Promise<void> => {
   const drained = new Set(lanes.filter(({ queue }) => queueLength(queue) === 0).map(({ wallet }) => wallet.pk));
   const had = new Set(wallets.map(({ pk }) => pk).filter((pk) => !drained.has(pk)));
-  const results: TurnResult[] = [];
   for (const order of orders) {
     const wallet = walletPk(order.account_id);
     if (had.has(wallet) || isDue(run, order)) continue;
     had.add(wallet);
     if (!(await mayBeginTurn(run, NONE_UNDER_WAY)) || (await run.deps.gate.purchases()) === "off") break;
-    results.push(await takeTurn(run, order));
+    await countTurn(run, order);
   }
-  return results;
 };
 
-const NONE_UNDER_WAY: ReadonlySet<Promise<void>> = new Set();
+const NONE_UNDER_WAY: ReadonlySet<Promise<unknown>> = new Set();
 
 /** Ends the turns of this run, takes wallets off the list that have no queued orders any more, and trims the others. */
 const endLanes = async (ledger: Ledger, lanes: readonly Lane[]): Promise<void> => {
