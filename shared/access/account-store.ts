@@ -233,7 +233,7 @@ export const changeAnyAccount = (
     const atOnce = keyWrites.slice(0, KEY_WRITES_MAX);
     const replaced = await replaceAccount(store, changed, atOnce, others, account);
     if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
-      if (replaced.kind === "condition_failed" && replaced.wallet !== undefined) throw walletChangedError(accountId);
+      if (replaced.wallet !== undefined) throw walletChangedError(accountId);
       for (const { keyId, whenRefused } of refusedOf(atOnce, replaced.error)) {
         if (whenRefused === "fail") throw mismatchError(accountId, keyId);
         skipped.add(keyId);

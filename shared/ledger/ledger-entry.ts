@@ -94,10 +94,7 @@ const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => 
 const ENTRY_POSITION = 0;
 const WALLET_POSITION = 1;
 
-const refusingWallet = (error: unknown): Wallet | undefined => {
-  const failure = classifyWriteError(error);
-  return failure.kind === "condition_failed" ? failure.wallet : undefined;
-};
+const refusingWallet = (error: unknown): Wallet | undefined => classifyWriteError(error).wallet;
 
 /** The funding with this reference of the bank; undefined if there is none. */
 export const readFunding = (ledger: Ledger, fundingId: string): Promise<LedgerEntry | undefined> =>

@@ -208,9 +208,7 @@ const openWith = async (
     about: { write_token: transaction.write_token },
   });
   if (result.kind === "written") return openedAs(transaction);
-  if (result.kind === "condition_failed" && result.transaction !== undefined) {
-    return resultFromStored(result.transaction, transaction);
-  }
+  if (result.transaction !== undefined) return resultFromStored(result.transaction, transaction);
   // A failed condition on the wallet, or a conflict, is inconclusive while an earlier copy of the write may arrive.
   if (!result.isCertain) return resolveIndeterminate(ledger, transaction, deadline);
   return result.kind === "condition_failed" ? { ...result, kind: "refused" } : { kind: "busy" };

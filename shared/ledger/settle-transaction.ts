@@ -201,8 +201,7 @@ const writeUntilDeadline = async (
 };
 
 /** Whether a refund was refused because its account is closed. */
-export const isOfClosedAccount = (failure: WriteFailure | { readonly kind: "done" }): boolean =>
-  failure.kind === "condition_failed" && failure.wallet?.closed === true;
+export const isOfClosedAccount = ({ wallet }: Pick<WriteFailure, "wallet">): boolean => wallet?.closed === true;
 
 /** What refused refunds have shown of the wallet and of the counters. */
 export type SeenByRefund = SeenUsage & { readonly sealedTo?: string | undefined };
@@ -214,10 +213,9 @@ export type SeenByRefund = SeenUsage & { readonly sealedTo?: string | undefined 
  */
 export const refundRefusedBy = (
   { counted }: Pick<SettleTarget, "counted">,
-  failure: WriteFailure | { readonly kind: "done" },
+  failure: Pick<WriteFailure, "wallet" | "items">,
   before: SeenByRefund,
 ): SeenByRefund | undefined => {
-  if (failure.kind !== "condition_failed") return undefined;
   const usage = seenUsage(failure);
   if (usage.account === undefined && usage.key === undefined) {
     const mayLackCounters = counted?.key_id !== undefined && before.key === undefined && failure.items?.length === 0;

@@ -14,6 +14,13 @@ import { isEntryPk, itemKindOf } from "./schema.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
 import { type Wallet, walletSchema } from "./wallet.ts";
 
+/** Without a failed condition nothing is known of what is stored. */
+export type ShowsNothing = {
+  readonly transaction?: undefined;
+  readonly wallet?: undefined;
+  readonly items?: undefined;
+};
+
 /** Why one attempt at a conditional write failed. */
 export type WriteFailure =
   /** A condition failed; `transaction` is the stored item, if the condition was on a transaction. */
@@ -26,11 +33,11 @@ export type WriteFailure =
       readonly items?: readonly Readonly<Record<string, unknown>>[];
     }
   /** Another write held an item: nothing was written, and a retry may succeed. */
-  | { readonly kind: "conflict" }
+  | (ShowsNothing & { readonly kind: "conflict" })
   /** An earlier copy of the same request, under the same token, is still in progress. */
-  | { readonly kind: "in_progress" }
+  | (ShowsNothing & { readonly kind: "in_progress" })
   /** No response states whether it was written. */
-  | { readonly kind: "indeterminate"; readonly error: unknown };
+  | (ShowsNothing & { readonly kind: "indeterminate"; readonly error: unknown });
 
 /**
  * Classifies an error of a ledger write. Precedence: the condition on the transaction, which is item 0; then a

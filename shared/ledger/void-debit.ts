@@ -32,10 +32,8 @@ export const voidDebit = async (ledger: Ledger, transaction: Transaction, deadli
     await retryContention(() => ledger.db.put(Put, abort), limitMs);
     return { kind: "void", transaction: Put.Item };
   } catch (error) {
-    const failure = classifyWriteError(error);
-    if (failure.kind === "condition_failed" && failure.transaction !== undefined) {
-      return { kind: "exists", transaction: failure.transaction };
-    }
+    const stored = classifyWriteError(error).transaction;
+    if (stored !== undefined) return { kind: "exists", transaction: stored };
     log.warn("debit.not_voided", { write_token: transaction.write_token, ...errorFields(error) });
     return { kind: "indeterminate" };
   }

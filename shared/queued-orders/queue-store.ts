@@ -114,7 +114,7 @@ const joinQueue = async (
       unanswered += 1;
       log.warn("ledger.write_indeterminate", { write_token: target.write_token, ...errorFields(result.error) });
     }
-    const moved = result.kind === "condition_failed" ? result.transaction : undefined;
+    const moved = result.transaction;
     if (moved !== undefined || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
       const waits = await enqueueResult(ledger, target, result);
       const own = moved?.queued?.number;
@@ -181,9 +181,7 @@ export const claimOrder = async (
   const update = transactionUpdate(ledger, order, transitions.claim, set, claimIs(order.claim));
   const result = await writeInTime(ledger, order, [update, ...others], deadline);
   if (result.kind === "written") return { kind: "claimed", claimed };
-  if (result.isCertain) {
-    return { kind: "not_claimed", ...(result.kind === "condition_failed" && { transaction: result.transaction }) };
-  }
+  if (result.isCertain) return { kind: "not_claimed", transaction: result.transaction };
   try {
     const stored = await readTransaction(ledger, order.pk);
     return { kind: stored?.claim === claimed.claim ? "claimed" : "indeterminate", claimed };

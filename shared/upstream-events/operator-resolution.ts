@@ -8,7 +8,7 @@ import {
   type Settlement,
   settlementWrites,
 } from "../ledger/settle-transaction.ts";
-import { classifyWriteError, transactWithRetry, type WriteFailure } from "../ledger/transact.ts";
+import { classifyWriteError, type ShowsNothing, transactWithRetry, type WriteFailure } from "../ledger/transact.ts";
 import {
   isFinalStatus,
   isIdentityCheck,
@@ -357,7 +357,9 @@ const settle = async (
 const writeOrRefuse = async (
   ledger: Ledger,
   writes: Writes,
-): Promise<{ readonly kind: "done" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>> => {
+): Promise<
+  (ShowsNothing & { readonly kind: "done" }) | Extract<WriteFailure, { readonly kind: "condition_failed" }>
+> => {
   try {
     await transactWithRetry(ledger, writes);
     return { kind: "done" };

@@ -17,7 +17,6 @@ import { aTransaction } from "../../../builders/transaction.ts";
 
 const NOON = isoTime(NOON_MS);
 const wallet = emptyWallet("acc_1", NOON_MS);
-const refused = { kind: "condition_failed", transaction: undefined } as const;
 
 test("a failure that is reported of an order that was sent again may be of the sending before, and nothing else may", () => {
   const failed = { ...NOT_DELIVERED, reported_by: "lookup" } as const;
@@ -54,39 +53,33 @@ describe("refundRefusedBy", () => {
 
   test("a refund is written anew for the wallet that refused it, and keeps the seal that another refusal showed", () => {
     const sealed = { ...wallet, sealed_to: NOON };
-    expect(refundRefusedBy({}, { ...refused, wallet: sealed }, {})).toEqual({ account: sealed, sealedTo: NOON });
-    expect(refundRefusedBy({}, { ...refused, wallet }, { sealedTo: NOON })).toEqual({
+    expect(refundRefusedBy({}, { wallet: sealed }, {})).toEqual({ account: sealed, sealedTo: NOON });
+    expect(refundRefusedBy({}, { wallet }, { sealedTo: NOON })).toEqual({
       account: wallet,
       sealedTo: NOON,
     });
     const key = { pk: "key-usage#key_1", account_id: "acc_1" };
-    expect(refundRefusedBy({}, { ...refused, items: [key] }, { account: wallet })).toMatchObject({
+    expect(refundRefusedBy({}, { items: [key] }, { account: wallet })).toMatchObject({
       account: wallet,
       key,
     });
   });
 
   test("a refund whose key has lost its counters is written anew without them, once", () => {
-    const lost = { ...refused, items: [] };
+    const lost = { items: [] };
     expect(refundRefusedBy(counted, lost, { sealedTo: NOON })).toEqual({ sealedTo: NOON, key: {} });
     expect(refundRefusedBy(counted, lost, { key: {} })).toBeUndefined();
     expect(refundRefusedBy({ counted: { day: "2026-11-26" } }, lost, {})).toBeUndefined();
     expect(refundRefusedBy({}, lost, {})).toBeUndefined();
-    expect(refundRefusedBy(counted, refused, {})).toBeUndefined();
-    expect(refundRefusedBy(counted, { ...refused, items: [{ pk: "transaction#1" }] }, {})).toBeUndefined();
-  });
-
-  test("nothing else is a reason to write it anew", () => {
-    for (const failure of [{ kind: "done" }, { kind: "conflict" }, { kind: "in_progress" }] as const) {
-      expect(refundRefusedBy(counted, failure, {})).toBeUndefined();
-    }
+    expect(refundRefusedBy(counted, {}, {})).toBeUndefined();
+    expect(refundRefusedBy(counted, { items: [{ pk: "transaction#1" }] }, {})).toBeUndefined();
   });
 });
 
 test("a refund is of a closed account if the wallet that refused it is closed", () => {
-  expect(isOfClosedAccount({ ...refused, wallet: { ...wallet, closed: true } })).toBe(true);
-  expect(isOfClosedAccount({ ...refused, wallet })).toBe(false);
-  expect([isOfClosedAccount(refused), isOfClosedAccount({ kind: "conflict" })]).toEqual([false, false]);
+  expect(isOfClosedAccount({ wallet: { ...wallet, closed: true } })).toBe(true);
+  expect(isOfClosedAccount({ wallet })).toBe(false);
+  expect(isOfClosedAccount({})).toBe(false);
 });
 
 test("a settled transaction has its settlement, and its place in no list", () => {
