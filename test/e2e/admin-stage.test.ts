@@ -38,57 +38,62 @@ Object.assign(stages.prod ?? {}, operated);
 let service: OperatedService;
 let aws: Server;
 let endpoint: string;
-/** The account limits that Lambda returns. */
-const AccountLimit = { ConcurrentExecutions: 0, UnreservedConcurrentExecutions: 0 };
 /** The status of STS responses, and the number of requests. */
 const sts = { status: 200, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
 /** The caller of the local service's gateway. */
 const VERIFIED = "arn:aws:iam::000000000000:user/local";
-/** The state of every mapping that Lambda lists. */
-const mapping = { State: "", LastProcessingResult: "" };
-/** The functions that have a mapping, one on each page of the list; that of the outcomes queue invokes an alias. */
-let mapped: readonly string[] = [];
-const MAPPED = ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks", "attest-audit"];
-
-const mappingPage = (stage: string, page: number) => ({
-  EventSourceMappings: [
-    { ...mapping, FunctionArn: `arn:aws:lambda:eu-west-1:123456789012:function:${stage}-airtime-${mapped[page]}` },
-  ],
-  ...(page + 1 < mapped.length && { NextMarker: String(page + 1) }),
-});
-type Subscriptions = readonly (readonly [address: string, arn: string])[];
-/** The subscriptions of the alarms' topics: address and ARN, which is no ARN until the address is confirmed. */
-let subscriptions: Subscriptions = [];
-let ticketSubscriptions: Subscriptions = [];
 const TICKETS = "arn:aws:sns:eu-west-1:123456789012:tickets";
-const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
-const PENDING = ["ngozi@example.com", "PendingConfirmation"] as const;
-/** What DynamoDB says of each table, and of its recovery. */
-let tableDescription: object;
-let recovery: string;
-/** The audit table's resource policy; undefined if it has none. */
-let auditPolicy: object | undefined;
-/** The account's settings of API Gateway. */
-let gatewayAccount: object = {};
-/** Whether the operator's policy lacks a permission. */
-let denied = false;
+type Subscriptions = readonly (readonly [address: string, arn: string])[];
+const CONFIRMED: Subscriptions = [["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"]];
+/** AWS gives an ARN to an address once it is confirmed. */
+const PENDING: Subscriptions = [["ngozi@example.com", "PendingConfirmation"]];
+const STREAM = { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } };
+const PROTECTED: object = { DeletionProtectionEnabled: true, ...STREAM };
+const HTTP: object = { kind: "http" };
+const NO_ROLE: object = {};
+const limitsOf = (ConcurrentExecutions: number, UnreservedConcurrentExecutions: number) => ({
+  ConcurrentExecutions,
+  UnreservedConcurrentExecutions,
+});
+/** As infra/constructs/data.ts makes it, with changes of its statement. */
+const policyWith = (changes: object): object | "none" => ({
+  Version: "2012-10-17",
+  Statement: [{ Effect: "Deny", Principal: { AWS: "*" }, Resource: "*", Action: auditDenials, ...changes }],
+});
+
+/** What AWS says of the account and of the parts of a stage. */
+const inOrder = {
+  limits: limitsOf(1_000, 120),
+  deniesLimits: false,
+  /** The state of every mapping. */
+  mapping: { State: "Enabled", LastProcessingResult: "OK" },
+  /** The functions that have one, each on a page of the list; that of the outcomes queue invokes an alias. */
+  mapped: ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks", "attest-audit"],
+  pages: CONFIRMED,
+  tickets: CONFIRMED,
+  table: PROTECTED,
+  recovery: "ENABLED",
+  auditPolicy: policyWith({}),
+  front: HTTP,
+  gateway: NO_ROLE,
+};
+let account = inOrder;
+
+const mappingPage = (stage: string, page: number) => {
+  const { mapping, mapped } = account;
+  const FunctionArn = `arn:aws:lambda:eu-west-1:123456789012:function:${stage}-airtime-${mapped[page]}`;
+  const isLast = page + 1 === mapped.length;
+  return { EventSourceMappings: [{ ...mapping, FunctionArn }], ...(!isLast && { NextMarker: String(page + 1) }) };
+};
 let prodOutputs: ReadonlyMap<string, string>;
 /** Undefined while the stack does not exist. */
 let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
   Object.assign(sts, { status: 200, requests: 0 });
-  Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 120 });
-  Object.assign(mapping, { State: "Enabled", LastProcessingResult: "OK" });
-  mapped = MAPPED;
-  subscriptions = [CONFIRMED];
-  ticketSubscriptions = [CONFIRMED];
+  account = inOrder;
   sandboxOutputs = undefined;
-  denied = false;
-  auditPolicy = policyWith({});
-  tableDescription = PROTECTED;
-  recovery = "ENABLED";
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
@@ -109,27 +114,28 @@ beforeAll(async () => {
   }
   sqs.destroy();
   aws = createServer(async (request, response) => {
-    if (request.url === "/2016-08-19/account-settings" && denied) {
+    if (request.url === "/2016-08-19/account-settings" && account.deniesLimits) {
       const message = `User: ${CALLER} is not authorized to perform: lambda:GetAccountSettings because no policy allows`;
       const headers = { "x-amzn-errortype": "AccessDeniedException" };
       return void response.writeHead(403, headers).end(JSON.stringify({ Message: message }));
     }
-    if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
+    if (request.url === "/2016-08-19/account-settings") {
+      return void response.end(JSON.stringify({ AccountLimit: account.limits }));
+    }
     if (request.url?.startsWith("/2015-03-31/event-source-mappings")) {
       const marker = new URL(request.url, endpoint).searchParams.get("Marker");
       const stage = sandboxOutputs === undefined ? "prod" : "sandbox";
       return void response.end(JSON.stringify(mappingPage(stage, Number(marker))));
     }
-    if (request.url === "/account") return void response.end(JSON.stringify(gatewayAccount));
+    if (request.url === "/account") return void response.end(JSON.stringify(account.gateway));
     const parameters = new URLSearchParams(await text(request));
     if (parameters.get("Action") === "GetCallerIdentity") {
       sts.requests += 1;
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
     }
     if (parameters.get("Action") === "ListSubscriptionsByTopic") {
-      return void response
-        .writeHead(200, { "content-type": "text/xml" })
-        .end(subscribed(parameters.get("TopicArn") === TICKETS ? ticketSubscriptions : subscriptions));
+      const subscriptions = parameters.get("TopicArn") === TICKETS ? account.tickets : account.pages;
+      return void response.writeHead(200, { "content-type": "text/xml" }).end(subscribed(subscriptions));
     }
     const stack = parameters.get("StackName");
     const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
@@ -140,20 +146,20 @@ beforeAll(async () => {
   const { port } = z.object({ port: z.number() }).parse(aws.address());
   endpoint = `http://127.0.0.1:${port}`;
   dynamodb = await startDynamoDbAhead(service.dynamodb.endpoint);
-  dynamodb.added.DescribeTable = () => ({ Table: tableDescription });
+  dynamodb.added.DescribeTable = () => ({ Table: account.table });
   dynamodb.added.DescribeContinuousBackups = () => ({
     ContinuousBackupsDescription: {
       ContinuousBackupsStatus: "ENABLED",
-      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: recovery },
+      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: account.recovery },
     },
   });
   dynamodb.added.GetResourcePolicy = () =>
-    auditPolicy === undefined
+    account.auditPolicy === "none"
       ? {
           __type: "com.amazonaws.dynamodb.v20120810#PolicyNotFoundException",
           message: "Resource-based policy not found",
         }
-      : { Policy: JSON.stringify(auditPolicy), RevisionId: "1" };
+      : { Policy: JSON.stringify(account.auditPolicy), RevisionId: "1" };
 });
 afterAll(async () => {
   Object.assign(stages.prod ?? {}, { front: undefined, ...committed });
@@ -197,14 +203,6 @@ const identity = (status: number): string => {
   return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
 };
 
-const setFront = (front: object): void => void Object.assign(stages.prod ?? {}, { front });
-
-/** As infra/constructs/data.ts makes it, with changes of its statement. */
-const policyWith = (changes: object): object => ({
-  Version: "2012-10-17",
-  Statement: [{ Effect: "Deny", Principal: { AWS: "*" }, Resource: "*", Action: auditDenials, ...changes }],
-});
-
 /** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
   runOnStage([...args, "--stage", stage]);
@@ -229,12 +227,6 @@ const runOnStage = async (args: readonly string[], options: { stdin?: Typed; isT
   }
 };
 
-/** What doctor of the stage ends with, and the beginning of one of its lines. */
-const expectDoctor = async (exitCode: number, line: string): Promise<void> => {
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect([code, stdout]).toEqual([exitCode, expect.stringMatching(new RegExp(`^${line}`, "m"))]);
-};
-
 test("a command with --stage works on the tables of that stage", async () => {
   const made = await onStage("prod", "accounts", "create", "checkout", "--json");
   expect(made).toMatchObject({ code: 0, stderr: "" });
@@ -250,131 +242,131 @@ test("a stage that is not in stages.ts is refused without a call to AWS", async 
   });
 });
 
-test("doctor of a stage accepts the upstream key and addresses if the stage fetched a catalog lately", async () => {
-  await expectDoctor(0, "upstream key +ok +was accepted .* ago, when the catalog was fetched");
-});
-
-test.each([
-  [1_000, 100, 0, "ok", "1000 concurrent executions in this account and region, 900 of them reserved; each key may"],
-  [10, 10, 1, "wrong", "only 10 concurrent executions in this account and region, 0 of them reserved: further ones"],
-  [10, 10, 1, "wrong", 'the queues alone may use 30 .*set maxConcurrency .* to {"outcomes":2,"delivery":2} and deploy'],
-  [1_000, 99, 1, "wrong", "Ask AWS for 1001 or more: Service Quotas, AWS Lambda, Concurrent executions"],
-  [1_000, 349, 0, "ok", "each key may send"],
-  [1_000, 350, 0, "look", 'reservedConcurrency .* to {"purchase":200,"receive-upstream-event":20} and deploy'],
-])("doctor in an AWS account with %i concurrent executions, %i of them unreserved, exits with %i", async (...given) => {
-  const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
-  Object.assign(AccountLimit, { ConcurrentExecutions, UnreservedConcurrentExecutions });
-  await expectDoctor(exitCode, `limits +${state} .*${says}`);
-});
-
-test.each([
-  [[CONFIRMED], [CONFIRMED], 0, "ok", "any hour: confirmed subscriptions: 1; the others: confirmed subscriptions: 1"],
-  [[CONFIRMED, PENDING], [CONFIRMED], 0, "look", "any hour: confirmed subscriptions: 1, ngozi@example.com has not c"],
-  [[PENDING], [CONFIRMED], 1, "wrong", "any hour: reach nobody, ngozi@example.com has not confirmed"],
-  [
-    [],
-    [CONFIRMED],
-    1,
-    "wrong",
-    "any hour: reach nobody; the others: confirmed subscriptions: 1 .*--topic-arn .*:alarms ",
-  ],
-  [
-    [CONFIRMED],
-    [],
-    1,
-    "wrong",
-    "the others: reach nobody .*--topic-arn .*:tickets .*--notification-endpoint operations@",
-  ],
-])("doctor of a stage whose alarms have the subscriptions %j, and others %j, exits with %i", async (...given) => {
-  const [pages, tickets, exitCode, state, says] = given;
-  subscriptions = pages;
-  ticketSubscriptions = tickets;
-  await expectDoctor(exitCode, `alarms +${state} .*${says}`);
-});
-
-test.each([
-  ["Enabled", "No records processed", 0, "ok +all queues and the stream are read"],
-  ["Disabled", "OK", 1, "wrong +apply-upstream-event: its mapping is Disabled; deliver-webhook: "],
-  ["Enabled", "PROBLEM: Function call failed", 1, "wrong .*enqueue-webhooks: PROBLEM: Function call failed"],
-])("doctor of a stage whose mappings are %s and say %j exits with %i", async (...given) => {
-  const [State, LastProcessingResult, exitCode, says] = given;
-  Object.assign(mapping, { State, LastProcessingResult });
-  await expectDoctor(exitCode, `consumers +${says}`);
-});
-
-const STREAM = { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } };
-const PROTECTED = { DeletionProtectionEnabled: true, ...STREAM };
-test.each([
-  ["are as the stack makes them", PROTECTED, "ENABLED", 0, "ok +can be restored to any second"],
-  ["are not protected", STREAM, "ENABLED", 1, "wrong +(\\S+ is not protected from deletion(; |  )){3}"],
-  ["have no recovery", PROTECTED, "DISABLED", 1, "wrong +(\\S+ has no point-in-time recovery(; |  )){3}"],
-  [
-    "have no stream",
-    { DeletionProtectionEnabled: true },
-    "ENABLED",
-    1,
-    "wrong +(\\S+ has no stream [a-z ]+(; |  )){2}",
-  ],
-])("doctor of a stage that sells, whose tables %s, exits with the right code", async (...given) => {
-  const [, table, status, exitCode, says] = given;
-  [tableDescription, recovery] = [table, status];
-  await expectDoctor(exitCode, `tables +${says}`);
-});
-
+/** What doctor of the stage ends with, and the beginnings of some of its lines. */
+const expectDoctor = async (says: Partial<typeof inOrder>, exitCode: number, ...lines: readonly string[]) => {
+  account = { ...inOrder, ...says };
+  Object.assign(stages.prod ?? {}, { front: account.front });
+  const { code, stdout } = await onStage("prod", "doctor");
+  for (const line of lines)
+    expect([code, stdout]).toEqual([exitCode, expect.stringMatching(new RegExp(`^${line}`, "m"))]);
+};
+const REST = { kind: "rest", callerRanges: ["198.51.100.0/24"] };
 const [firstDenial = "", ...otherDenials] = auditDenials;
-test.each([
-  ["as the stack makes it", policyWith({}), 0, "ok +nobody may change or delete an entry"],
-  ["none", undefined, 1, `wrong .* does not deny everybody ${auditDenials.join(", ")} `],
-  ["without an action", policyWith({ Action: otherDenials }), 1, `wrong .* does not deny everybody ${firstDenial} `],
-  ["an allowance", policyWith({ Effect: "Allow" }), 1, "wrong"],
-  ["for one role", policyWith({ Principal: { AWS: "arn:aws:iam::123456789012:role/r" } }), 1, "wrong"],
-  ["with a condition", policyWith({ Condition: { Bool: { "aws:SecureTransport": "false" } } }), 1, "wrong"],
-  [
-    "for one index",
-    policyWith({ Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/audit/index/i" }),
-    1,
-    "wrong",
-  ],
-])("doctor of a stage whose audit table has the policy %s exits with the right code", async (...given) => {
-  const [, policy, exitCode, says] = given;
-  auditPolicy = policy;
-  await expectDoctor(exitCode, `audit policy +${says}`);
-});
 
-test.each([
-  ["http", {}, 0, "skipped"],
-  [
-    "rest",
-    { cloudwatchRoleArn: "arn:aws:iam::123456789012:role/logs" },
+test("doctor finds that a stage is as its stacks make it", async () => {
+  await expectDoctor(
+    { limits: limitsOf(1_000, 100) },
     0,
-    "ok +API Gateway writes them as arn:aws:iam",
-  ],
-  ["rest", { throttleSettings: {} }, 1, "wrong +API Gateway has no role"],
-])("doctor of a stage with the door %s, in an account with %j, exits with %i", async (...given) => {
-  const [kind, account, exitCode, says] = given;
-  gatewayAccount = account;
-  onTestFinished(() => setFront({ kind: "http" }));
-  setFront(kind === "rest" ? { kind, callerRanges: ["198.51.100.0/24"] } : { kind });
-  await expectDoctor(exitCode, `access logs +${says}`);
+    "upstream key +ok +was accepted .* ago, when the catalog was fetched",
+    "limits +ok +1000 concurrent executions in this account and region, 900 of them reserved; each key may",
+    "consumers +ok +all queues and the stream are read",
+    "alarms +ok .*any hour: confirmed subscriptions: 1; the others: confirmed subscriptions: 1",
+    "access logs +skipped",
+    "tables +ok +can be restored to any second",
+    "audit policy +ok +nobody may change or delete an entry",
+  );
 });
 
-test("doctor of a stage whose delivery queue has no mapping exits with 1", async () => {
-  mapped = MAPPED.filter((name) => name !== "deliver-webhook");
-  await expectDoctor(1, "consumers +wrong +deliver-webhook: has no mapping");
+test("doctor has a look at executions that could be reserved and at an address to confirm, not at a new mapping or at access logs with a role", async () => {
+  await expectDoctor(
+    {
+      limits: limitsOf(1_000, 350),
+      mapping: { State: "Enabled", LastProcessingResult: "No records processed" },
+      pages: [...CONFIRMED, ...PENDING],
+      front: REST,
+      gateway: { cloudwatchRoleArn: "arn:aws:iam::123456789012:role/logs" },
+    },
+    0,
+    'limits +look .*reservedConcurrency .* to {"purchase":200,"receive-upstream-event":20} and deploy',
+    "consumers +ok ",
+    "alarms +look .*any hour: confirmed subscriptions: 1, ngozi@example.com has not c",
+    "access logs +ok +API Gateway writes them as arn:aws:iam",
+  );
+});
+
+test("doctor finds each part of a stage that was made by hand in a new account wrong", async () => {
+  await expectDoctor(
+    {
+      limits: limitsOf(10, 10),
+      mapping: { State: "Disabled", LastProcessingResult: "OK" },
+      pages: PENDING,
+      front: REST,
+      gateway: { throttleSettings: {} },
+      table: STREAM,
+      auditPolicy: "none",
+    },
+    1,
+    "limits +wrong .*only 10 concurrent executions in this account and region, 0 of them reserved: further ones",
+    'limits .*the queues alone may use 30 .*set maxConcurrency .* to {"outcomes":2,"delivery":2} and deploy',
+    "consumers +wrong +apply-upstream-event: its mapping is Disabled; deliver-webhook: ",
+    "alarms +wrong .*any hour: reach nobody, ngozi@example.com has not confirmed",
+    "access logs +wrong +API Gateway has no role",
+    "tables +wrong +(\\S+ is not protected from deletion(; |  )){3}",
+    `audit policy +wrong .* does not deny everybody ${auditDenials.join(", ")} `,
+  );
+});
+
+test("doctor finds too few executions, a broken mapping, nobody to page and no recovery", async () => {
+  await expectDoctor(
+    {
+      limits: limitsOf(1_000, 99),
+      mapping: { State: "Enabled", LastProcessingResult: "PROBLEM: Function call failed" },
+      pages: [],
+      recovery: "DISABLED",
+      auditPolicy: policyWith({ Action: otherDenials }),
+    },
+    1,
+    "limits +wrong .*Ask AWS for 1001 or more: Service Quotas, AWS Lambda, Concurrent executions",
+    "consumers +wrong .*enqueue-webhooks: PROBLEM: Function call failed",
+    "alarms +wrong .*any hour: reach nobody; the others: confirmed subscriptions: 1 .*--topic-arn .*:alarms ",
+    "tables +wrong +(\\S+ has no point-in-time recovery(; |  )){3}",
+    `audit policy +wrong .* does not deny everybody ${firstDenial} `,
+  );
+});
+
+test("doctor finds a mapping, a stream and people for tickets missing, and an audit policy that allows", async () => {
+  await expectDoctor(
+    {
+      limits: limitsOf(1_000, 349),
+      mapped: inOrder.mapped.filter((name) => name !== "deliver-webhook"),
+      tickets: [],
+      table: { DeletionProtectionEnabled: true },
+      auditPolicy: policyWith({ Effect: "Allow" }),
+    },
+    1,
+    "limits +ok .*each key may send",
+    "consumers +wrong +deliver-webhook: has no mapping",
+    "alarms +wrong .*the others: reach nobody .*--topic-arn .*:tickets .*--notification-endpoint operations@",
+    "tables +wrong +(\\S+ has no stream [a-z ]+(; |  )){2}",
+    "audit policy +wrong",
+  );
 });
 
 test.each([
-  ["stream", streamDeadLetters("prod")],
-  ["schedules", scheduleDeadLetters("prod")],
-])("a dead letter of the %s makes doctor of a stage exit with 1", async (name, queue) => {
+  ["one role", { Principal: { AWS: "arn:aws:iam::123456789012:role/r" } }],
+  ["some requests", { Condition: { Bool: { "aws:SecureTransport": "false" } } }],
+  ["one index", { Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/audit/index/i" }],
+])("doctor of a stage whose audit policy is of %s exits with 1", async (_of, changes) => {
+  await expectDoctor({ auditPolicy: policyWith(changes) }, 1, "audit policy +wrong");
+});
+
+test("doctor of a stage names the permission that the operator's credentials lack, and the policy that has it", async () => {
+  const denied = "could not be checked \\(AccessDeniedException: lambda:GetAccountSettings\\)";
+  const todo = "Your AWS credentials lack lambda:GetAccountSettings: the policy prod-airtime-operator-read allows it";
+  await expectDoctor({ deniesLimits: true }, 1, `limits +wrong +${denied} +${todo}`);
+});
+
+test("dead letters of the stream and of the schedules make doctor of a stage exit with 1", async () => {
   const sqs = openSqs();
-  const QueueUrl = new URL(queue, process.env.OUTCOMES_QUEUE_URL).href;
+  const urls = [streamDeadLetters("prod"), scheduleDeadLetters("prod")].map(
+    (queue) => new URL(queue, process.env.OUTCOMES_QUEUE_URL).href,
+  );
   onTestFinished(async () => {
-    await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+    for (const QueueUrl of urls) await sqs.send(new PurgeQueueCommand({ QueueUrl }));
     sqs.destroy();
   });
-  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
-  await expectDoctor(1, `dead letters +wrong +${name}: 1`);
+  for (const QueueUrl of urls) await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+  await expectDoctor({}, 1, "dead letters +wrong +stream: 1, schedules: 1");
 });
 
 test("doctor of a sandbox without upstream key, token, catalog, alarm address and quota exits with 0", async () => {
@@ -385,22 +377,11 @@ test("doctor of a sandbox without upstream key, token, catalog, alarm address an
     [outputOf("WEBHOOK_TOKEN_SECRET_ID"), absent],
     [outputOf("CACHE_TABLE"), prodOutputs.get(outputOf("LEDGER_TABLE")) ?? ""],
   ]);
-  subscriptions = [];
-  ticketSubscriptions = [];
-  Object.assign(AccountLimit, { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 });
+  account = { ...inOrder, pages: [], tickets: [], limits: limitsOf(10, 10) };
   const { code, stdout } = await onStage("sandbox", "doctor");
   expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
   expect(stdout).toMatch(/^upstream key +skipped +is not set: the stage serves test keys only/m);
   expect(stdout).toMatch(/^limits +look +only 10 concurrent executions/m);
-});
-
-test("doctor of a stage names the permission that the operator's credentials lack, and the policy that has it", async () => {
-  denied = true;
-  const { code, stdout } = await onStage("prod", "doctor");
-  expect(code).toBe(1);
-  expect(stdout).toMatch(
-    /^limits +wrong +could not be checked \(AccessDeniedException: lambda:GetAccountSettings\) +Your AWS credentials lack lambda:GetAccountSettings: the policy prod-airtime-operator-read allows it/m,
-  );
 });
 
 test("catalog diff with --stage compares the refused catalog only, and catalog refresh is refused: only the stage's addresses may call the upstream", async () => {
