@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
+import { type AdminDetails, adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import {
   bankReference,
@@ -147,36 +148,30 @@ test("a refused command with --json prints one line of JSON on standard output a
   }
 });
 
+/** Writes a file for the command line that differs from the service's own; resolves with the name of its service file. */
+const writeServiceFile = (name: string, changes: (details: AdminDetails) => object): string => {
+  const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
+  const serviceFile = join(service.folder, `${name}.json`);
+  writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, ...changes(details) }));
+  return serviceFile;
+};
+/** Where nothing answers. */
+const origin = "http://127.0.0.1:2";
+
 test("a failed command exits with 1, and with --json prints one line of JSON on standard output", async () => {
-  const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
-  const unreachable = join(service.folder, "unreachable.json");
-  const base_url = "http://127.0.0.1:2/v1";
-  writeFileSync(unreachable.replace(".json", ".admin.json"), JSON.stringify({ ...details, base_url }));
-  const args = ["tools/admin/main.ts", "accounts", "list"];
-  const plain = await runProgram(process.execPath, args, { serviceFile: unreachable });
-  expect([plain.code, plain.stdout, plain.stderr]).toEqual([
-    1,
-    "",
-    "The service does not answer. Check that it is running. A stage can be operated with --direct without it.\n",
-  ]);
-  const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: unreachable });
-  expect(json.code).toBe(1);
-  expect(JSON.parse(json.stdout)).toEqual({
-    error: {
-      kind: "failed",
-      message:
-        "The service does not answer. Check that it is running. A stage can be operated with --direct without it.",
-    },
-  });
+  const serviceFile = writeServiceFile("unreachable", () => ({ base_url: `${origin}/v1` }));
+  const message =
+    "The service does not answer. Check that it is running. A stage can be operated with --direct without it.";
+  const plain = await runCommand(["accounts", "list"], { serviceFile });
+  expect(plain).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
+  const { code, stdout } = await runCommand(["accounts", "list", "--json"], { serviceFile });
+  expect([code, JSON.parse(stdout)]).toEqual([1, { error: { kind: "failed", message } }]);
 });
 
 test("doctor of a service that was killed says of each part that does not answer how to start it", async () => {
-  const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
-  const killed = join(service.folder, "killed.json");
-  const origin = "http://127.0.0.1:2";
-  const stopped = { base_url: `${origin}/v1`, endpoints: { dynamodb: origin, sqs: origin, secretsManager: origin } };
-  writeFileSync(killed.replace(".json", ".admin.json"), JSON.stringify({ ...details, ...stopped }));
-  const run = await runProgram(process.execPath, ["tools/admin/main.ts", "doctor", "--json"], { serviceFile: killed });
+  const endpoints = { dynamodb: origin, sqs: origin, secretsManager: origin };
+  const serviceFile = writeServiceFile("killed", () => ({ base_url: `${origin}/v1`, endpoints }));
+  const run = await runProgram(process.execPath, ["tools/admin/main.ts", "doctor", "--json"], { serviceFile });
   const checks = z.array(
     z.object({ check: z.string(), state: z.string(), found: z.string(), todo: z.optional(z.string()) }),
   );
@@ -200,26 +195,17 @@ test("a command whose reader ends before it prints has made its change, prints n
   expect((await service.admin(["wallet", "statement", account])).stdout).toContain("PIPE-1");
 });
 
-test("a command without a running service exits with 2 and says how to start one", async () => {
-  const run = await runProgram(process.execPath, ["tools/admin/main.ts", "accounts", "list"], {
-    serviceFile: `${service.folder}/none.json`,
-  });
-  expect(run).toEqual({
-    code: 2,
-    stdout: "",
-    stderr: expect.stringMatching(/No service is running here .* npm start/),
-  });
-});
-
-test("a service of another version is named as such, before a command asks it for anything", async () => {
-  const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
-  const { LEDGER_TABLE: _absent, ...environment } = details.environment;
-  writeFileSync(join(service.folder, "old.admin.json"), JSON.stringify({ ...details, environment }));
-  const { code, stderr } = await runCommand(["accounts", "list"], { serviceFile: join(service.folder, "old.json") });
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: expect.stringMatching(/^Another version .* npm start again\.\n$/),
-  });
+test("without a running service, or with one of another version, a command exits with 2 and says how to start one", async () => {
+  const old = writeServiceFile("old", ({ environment: { LEDGER_TABLE: _absent, ...environment } }) => ({
+    environment,
+  }));
+  for (const [serviceFile, says] of [
+    [`${service.folder}/none.json`, /No service is running here .* npm start/],
+    [old, /^Another version .* npm start again\.\n$/],
+  ] as const) {
+    const run = await runCommand(["accounts", "list"], { serviceFile });
+    expect(run).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
+  }
 });
 
 test("npm run admin passes arguments to the command line and returns its exit code", async () => {
