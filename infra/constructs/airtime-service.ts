@@ -53,6 +53,8 @@ export class AirtimeService extends Construct {
 
   constructor(scope: Construct, id: string, props: AirtimeServiceProps) {
     super(scope, id);
+    // Apps that `cdk init` makes have weak ones, with which a deployment may take away a table or a subnet that functions use.
+    this.node.setContext("@aws-cdk/core:defaultCrossStackReferences", "strong");
     const { stage, egress, domain, identityKey, tags = {}, ...plain } = props;
     const own = egress.kind === "vpc" ? egress : undefined;
     // CloudFormation alone knows a name that is a parameter.

@@ -50,6 +50,18 @@ test("a construct adopts a restored ledger with the key of the app that hashed i
   });
 });
 
+test("the stacks of a construct keep what the others use, also in an app whose references are weak", () => {
+  const company = new Stack(unbundledApp(), "Company", { env });
+  company.node.setContext("@aws-cdk/core:defaultCrossStackReferences", "weak");
+  const stacks = new AirtimeService(company, "Airtime", { ...sandbox, ...env, stage: "shop" }).node
+    .findAll()
+    .filter((construct) => Stack.isStack(construct));
+  const templates = JSON.stringify(stacks.map((stack) => Template.fromStack(stack).toJSON()));
+  expect(templates).toContain('"Fn::ImportValue":"Shop-Data:');
+  expect(templates).toContain('"Fn::ImportValue":"Shop-Service:');
+  expect(templates).not.toContain("Fn::GetStackOutput");
+});
+
 test("a construct refuses to adopt a ledger without that key, and a key if the stage names no account and region", () => {
   expect(() => appWith({ ...env, adopt }).add({})).toThrow("needs the key that hashed its numbers");
   const { identityKey, add } = appWith({});
