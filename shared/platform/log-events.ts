@@ -680,7 +680,10 @@ export const logEvents = {
   "deliveries.not_requeued": {
     level: "alarm",
     urgency: "ticket",
-    fields: { account: "string", endpoint: "string", record: "string?", ...thrown },
+    fields: {
+      ...{ account: "string", endpoint: "string", record: "string?", reason: "string?" },
+      ...{ error: "string?", at: "string?" },
+    },
     meaning:
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
     action: "Read the log of requeue-deliveries.",

@@ -40,7 +40,7 @@ const MINUTE_MS = 60_000;
  * that keeps failing is a dead letter, so that copies do not pile up while a fault of the service lasts.
  */
 export const REQUEUE_AGAIN_MS = 180 * MINUTE_MS;
-/** Deliveries that are due for longer raise an alarm, also if only AWS does not answer. */
+/** Deliveries that are due for longer raise an alarm, also if only AWS does not answer or no run had time for them. */
 const OVERDUE_MS = 15 * MINUTE_MS;
 /** An empty list is read again after the first of these, because the index lags; then daily. */
 const EMPTY_FIRST_MS = 15 * MINUTE_MS;
@@ -58,7 +58,10 @@ export const requeueDeliveries = async (
   const total = { endpoints: 0, requeued: 0 };
   for await (const page of dueParkedEndpointKeys(ledger, isoTime(ledger.clock()))) {
     for (const keys of batchesOf(page, CONCURRENT_ENDPOINTS)) {
-      if (endpointsDeadline.remainingMs() <= 0) return total;
+      if (endpointsDeadline.remainingMs() <= 0) {
+        reportIfOverdue(ledger, keys);
+        return total;
+      }
       const requeued = await Promise.all(keys.map((key) => requeueSafely(deps, key)));
       total.endpoints += keys.length;
       total.requeued += sum(requeued);
@@ -67,15 +70,23 @@ export const requeueDeliveries = async (
   return total;
 };
 
+const isOverdue = ({ clock }: Ledger, { listed_at }: OpenKey): boolean => clock() - Date.parse(listed_at) > OVERDUE_MS;
+
+/** The first of the endpoints that a run has no time for has been due for the longest. */
+const reportIfOverdue = (ledger: Ledger, [first]: readonly OpenKey[]): void => {
+  if (first === undefined || !isOverdue(ledger, first)) return;
+  const { accountId: account, endpoint } = endpointKeyOf(first.pk);
+  log.alarm("deliveries.not_requeued", { account, endpoint, reason: "out_of_time" });
+};
+
 /** A fault with one endpoint leaves it due, and does not delay the others. */
-const requeueSafely = async (deps: RequeueDeps, { pk, listed_at: dueAt }: OpenKey): Promise<number> => {
-  const key = endpointKeyOf(pk);
+const requeueSafely = async (deps: RequeueDeps, due: OpenKey): Promise<number> => {
+  const key = endpointKeyOf(due.pk);
   try {
     return await requeueEndpoint(deps, key);
   } catch (error) {
     const fields = { account: key.accountId, endpoint: key.endpoint, ...errorFields(error) };
-    const isLasting = deps.ledger.clock() - Date.parse(dueAt) > OVERDUE_MS;
-    if (isTransient(error) && !isLasting) log.warn("deliveries.requeue_delayed", fields);
+    if (isTransient(error) && !isOverdue(deps.ledger, due)) log.warn("deliveries.requeue_delayed", fields);
     else log.alarm("deliveries.not_requeued", fields);
     return 0;
   }

@@ -359,6 +359,19 @@ test("a run that has 10 s left begins no further endpoints, and the next one doe
   expect((await run()).ran).toEqual({ endpoints: 1, requeued: 0 });
 });
 
+test("a run without time for an endpoint raises an alarm once that endpoint has been due for 15 minutes", async () => {
+  await scheduleRequeue(ledgerOf(), "acc_gone", NOON);
+  const outOfTime = { remainingMs: () => 10_000 };
+  nowMs += 15 * MINUTE_MS;
+  const log = captureLog();
+  await run(queueOf(), outOfTime);
+  expect(log.lines("deliveries.not_requeued")).toEqual([]);
+  nowMs += 1;
+  await run(queueOf(), outOfTime);
+  const late = { account: "acc_gone", endpoint: ENDPOINT, reason: "out_of_time", Alarms: 1 };
+  expect(log.lines("deliveries.not_requeued")).toMatchObject([late]);
+});
+
 test("an endpoint that another run has requeued since the list was read is left to that run", async () => {
   const [first, last] = [await anAccount(), await anAccount()];
   await park(first, {});
