@@ -43,12 +43,17 @@ export interface ServiceFunctionProps {
  */
 export const NOT_BY_CODE = { Null: { "lambda:SourceFunctionArn": "true" } };
 
-/** What Lambda, and not the function's code, needs to attach it to a VPC; AWS authorises these without a resource. */
+/**
+ * What Lambda, and not the function's code, needs to give up a network interface; AWS authorises these without a resource. Lambda
+ * does so for some time after the function has left its VPC, with the permissions that its role then has: without them the network
+ * could never be deleted. Sources: AWS re:Post, "lambda-eni-find-delete"; aws/aws-cdk 34400.
+ */
+const NETWORK_EXIT_ACTIONS = ["ec2:DeleteNetworkInterface", "ec2:DescribeNetworkInterfaces"];
+/** The same to attach it to a VPC. */
 const NETWORK_INTERFACE_ACTIONS = [
+  ...NETWORK_EXIT_ACTIONS,
   "ec2:AssignPrivateIpAddresses",
   "ec2:CreateNetworkInterface",
-  "ec2:DeleteNetworkInterface",
-  "ec2:DescribeNetworkInterfaces",
   "ec2:DescribeSubnets",
   "ec2:UnassignPrivateIpAddresses",
 ];
@@ -97,7 +102,7 @@ export class ServiceFunction extends LambdaFunction {
     this.logs = logs;
     this.ownRole = role;
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logs.logGroupArn]);
-    if (spec.egress && network) this.allowNetworkInterfaces();
+    if (spec.egress) this.allowLambda(network ? NETWORK_INTERFACE_ACTIONS : NETWORK_EXIT_ACTIONS);
     acknowledgeWildcards(role);
     this.invoked = spec.canary && canary ? canary.aliasOf(this) : this;
   }
@@ -116,12 +121,12 @@ export class ServiceFunction extends LambdaFunction {
   }
 
   /** Source: AWS, "Giving Lambda functions access to resources in an Amazon VPC", best practice. */
-  private allowNetworkInterfaces(): void {
-    this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);
+  private allowLambda(actions: readonly string[]): void {
+    this.allow(actions, ["*"]);
     this.ownRole.addToPolicy(
       new PolicyStatement({
         effect: Effect.DENY,
-        actions: NETWORK_INTERFACE_ACTIONS,
+        actions: [...actions],
         resources: ["*"],
         conditions: { Null: { "lambda:SourceFunctionArn": "false" } },
       }),

@@ -197,7 +197,9 @@ describe("functions' permissions", () => {
 
   test("a function's code may do nothing with the network interfaces that Lambda manages with its role", () => {
     for (const name of functionNames) {
-      const denied = statementsFor(name).filter(({ Effect }) => Effect === "Deny");
+      const denied = statementsFor(name)
+        .filter(({ Effect }) => Effect === "Deny")
+        .map((statement) => ({ ...statement, Action: statement.Action.toSorted() }));
       const byItsCode = {
         Effect: "Deny",
         Action: networkInterfaces,
@@ -205,6 +207,21 @@ describe("functions' permissions", () => {
         Condition: { Null: { "lambda:SourceFunctionArn": "false" } },
       };
       expect(denied, name).toEqual(egress.includes(name) ? [byItsCode] : []);
+    }
+  });
+
+  test("Lambda may give up the network interfaces of functions that have left their VPC, and make none", () => {
+    const ec2 = sandbox.service
+      .all("AWS::IAM::Policy")
+      .flatMap(statementsOf)
+      .filter(({ Action }) => Action.some((action) => action.startsWith("ec2:")));
+    const actions = ["ec2:DeleteNetworkInterface", "ec2:DescribeNetworkInterfaces"];
+    expect(ec2).toHaveLength(
+      2 * egress.filter((name) => functionNamesOf({ upstreamProfile: {} }).includes(name)).length,
+    );
+    for (const { Action, Effect, Condition } of ec2) {
+      expect(Action).toEqual(actions);
+      expect(Condition).toEqual(Effect === "Deny" ? { Null: { "lambda:SourceFunctionArn": "false" } } : undefined);
     }
   });
 
