@@ -4,6 +4,7 @@ import { callerRoutes, requestsPerSecondOf } from "../../../../infra/gateway.ts"
 import { routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: only the callers' networks reach the callers' routes, and no other door has these routes. */
@@ -210,7 +211,10 @@ test("the domain leads to a regional door, and to the others if the callers' doo
   ]);
   const [httpApi] = open.all("AWS::ApiGatewayV2::Api");
   expect(propertiesOf(open, "AWS::ApiGatewayV2::ApiMapping")).toMatchObject([{ ApiId: { Ref: httpApi?.id } }]);
-  const other = withDomain({ kind: "private", vpcEndpointIds: endpoints });
-  expect(other.outputs.WebhookUrl?.Value).toBe("https://api.example.com/v1/webhooks/upstream/TOKEN");
-  expect(other.outputs.ApiUrl?.Value).not.toBe("https://api.example.com/v1");
+  const other = templatesOf(
+    "prod",
+    stageVariants["a private door for callers, and a domain for the others"]?.[1],
+  ).service;
+  expect(other.outputs.WebhookUrl?.Value).toBe("https://events.example.com/v1/webhooks/upstream/TOKEN");
+  expect(other.outputs.ApiUrl?.Value).not.toBe("https://events.example.com/v1");
 });

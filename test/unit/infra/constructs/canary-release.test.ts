@@ -3,11 +3,12 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { log } from "../../../../shared/platform/log.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const ALL_AT_ONCE = { release: { kind: "all-at-once" } };
 const { service: atOnce, data: dataAtOnce } = templatesOf("prod", ALL_AT_ONCE);
-const { service, data } = templatesOf("prod", { release: { kind: "canary", percent: 25, minutes: 15 } });
+const { service, data } = templatesOf("prod");
 
 const CANARY_FUNCTIONS = [
   "apply-upstream-event",
@@ -121,12 +122,15 @@ describe("the shift to a new version", () => {
   });
 
   test("the shift has the percent and minutes of the settings, in a configuration without a name, because a change replaces it", () => {
-    const [config] = service.all("AWS::CodeDeploy::DeploymentConfig");
+    const { all } = templatesOf("prod", stageVariants["every setting, in an existing VPC"]?.[1]).service;
+    const [config] = all("AWS::CodeDeploy::DeploymentConfig");
     expect(config?.Properties).toEqual({
       ComputePlatform: "Lambda",
-      TrafficRoutingConfig: { Type: "TimeBasedCanary", TimeBasedCanary: { CanaryPercentage: 25, CanaryInterval: 15 } },
+      TrafficRoutingConfig: { Type: "TimeBasedCanary", TimeBasedCanary: { CanaryPercentage: 50, CanaryInterval: 60 } },
     });
-    for (const { Properties } of groups) expect(Properties.DeploymentConfigName).toEqual({ Ref: config?.id });
+    for (const { Properties } of all("AWS::CodeDeploy::DeploymentGroup")) {
+      expect(Properties.DeploymentConfigName).toEqual({ Ref: config?.id });
+    }
   });
 
   test("a shift is rolled back by alarms on errors and faults of the new version alone, which are new for each version and notify nobody", () => {

@@ -4,6 +4,7 @@ import { consoleRouteKey, consoleRoutes, operatorRoutes } from "../../../../infr
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { aConsole } from "../../../builders/console.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
 import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: the setting `console` of a stage adds the console and changes nothing else. */
@@ -155,17 +156,13 @@ describe("the console of a stage", () => {
   });
 
   test.each([
-    ["its API's own address", {}, /^\{"Fn::Join":.*\/console"\]\]\}$/],
+    ["its API's own address", service, /^\{"Fn::Join":.*\/console"\]\]\}$/],
     [
       "its domain",
-      {
-        region: "us-east-1",
-        domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/0a-0b" },
-      },
+      templatesOf("prod", stageVariants["every setting, in an existing VPC"]?.[1]).service,
       /^"https:\/\/api\.example\.com\/console"$/,
     ],
-  ])("an output has the URL of the console at %s", (_, changes, url) => {
-    const { outputs } = templatesOf("prod", { console: aConsole, ...changes }).service;
+  ])("an output has the URL of the console at %s", (_, { outputs }, url) => {
     expect(JSON.stringify(outputs.ConsoleUrl?.Value)).toMatch(url);
   });
 

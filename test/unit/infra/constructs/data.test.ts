@@ -5,9 +5,11 @@ import * as z from "#zod";
 import { tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
 import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
+import { everyFunction } from "../../../builders/console.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
-import { idIn, templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
+import { changedSettings, idIn, templatesOf } from "../../../builders/templates.ts";
 
 const { data, service, administrator } = templatesOf("prod");
 const found = data.all("AWS::DynamoDB::Table");
@@ -84,7 +86,7 @@ describe("the policy of the audit table", () => {
 });
 
 describe("the bucket with the copy of the audit log", () => {
-  const templates = templatesOf("prod", { auditCopy: { days: 400 } });
+  const templates = templatesOf("prod", everyFunction);
   const [bucket] = templates.data.all("AWS::S3::Bucket");
   const [policy] = templates.data.all("AWS::S3::BucketPolicy");
 
@@ -243,33 +245,19 @@ describe("the identity key", () => {
       ]);
     }
   });
-
-  test("a stage that names its key makes none, and its function hashes with that one", () => {
-    const identityKeyArn = "arn:aws:kms:us-east-1:000000000000:key/mrk-1";
-    const named = templatesOf("prod", { identityKeyArn });
-    expect([...named.data.all("AWS::KMS::Key"), ...named.data.all("AWS::KMS::Alias")]).toEqual([]);
-    expect(named.service.outputs.IdentityKeyArn?.Value).toBe(identityKeyArn);
-    expect(JSON.stringify(named.service.all("AWS::IAM::Policy"))).toContain(identityKeyArn);
-  });
 });
 
 describe("an adopted ledger", () => {
   const secretIdsIn = ({ all }: typeof data): readonly string[] =>
     all("AWS::SecretsManager::Secret").map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""));
 
-  const region = "arn:aws:dynamodb:eu-west-1:111122223333:table/old-ledger/stream/2026-01-01T00:00:00.000";
-  const adopted = templatesOf("prod", {
-    adopt: {
-      accessTableName: "old-access",
-      ledgerTableName: "old-ledger",
-      ledgerStreamArn: region,
-      auditTableName: "old-audit",
-      auditStreamArn: region,
-      referenceKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:reference-AbCdEf",
-      checksumKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:checksum-AbCdEf",
-      webhookKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:webhook-AbCdEf",
-    },
-    identityKeyArn: "arn:aws:kms:us-east-1:000000000000:key/mrk-0a1b2c3d0a1b0a1b0a1b0a1b2c3d4e5f",
+  const { adopt, identityKeyArn = "" } = changedSettings("prod", stageVariants.adopted?.[1]);
+  const adopted = templatesOf("prod", stageVariants.adopted?.[1]);
+
+  test("a stage that names its identity key makes none, and its function hashes with that one", () => {
+    expect([...adopted.data.all("AWS::KMS::Key"), ...adopted.data.all("AWS::KMS::Alias")]).toEqual([]);
+    expect(adopted.service.outputs.IdentityKeyArn?.Value).toBe(identityKeyArn);
+    expect(JSON.stringify(adopted.service.all("AWS::IAM::Policy"))).toContain(identityKeyArn);
   });
 
   test("a stage that adopts a ledger uses its tables and keys, and creates only the cache", () => {
@@ -282,15 +270,15 @@ describe("an adopted ledger", () => {
       .find(({ Properties }) => Properties.FunctionName === "prod-airtime-purchase");
     expect(purchase?.Properties.Environment).toMatchObject({
       Variables: {
-        ACCESS_TABLE: "old-access",
-        LEDGER_TABLE: "old-ledger",
-        REFERENCE_KEY_SECRET_ID: expect.stringContaining("secret:reference-AbCdEf"),
+        ACCESS_TABLE: "access",
+        LEDGER_TABLE: "ledger",
+        REFERENCE_KEY_SECRET_ID: expect.stringContaining("secret:reference-key-a1b2c3"),
       },
     });
     const sources = adopted.service.all("AWS::Lambda::EventSourceMapping");
-    expect(sources.map(({ Properties }) => Properties.EventSourceArn)).toContain(region);
+    expect(sources.map(({ Properties }) => Properties.EventSourceArn)).toContain(adopt?.ledgerStreamArn);
     const policies = JSON.stringify(adopted.service.all("AWS::IAM::Policy"));
-    expect(policies).toContain(":table/old-ledger/index/by_list");
+    expect(policies).toContain(":table/ledger/index/by_list");
   });
 
   // CloudFormation does not remove an export that another stack imports.
@@ -323,7 +311,7 @@ describe("an adopted ledger", () => {
   });
 
   test("the outputs have what the admin commands read", () => {
-    expect(adopted.service.outputs.LedgerTable?.Value).toBe("old-ledger");
+    expect(adopted.service.outputs.LedgerTable?.Value).toBe("ledger");
     expect(idIn(service.outputs.OutcomesQueueUrl?.Value)).toMatch(/^OutcomesQueue/);
     for (const name of ["ApiUrl", "WebhookUrl", "DashboardUrl", "AccessTable", "UpstreamKeySecretId"]) {
       expect(service.outputs, name).toHaveProperty(name);

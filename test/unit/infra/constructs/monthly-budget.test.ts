@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { stageVariants } from "../../../builders/stage-variants.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
-const budgetsOf = (changes: object) =>
-  templatesOf("prod", { alarmEmail: "page@example.com", ...changes })
+const budgetsOf = (changes: object = {}) =>
+  templatesOf("prod", changes)
     .administrator.all("AWS::Budgets::Budget")
     .map(({ Properties }) => Properties);
 
@@ -12,21 +13,21 @@ const written = (NotificationType: string, Threshold: number, Address: string) =
 });
 
 test.each([
-  ["tickets@example.com", { ticketEmail: "tickets@example.com" }],
-  ["page@example.com", {}],
-])("AWS writes to %s before the budget is passed, and to the address of alarms then", (address, emails) => {
-  const budgets = budgetsOf({ monthlyUsdMax: 200, ...emails });
+  ["tickets@example.com", stageVariants["every setting, in an existing VPC"]?.[1]],
+  ["operations@example.com", { monthlyUsdMax: 1_500 }],
+])("AWS writes to %s before the budget is passed, and to the address of alarms then", (address, changes) => {
+  const budgets = budgetsOf(changes);
   expect(budgets).toMatchObject([
     {
       Budget: {
         BudgetType: "COST",
         TimeUnit: "MONTHLY",
-        BudgetLimit: { Amount: 200, Unit: "USD" },
+        BudgetLimit: { Amount: 1_500, Unit: "USD" },
       },
       NotificationsWithSubscribers: [
         written("FORECASTED", 100, address),
         written("ACTUAL", 80, address),
-        written("ACTUAL", 100, "page@example.com"),
+        written("ACTUAL", 100, "operations@example.com"),
       ],
     },
   ]);
@@ -35,5 +36,5 @@ test.each([
 });
 
 test("a stage without monthlyUsdMax has no budget", () => {
-  expect(budgetsOf({})).toEqual([]);
+  expect(budgetsOf()).toEqual([]);
 });

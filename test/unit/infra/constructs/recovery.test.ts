@@ -6,6 +6,14 @@ import { changedSettings, idIn, mentions, type Resource, templatesOf } from "../
 const region = "eu-west-1";
 const without = templatesOf("prod");
 const { data, recovery, service } = templatesOf("prod", { recovery: { region } });
+/** Backups once a day, which are kept for 35 days, with a lock from the third day on. */
+const variant = stageVariants["copies in another region"]?.[1];
+const daily = templatesOf("prod", variant);
+/** Every six hours, for 20 days, in a stage that adopted its tables and keys. */
+const adopted = templatesOf("prod", {
+  ...stageVariants.adopted?.[1],
+  recovery: { region, everyHours: 6, keepDays: 20 },
+});
 const only = (resources: readonly Resource[] | undefined): Resource => {
   expect(resources).toHaveLength(1);
   const [found] = resources ?? [];
@@ -51,10 +59,9 @@ describe("a stage with copies in another region", () => {
   });
 
   test.each([
-    [1, 3],
-    [24, 26],
-  ])("backups every %i hours that are not completed for %i hours raise an alarm", (everyHours, hours) => {
-    const own = templatesOf("prod", { recovery: { region, everyHours } });
+    [1, 3, templatesOf("prod", { recovery: { region } })],
+    [24, 26, daily],
+  ])("backups every %i hours that are not completed for %i hours raise an alarm", (_, hours, own) => {
     const alarm = only(
       own.service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => mentions(Properties, "AWS/Backup")),
     );
@@ -109,26 +116,17 @@ describe("a stage with copies in another region", () => {
     expect(JSON.stringify(data.get(idIn(IamRoleArn)).Properties)).toContain("AWSBackupServiceRolePolicyForBackup");
   });
 
-  test("a stage with everyHours and keepDays has backups and copies accordingly", () => {
-    const text = (everyHours: number): string =>
-      JSON.stringify(
-        only(
-          templatesOf("prod", { recovery: { region, everyHours, keepDays: 20 } }).data.all("AWS::Backup::BackupPlan"),
-        ),
-      );
-    expect(text(6)).toContain("cron(0 0/6 * * ? *)");
-    const daily = text(24);
-    expect(daily).toContain("cron(0 0 * * ? *)");
-    expect(daily.match(/"DeleteAfterDays":20/g)).toHaveLength(2);
+  test("a stage with everyHours has backups accordingly", () => {
+    const planOf = (own: typeof daily) => JSON.stringify(only(own.data.all("AWS::Backup::BackupPlan")));
+    expect(planOf(adopted)).toContain("cron(0 0/6 * * ? *)");
+    expect(planOf(daily)).toContain("cron(0 0 * * ? *)");
   });
 
-  const vaultsOf = ({ data: own, recovery: other }: ReturnType<typeof templatesOf>) =>
+  const vaultsOf = ({ data: own, recovery: other }: Pick<typeof daily, "data" | "recovery">) =>
     [own, other].map((template) => only(template?.all("AWS::Backup::BackupVault")));
 
   test("the vaults stay when they are taken out of their stack, and no backup can be deleted by hand", () => {
-    for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of vaultsOf(
-      templatesOf("prod", { recovery: { region } }),
-    )) {
+    for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of vaultsOf({ data, recovery })) {
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
       expect(Properties.AccessPolicy).toMatchObject({
         Statement: [
@@ -139,27 +137,21 @@ describe("a stage with copies in another region", () => {
   });
 
   test.each([
-    [{}, { MinRetentionDays: 7 }],
-    [{ keepDays: 20 }, { MinRetentionDays: 20 }],
-    [
-      { keepDays: 20, lockAfterDays: 3 },
-      { MinRetentionDays: 20, ChangeableForDays: 3 },
-    ],
-  ])("with %j both vaults are locked as %j, which lets every backup of the plan in", (changes, lock) => {
-    const templates = templatesOf("prod", { recovery: { region, ...changes } });
-    for (const { Properties } of vaultsOf(templates)) expect(Properties.LockConfiguration).toEqual(lock);
-    const plan = JSON.stringify(only(templates.data.all("AWS::Backup::BackupPlan")));
+    ["7 days", templatesOf("prod", { recovery: { region } }), { MinRetentionDays: 7 }, 2],
+    ["20 days", adopted, { MinRetentionDays: 20 }, 2],
+    ["35 days and lockAfterDays", daily, { MinRetentionDays: 35, ChangeableForDays: 3 }, 3],
+  ])("with %s both vaults are locked for as long, which lets every backup of the plan in", (_, own, lock, rules) => {
+    for (const { Properties } of vaultsOf(own)) expect(Properties.LockConfiguration).toEqual(lock);
+    const plan = JSON.stringify(only(own.data.all("AWS::Backup::BackupPlan")));
     expect(plan.match(/"DeleteAfterDays":\d+/g)).toEqual(
-      new Array(2).fill(`"DeleteAfterDays":${lock.MinRetentionDays}`),
+      new Array(rules).fill(`"DeleteAfterDays":${lock.MinRetentionDays}`),
     );
   });
 
   test("a vault of another account gets a copy too, and the vaults have the company's keys", () => {
-    const [, changes] = stageVariants["copies in another region"] ?? [];
-    const templates = templatesOf("prod", changes);
-    const { otherAccountVaultArn, vaultKeyArns } = changedSettings("prod", changes).recovery ?? {};
+    const { otherAccountVaultArn, vaultKeyArns } = changedSettings("prod", variant).recovery ?? {};
     expect([otherAccountVaultArn, vaultKeyArns]).not.toContain(undefined);
-    expect(only(templates.data.all("AWS::Backup::BackupPlan")).Properties.BackupPlan).toMatchObject({
+    expect(only(daily.data.all("AWS::Backup::BackupPlan")).Properties.BackupPlan).toMatchObject({
       BackupPlanRule: [
         {
           CopyActions: [
@@ -169,7 +161,7 @@ describe("a stage with copies in another region", () => {
         },
       ],
     });
-    expect(vaultsOf(templates).map(({ Properties }) => Properties.EncryptionKeyArn)).toEqual([
+    expect(vaultsOf(daily).map(({ Properties }) => Properties.EncryptionKeyArn)).toEqual([
       vaultKeyArns?.backups,
       vaultKeyArns?.copies,
     ]);
@@ -188,21 +180,7 @@ test("a stage without the setting has no stack in another region", () => {
 });
 
 test("a stage that adopted its tables and keys backs up those tables", () => {
-  const adopted = templatesOf("prod", {
-    recovery: { region },
-    adopt: {
-      accessTableName: "old-access",
-      ledgerTableName: "old-ledger",
-      ledgerStreamArn: "arn:aws:dynamodb:us-east-1:000000000000:table/old-ledger/stream/1",
-      auditTableName: "old-audit",
-      auditStreamArn: "arn:aws:dynamodb:us-east-1:000000000000:table/old-audit/stream/1",
-      referenceKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:reference-AbCdEf",
-      checksumKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:checksum-AbCdEf",
-      webhookKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:webhook-AbCdEf",
-    },
-    identityKeyArn: "arn:aws:kms:us-east-1:000000000000:key/mrk-0a1b2c3d0a1b0a1b0a1b0a1b2c3d4e5f",
-  });
   const text = JSON.stringify(only(adopted.data.all("AWS::Backup::BackupSelection")));
-  expect(text).toContain("table/old-access");
-  expect(text).toContain("table/old-ledger");
+  expect(text).toContain("table/access");
+  expect(text).toContain("table/ledger");
 });

@@ -143,10 +143,9 @@ describe.each([
 });
 
 test.each([
-  [{}, 450],
-  [{ queue: { minutes: 60 } }, 1_800],
-  [{ queue: { minutes: 4 } }, 300],
-])("with the settings %j the alarm on queued orders is raised above %i seconds", (settings, threshold) => {
+  ["15 minutes", {}, 450],
+  ["none", stageVariants["every setting, in an existing VPC"]?.[1], 300],
+])("the alarm on queued orders follows the minutes for which they may wait: %s", (_, settings, threshold) => {
   const [alarm, ...others] = templatesOf("prod", settings)
     .service.all("AWS::CloudWatch::Alarm")
     .filter(({ Properties }) => Properties.MetricName === "OldestQueuedSeconds");

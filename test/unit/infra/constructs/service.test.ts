@@ -14,6 +14,7 @@ import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { parseUpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { aConsole, everyFunction } from "../../../builders/console.ts";
 import { matchesFilter } from "../../../builders/filter-pattern.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
 import {
   functionIn,
   idIn,
@@ -29,6 +30,7 @@ const metricStat = z.object({
   Stat: z.string(),
 });
 const { service, data } = templatesOf("prod", everyFunction);
+const { service: changed } = templatesOf("prod", stageVariants["every setting, in an existing VPC"]?.[1]);
 const functions = service.all("AWS::Lambda::Function");
 /** Those of a release have a name of their own, and notify nobody. */
 const alarms = service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined);
@@ -85,7 +87,6 @@ describe("functions", () => {
   });
 
   test("receive-upstream-event has the signature of the stage's upstreamProfile, and none if the profile has none", () => {
-    const signature = { header: "X-Provider-Signature", encoding: "base64", prefix: "v1=" } as const;
     const signatureIn = ({ all }: typeof service): unknown => {
       const own = all("AWS::Lambda::Function").find((each) => nameOf(each) === "receive-upstream-event");
       const { Variables } = z
@@ -94,10 +95,7 @@ describe("functions", () => {
       return parseUpstreamProfile(Variables.UPSTREAM_PROFILE).signature;
     };
     expect(signatureIn(service)).toBeUndefined();
-    expect(signatureIn(templatesOf("prod", { upstreamProfile: { signature } }).service)).toEqual({
-      ...signature,
-      header: "x-provider-signature",
-    });
+    expect(signatureIn(changed)).toMatchObject({ header: "x-signature", encoding: "hex" });
   });
 
   test("every function runs Node 24 on arm64, keeps logs for the stage's logRetentionDays, and cannot create log groups", () => {
@@ -117,10 +115,9 @@ describe("functions", () => {
   });
 
   test("tracing active makes every function record traces, which it may send, and without it no function may", () => {
-    const traced = templatesOf("prod", { tracing: "active" }).service;
-    for (const { Properties } of traced.all("AWS::Lambda::Function")) {
+    for (const { Properties } of changed.all("AWS::Lambda::Function")) {
       expect(Properties.TracingConfig).toEqual({ Mode: "Active" });
-      const policy = traced
+      const policy = changed
         .all("AWS::IAM::Policy")
         .find((each) => mentions(each.Properties.Roles, idIn(Properties.Role)));
       expect(
@@ -175,16 +172,15 @@ describe("the API", () => {
     z.string(),
     z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
   );
-  const rates = (requestsPerSecondMax: number): Record<string, number> => {
-    const { service: limited } = templatesOf("prod", { requestsPerSecondMax, console: aConsole });
-    const [stage] = limited.all("AWS::ApiGatewayV2::Stage");
+  const ratesIn = (template: StackTemplate): Record<string, number> => {
+    const [stage] = template.all("AWS::ApiGatewayV2::Stage");
     const limits = Object.entries(settings.parse(stage?.Properties.RouteSettings));
     for (const [, limit] of limits) expect(limit.ThrottlingBurstLimit).toBe(limit.ThrottlingRateLimit);
     return Object.fromEntries(limits.map(([key, { ThrottlingRateLimit }]) => [key, ThrottlingRateLimit]));
   };
 
   test("every route has a rate limit of its own, and only orders may use the stage's whole limit", () => {
-    const limits = rates(200);
+    const limits = ratesIn(service);
     expect(new Set(Object.keys(limits))).toEqual(new Set(served.map(([key]) => key)));
     for (const route of Object.values<Route>(routes)) {
       const share = isOrder(route) ? 1 : route.document ? 0.01 : 0.5;
@@ -192,10 +188,10 @@ describe("the API", () => {
     }
     for (const route of consoleRoutes) expect(limits[consoleRouteKey(route)], route.path).toBe(200 * route.share);
     expect(Math.max(...consoleRoutes.map(({ share }) => share))).toBeLessThan(0.5);
-    const low = rates(40);
+    const low = ratesIn(changed);
     for (const route of consoleRoutes) expect(low[consoleRouteKey(route)], route.path).toBe(20);
     expect(limits.$default).toBe(20);
-    expect(Math.min(...Object.values(rates(1)))).toBe(1);
+    expect(Math.min(...Object.values(low))).toBe(1);
   });
 
   test("the stage is made after its routes, because API Gateway refuses limits of an unknown route", () => {
@@ -306,8 +302,7 @@ describe("queues", () => {
 
   test("every queue's consumer has a limit of concurrency, which maxConcurrency changes", () => {
     expect(concurrencyIn(service)).toEqual({ "apply-upstream-event": 10, "deliver-webhook": 20 });
-    const small = templatesOf("prod", { maxConcurrency: { delivery: 2 } }).service;
-    expect(concurrencyIn(small)).toEqual({ "apply-upstream-event": 10, "deliver-webhook": 2 });
+    expect(concurrencyIn(changed)).toEqual({ "apply-upstream-event": 2, "deliver-webhook": 2 });
   });
 
   test("every queue with a consumer has alarms on its oldest message, its length and its messages in flight", () => {
@@ -417,16 +412,17 @@ describe("schedules", () => {
 });
 
 describe("workers off", () => {
-  const off = templatesOf("prod", { upstreamProfile: everyFunction.upstreamProfile, workers: "off" }).service;
-  const nameIn = (reference: unknown): string => nameOf(functionIn(off, reference));
+  const nameIn = (reference: unknown): string => nameOf(functionIn(changed, reference));
 
   test("a stage with workers off leaves messages in their queues, and still consumes the stream", () => {
-    const enabled = off.all("AWS::Lambda::EventSourceMapping").map(({ Properties }) => {
+    const enabled = changed.all("AWS::Lambda::EventSourceMapping").map(({ Properties }) => {
       return [nameIn(Properties.FunctionName), Properties.Enabled ?? true];
     });
     expect(Object.fromEntries(enabled)).toEqual({
       "apply-upstream-event": false,
       "attest-audit": true,
+      "copy-audit": true,
+      "count-transactions": true,
       "deliver-webhook": false,
       "enqueue-webhooks": true,
     });
@@ -434,7 +430,7 @@ describe("workers off", () => {
 
   test("a stage with workers off disables all schedules but that of refresh-catalog", () => {
     const target = z.tuple([z.object({ Arn: z.unknown() })]);
-    const schedules = schedulesOf(off);
+    const schedules = schedulesOf(changed);
     expect(schedules.length).toBeGreaterThan(4);
     const enabled = schedules.filter(({ Properties }) => Properties.State !== "DISABLED");
     expect(enabled.map(({ Properties }) => nameIn(target.parse(Properties.Targets)[0].Arn))).toEqual([
@@ -443,7 +439,7 @@ describe("workers off", () => {
   });
 
   test("the outputs have the stage's setting of workers, for the admin commands", () => {
-    expect(off.outputs.Workers?.Value).toBe("off");
+    expect(changed.outputs.Workers?.Value).toBe("off");
     expect(service.outputs.Workers?.Value).toBe("on");
   });
 });
@@ -543,15 +539,13 @@ describe("alarms", () => {
   });
 
   test("each topic has the address of its urgency, and both have the same one if the stage names one", () => {
-    const addresses = (changes: object) =>
-      templatesOf("prod", changes)
-        .service.all("AWS::SNS::Subscription")
-        .map(({ Properties }) => [idIn(Properties.TopicArn), Properties.Endpoint]);
-    expect(addresses({})).toEqual([
+    const addressesIn = ({ all }: StackTemplate) =>
+      all("AWS::SNS::Subscription").map(({ Properties }) => [idIn(Properties.TopicArn), Properties.Endpoint]);
+    expect(addressesIn(service)).toEqual([
       [pages, "operations@example.com"],
       [tickets, "operations@example.com"],
     ]);
-    expect(addresses({ ticketEmail: "tickets@example.com" })).toContainEqual([tickets, "tickets@example.com"]);
+    expect(addressesIn(changed)).toContainEqual([tickets, "tickets@example.com"]);
   });
 
   test("CloudWatch may publish to each topic of alarms, and not to that of notifications; an explicit policy replaces the default policy", () => {
