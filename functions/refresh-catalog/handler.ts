@@ -21,7 +21,7 @@ const deps = {
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),
   announce: enqueueCatalogUpdated({
-    ledger: { db, table: env.LEDGER_TABLE },
+    ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
     queue: deliveryQueue(queueClient(), env.DELIVERY_QUEUE_URL),
   }),
   clock: systemClock,

@@ -4,6 +4,7 @@ import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
+import { RUN_RESERVE_MS, UPSTREAM_MS_MAX } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
@@ -16,6 +17,8 @@ import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.
 const REFRESH_AFTER_MS = 3_600_000;
 /** A call that fails once raises no alarm, one that fails for this time does. */
 const LASTING_MS = 15 * 60_000;
+/** Changes are announced before it, so that many subscriptions do not take the time in which the catalog is fetched. */
+const FETCH_RESERVE_MS = UPSTREAM_MS_MAX + RUN_RESERVE_MS;
 /** A catalog with less than this share of the served plans counts as an error of the upstream. */
 const SHRINK_LIMIT = 0.5;
 /** Leaves room for the other attributes within DynamoDB's limit of 400 KB per item. */
@@ -32,8 +35,8 @@ export type RefreshResult =
 export type RefreshDeps = {
   readonly store: CatalogStore;
   readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
-  /** Enqueues the events of a change; may be called again for the same one. */
-  readonly announce: (change: CatalogChange) => Promise<void>;
+  /** Enqueues the events of a change, all of them if it resolves with true; may be called again for the same one. */
+  readonly announce: (change: CatalogChange, deadline: Deadline) => Promise<boolean>;
   readonly clock: Clock;
 };
 
@@ -46,9 +49,10 @@ export const refreshCatalog = async (
   when: "due" | "now" = "due",
 ): Promise<RefreshResult> => {
   const { store, upstream, clock } = deps;
+  const announceDeadline = { remainingMs: () => deadline.remainingMs() - FETCH_RESERVE_MS };
   const read = await readServed(store);
   // A run that died after it stored the catalog left these.
-  const before = read && { ...(await announceChanges(deps, read)), catalog: read.catalog };
+  const before = read && { ...(await announceChanges(deps, read, announceDeadline)), catalog: read.catalog };
   const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
@@ -78,7 +82,7 @@ export const refreshCatalog = async (
   // An operator has accepted another catalog since: the next run continues from there.
   if (!(await replaceServed(store, before, next))) return { kind: "fresh_enough" };
   log.info("catalog.replaced", { plans, ...changesFor(before?.catalog ?? { networks: [], data_plans: [] }, catalog) });
-  await announceChanges(deps, next);
+  await announceChanges(deps, next, announceDeadline);
   return { kind: "replaced", plans };
 };
 
@@ -103,10 +107,18 @@ const replaceServed = (store: CatalogStore, before: Served | undefined, next: Sn
  * Announces the changes of a stored catalog and then removes them from it: a crash in between announces them again. A
  * fault does not stop the refresh; the next run tries again. Resolves with the catalog as it is stored then.
  */
-const announceChanges = async ({ store, announce, clock }: RefreshDeps, stored: Snapshot): Promise<Snapshot> => {
+const announceChanges = async (
+  { store, announce, clock }: RefreshDeps,
+  stored: Snapshot,
+  deadline: Deadline,
+): Promise<Snapshot> => {
   if (stored.unannounced.length === 0) return stored;
   try {
-    for (const change of stored.unannounced) await announce(change);
+    for (const change of stored.unannounced) {
+      if (await announce(change, deadline)) continue;
+      log.alarm("catalog.change_not_announced", { reason: "out_of_time" });
+      return stored;
+    }
     const announced = { ...stored, unannounced: [] };
     return (await store.replace(stored, announced)) ? announced : stored;
   } catch (error) {

@@ -440,7 +440,7 @@ export const logEvents = {
     urgency: "ticket",
     fields: { reason: "string?", error: "string?", at: "string?" },
     meaning:
-      "Subscribed apps did not get `catalog.updated` yet: the event of a change could not be enqueued. Each run tries again; " +
+      "Subscribed apps did not get `catalog.updated` yet: the event of a change could not be enqueued for all. Each run tries again; " +
       "with the reason too_many, an old change was given up.",
     action: "Read the log of refresh-catalog.",
   },

@@ -11,6 +11,7 @@ import type { DataPlan } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { REFRESH_FUNCTION_TIMEOUT_S } from "../../../shared/platform/time-budgets.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { addCommand, type Report, why } from "../command.ts";
@@ -104,7 +105,7 @@ const refresh = async (context: AdminContext, { why }: z.output<typeof changeInp
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   const result = await refreshCatalog(
     { store, upstream, announce: enqueueCatalogUpdated({ ledger, queue }), clock: ledger.clock },
-    deadlineIn(FETCH_TIMEOUT_MS),
+    deadlineIn(REFRESH_FUNCTION_TIMEOUT_S * 1_000),
     "now",
   );
   const ok = result.kind === "replaced";

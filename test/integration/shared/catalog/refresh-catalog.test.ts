@@ -11,7 +11,8 @@ import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
@@ -45,10 +46,10 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   const serve = (catalog: unknown): void => {
     simulator.state.catalogBody = { status: true, message: "OK", data: catalog };
   };
-  const announce = vi.fn(async (_change: CatalogChange) => {});
+  const announce = vi.fn(async (_change: CatalogChange, _deadline: Deadline) => true);
   return {
     ...{ simulator, db, cacheTable, store, clock, serve, announce },
-    refresh: () => refreshCatalog({ store, upstream, announce, clock: () => clock.nowMs }, deadlineIn(29_000)),
+    refresh: () => refreshCatalog({ store, upstream, announce, clock: () => clock.nowMs }, deadlineIn(60_000)),
     /** The catalog in the table. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
@@ -243,7 +244,7 @@ describe("a change of the catalog", () => {
     clock.nowMs += 60_000;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
     expect(announce).toHaveBeenCalledTimes(2);
-    expect(announce.mock.calls[1]).toEqual(announce.mock.calls[0]);
+    expect(announce.mock.calls[1]?.[0]).toEqual(announce.mock.calls[0]?.[0]);
     expect((await store.read())?.unannounced).toEqual([]);
   });
 
@@ -329,7 +330,9 @@ describe("a change of the catalog", () => {
     const sent: [DeliveryMessage, string][] = [];
     const queue = { send: async (...message: [DeliveryMessage, string]) => void sent.push(message) };
     const change = announce.mock.calls[0]?.[0] ?? { at: "", data: "" };
-    for (let copy = 0; copy < 2; copy += 1) await enqueueCatalogUpdated({ ledger, queue })(change);
+    for (let copy = 0; copy < 2; copy += 1) {
+      expect(await enqueueCatalogUpdated({ ledger, queue })(change, deadlineIn(60_000))).toBe(true);
+    }
     const subscribers = sent.map(([, accountId]) => accountId);
     expect(subscribers).toHaveLength(4);
     expect(new Set(subscribers)).toEqual(new Set([one, other]));
@@ -338,6 +341,46 @@ describe("a change of the catalog", () => {
     const bodies = sent.map(([message]) => (message.event === "catalog.updated" ? message.body : ""));
     expect(new Set(bodies).size).toBe(1);
     expect(catalogUpdated.parse(JSON.parse(bodies[0] ?? "")).data.at).toBe(isoTime(clock.nowMs));
+  });
+});
+
+describe("of more subscriptions than a run can announce a change to", () => {
+  test("each one has its turn, and no run takes the others for announced", async () => {
+    const ledger = await openLedgerAtNoon();
+    const accounts = Array.from({ length: 250 }, (_, index) => `acc_${index}`);
+    const Items = accounts.map((accountId) => ({
+      pk: subscriptionPk("catalog.updated", { accountId, endpoint: "1" }),
+      listed_at: isoTime(NOON_MS),
+    }));
+    const query = vi.spyOn(ledger.db, "query").mockImplementation(async () => ({ Items, $metadata: {} }));
+    onTestFinished(() => query.mockRestore());
+    const reached = new Set<string>();
+    const queue = { send: async (_message: DeliveryMessage, accountId: string) => void reached.add(accountId) };
+    for (let minute = 0; minute < 6; minute += 1) {
+      ledger.nowMs += 60_000;
+      // Time for one batch.
+      const remainingMs = vi.fn(() => 0).mockReturnValueOnce(1);
+      const announce = enqueueCatalogUpdated({ ledger, queue });
+      expect(await announce({ at: isoTime(NOON_MS), data: "{}" }, { remainingMs })).toBe(false);
+    }
+    expect(reached).toEqual(new Set(accounts));
+  });
+
+  test("the catalog is still refreshed, and an alarm says that the change is late", async () => {
+    const { refresh, announce, clock, serve, store } = await aRefresh();
+    serve(aCatalog(10));
+    await refresh();
+    const log = captureLog();
+    announce.mockResolvedValue(false);
+    for (const plans of [11, 12]) {
+      clock.nowMs += HOUR_MS;
+      serve(aCatalog(plans));
+      expect(await refresh()).toEqual({ kind: "replaced", plans });
+    }
+    expect(log.lines("catalog.change_not_announced").map(({ reason }) => reason)).toContain("out_of_time");
+    expect((await store.read())?.unannounced).toHaveLength(2);
+    // The rest of the run is the upstream's.
+    expect(announce.mock.lastCall?.[1].remainingMs()).toBeLessThanOrEqual(30_000);
   });
 });
 
