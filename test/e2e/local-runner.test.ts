@@ -4,11 +4,22 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
+import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { sleep } from "../../shared/platform/time.ts";
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
+import { pkOfReference } from "../../shared/ledger/transaction.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { sleep, systemClock } from "../../shared/platform/time.ts";
+import { systemResolve } from "../../shared/webhooks/address-guard.ts";
+import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { type RunningService, type ServiceSettings, startService } from "../../tools/local/service.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { startSimulator } from "../../tools/simulator/server.ts";
 import { runCommand } from "../builders/admin.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
@@ -16,6 +27,8 @@ import { eventually } from "../builders/eventually.ts";
 import { isInstalled } from "../builders/is-installed.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
 import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
+import { standardHeaders, startReceiver } from "../builders/receiver.ts";
+import { emulatorClient } from "../builders/tables.ts";
 
 /** The command lines of running processes that mention the folder. */
 const processesUsing = (folder: string): string[] =>
@@ -149,18 +162,41 @@ const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
   return { replayed: response.headers.get("idempotent-replayed"), body: await response.text() };
 };
 
-test("a restart after SIGKILL has the same keys and balance, and the same reference is replayed; SIGINT then stops all processes without waiting for a purchase of 20 s", async () => {
-  const first = start();
+test("after SIGKILL a restart has the same keys and balance, replays the same reference and delivers a webhook again whose order ended while nothing ran; SIGINT then stops all processes without waiting for a purchase of 20 s", async () => {
+  const folder = temporaryFolder();
+  let isAnswering = false;
+  const receiver = await startReceiver((response) => void (isAnswering && response.end("ok")));
+  cleanups.push(receiver.stop);
+  const stopped = await startHere({ dataDir: join(folder, "data") });
+  const { base_url, accounts } = stopped.details;
+  const open = await fetch(`${base_url}/vtu/airtime/purchase`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${accounts[0]?.live_key}`, "content-type": "application/json" },
+    body: JSON.stringify({ network: "mtn", phone_number: "08000000004", amount: 100 }),
+  });
+  const reference = open.headers.get("x-transaction-reference") ?? "";
+  await stopped.stop();
+  await settleWhileStopped(folder, accounts[0]?.account_id ?? "", reference, receiver.url);
+  const webhooks = () => receiver.received.filter(({ body }) => body.includes(reference));
+
+  const first = start({ folder });
   const before = await ready(first);
   const purchase = await buyOnce(before);
+  await eventually(() => expect(webhooks()).toHaveLength(1));
   await stop(first, "SIGKILL");
-  await eventually(() => expect(processesUsing(first.folder)).toEqual([]));
+  await eventually(() => expect(processesUsing(folder)).toEqual([]));
 
-  const second = start({ folder: first.folder });
+  isAnswering = true;
+  const second = start({ folder });
   const after = await ready(second);
-  expect(after.accounts[0]).toEqual({ ...before.accounts[0], balance: 99_500 });
+  expect(after.accounts[0]).toEqual({ ...accounts[0], balance: 99_400 });
   expect(await buyOnce(after)).toEqual({ replayed: "true", body: purchase.body });
-  expect(statSync(join(first.folder, "data/secrets.json")).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, "data/secrets.json")).mode & 0o777).toBe(0o600);
+  await eventually(() => expect(webhooks()).toHaveLength(2));
+  const [one, other] = webhooks();
+  expect([other?.headers.id, other?.body]).toEqual([one?.headers.id, one?.body]);
+  const verified = other && new Webhook(accounts[0]?.webhook_secret ?? "").verify(other.body, standardHeaders(other));
+  expect(verified).toMatchObject({ data: { reference, status: "success" } });
 
   const unanswered = fetch(`${after.base_url}/vtu/data/purchase`, {
     method: "POST",
@@ -168,13 +204,45 @@ test("a restart after SIGKILL has the same keys and balance, and the same refere
     body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "stalled" }),
   }).catch(() => "cut");
   await sleep(300);
-  expect(processesUsing(first.folder)).not.toEqual([]);
+  expect(processesUsing(folder)).not.toEqual([]);
   await stop(second, "SIGINT");
   expect(await unanswered).toBe("cut");
   expect(await second.exitCode).toBe(0);
-  expect(existsSync(join(first.folder, "s.json"))).toBe(false);
-  expect(processesUsing(first.folder)).toEqual([]);
+  expect(existsSync(join(folder, "s.json"))).toBe(false);
+  expect(processesUsing(folder)).toEqual([]);
 });
+
+/**
+ * Gives the account the endpoint, and settles its transaction while no service runs, as if it had been killed right after
+ * this write.
+ */
+const settleWhileStopped = async (folder: string, accountId: string, reference: string, url: string): Promise<void> => {
+  const files = {
+    databaseFile: join(folder, "data/tables.db"),
+    pidFile: join(folder, "pid"),
+    logFile: join(folder, "log"),
+  };
+  const dynamodb = await startDynoxide(files);
+  const db = emulatorClient(dynamodb.endpoint);
+  const secrets = z
+    .object({ "webhook-key": z.string() })
+    .parse(JSON.parse(readFileSync(join(folder, "data/secrets.json"), "utf8")));
+  const value = async () => secrets["webhook-key"];
+  const accounts = { db, ledgerTable: localTableNames.ledger };
+  const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
+  await setEndpoint(
+    { accounts, webhookSealingKey: { value, refetch: value }, clock: systemClock },
+    rules,
+    accountId,
+    url,
+  );
+  const ledger = { db, table: localTableNames.ledger, clock: systemClock };
+  const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
+  expect(
+    transaction && (await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(10_000))).kind,
+  ).toBe("applied");
+  await dynamodb.stop();
+};
 
 test("with workers off events wait in the queue; purchases that were switched off stay off after a restart, and a carry-over may run", async () => {
   const folder = temporaryFolder();

@@ -20,7 +20,7 @@ import {
   runTraffic,
   type Traffic,
 } from "./mixed-load/traffic.ts";
-import { gateAnswers, limited, oddRetryAfters } from "./mixed-load/weather.ts";
+import { limited, oddRetryAfters } from "./mixed-load/weather.ts";
 import { advance, now, pass } from "./system/clock.ts";
 import { startSystem } from "./system/system.ts";
 import { openAppEndpoint, openTestAccount } from "./test-account.ts";
@@ -111,24 +111,6 @@ test.each(IS_LONG ? ["1", ...oddRetryAfters] : (["86400"] as const))(
     expect(violations).toEqual([]);
   },
 );
-
-test(`answers of something before the upstream, after it carried out the orders, refund none and repeat none (seed ${SEED})`, async () => {
-  const { violations } = await run({
-    disturb: ({ system, endsMs }) => {
-      const answer = async (): Promise<void> => {
-        while (now() < endsMs) {
-          for (const gateAnswer of gateAnswers) {
-            system.upstream.faults.add(gateAnswer);
-            await pass(25 * S);
-          }
-        }
-      };
-      void answer();
-      return () => system.upstream.faults.clear();
-    },
-  });
-  expect(violations).toEqual([]);
-});
 
 test(`an index key of one account that stays full holds up the queued orders of no other (seed ${SEED})`, async () => {
   const waitMsMax = 4 * MINUTE_MS;

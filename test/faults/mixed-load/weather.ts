@@ -26,7 +26,7 @@ const gateAnswer = (status: number, type: string, body: string): UpstreamFault =
   headers: { "Content-Type": type },
 });
 const page = "<html><body><h1>Request blocked</h1></body></html>";
-export const gateAnswers: readonly UpstreamFault[] = [
+const gateAnswers: readonly UpstreamFault[] = [
   ...[400, 403, 404, 413, 502].map((status) => gateAnswer(status, "text/html", page)),
   gateAnswer(403, "application/json", ""),
   gateAnswer(404, "application/json", JSON.stringify({ error: "no such route", code: 17 })),

@@ -37,6 +37,17 @@ const unreadable = (): string => {
 
 const aService = (options?: { readonly queueMinutes: number }) => aSellingService(ledger, options);
 
+/** The order "one" of an account with 1,000 NGN, after the upstream refused it: by its limit, or by itself. */
+const anOrderAfter = async (refuse: (service: SellingService) => void) => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  refuse(service);
+  await service.buy(accountId, "one");
+  return { service, accountId };
+};
+const aQueuedOrder = () => anOrderAfter((service) => service.refuse(1));
+const aRefusedOrder = () => anOrderAfter((service) => service.refuseOrders(1));
+
 describe("an order that the upstream's rate limit refuses", () => {
   test("waits debited and processing, with an estimate, and is delivered once by a later run", async () => {
     const service = await aService();
@@ -82,14 +93,16 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(service.arrived()).toEqual(sent.map(referenceOf));
   });
 
-  test("waits on after a second refusal, and is refunded after 15 minutes", async () => {
+  test("waits on after a second refusal, and is refunded after 15 minutes, with one alarm", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(1_000);
     service.refuse(2);
     await service.buy(accountId, "one");
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
+    const logged = captureLog();
     expect(await service.sendAfter(14 * MINUTE_MS + 1_000)).toEqual({ queued: 1, sent: 0, refunded: 1 });
+    expect(logged.lines("order.waited_too_long")).toHaveLength(1);
     expect(await service.transaction(accountId, "one")).toMatchObject({
       status: "failed",
       failure: { code: "provider_unavailable" },
@@ -144,20 +157,14 @@ describe("an order that the upstream's rate limit refuses", () => {
   });
 
   test("is refunded if its plan was withdrawn in the meantime", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aQueuedOrder();
     service.withdrawPlan();
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "plan_unavailable" } });
   });
 
   test("stays as it is while purchases are off", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aQueuedOrder();
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
     ledger.nowMs += 20 * MINUTE_MS;
     expect(await service.instance({ upstreamKeys: unreadable }).send()).toEqual({ queued: 1, sent: 0, refunded: 0 });
@@ -336,10 +343,7 @@ describe("a run that can send nothing", () => {
   });
 
   test("because there is no key at the upstream leaves the orders in their queue, and refunds those that are due", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aQueuedOrder();
     const { send } = service.instance({ upstreamKeys: () => "" });
     ledger.nowMs += MINUTE_MS;
     expect(await send()).toEqual({ queued: 1, sent: 0, refunded: 0 });
@@ -349,10 +353,7 @@ describe("a run that can send nothing", () => {
   });
 
   test("because the keys at the upstream cannot be read fails, and the order waits on", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
+    const { service } = await aQueuedOrder();
     ledger.nowMs += MINUTE_MS;
     await expect(service.instance({ upstreamKeys: unreadable }).send()).rejects.toThrow("No answer");
     expect(await service.sendAfter(0)).toEqual({ queued: 1, sent: 1, refunded: 0 });
@@ -548,10 +549,7 @@ describe("an order that another run claims in the meantime", () => {
   ])(
     "is not refunded by a run that finds that it %s, because it may be on its way upstream",
     async (_name, ms, prepare) => {
-      const service = await aService();
-      const accountId = await ledger.anAccount(1_000);
-      service.refuse(1);
-      await service.buy(accountId, "one");
+      const { service, accountId } = await aQueuedOrder();
       prepare(service);
       let claimed: ClaimedOrder | undefined;
       service.duringTheNextRun(async () => {
@@ -567,10 +565,7 @@ describe("an order that another run claims in the meantime", () => {
   );
 
   test("keeps its account listed until the turn of that run is over", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aQueuedOrder();
     ledger.nowMs += MINUTE_MS;
     await claim(service, accountId);
     const { turn_until: end = "" } = await walletAndCount(ledger, accountId);
@@ -594,10 +589,7 @@ describe("an order that another run claims in the meantime", () => {
 });
 
 test("an order of another ledger than this one is neither sent nor refunded, however long it waits: it may have been sent since the copy", async () => {
-  const service = await aService();
-  const accountId = await ledger.anAccount(1_000);
-  service.refuse(1);
-  await service.buy(accountId, "one");
+  const { service, accountId } = await aQueuedOrder();
   const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
   service.withdrawPlan();
   const logged = captureLog();
@@ -612,24 +604,10 @@ test("an order of another ledger than this one is neither sent nor refunded, how
 });
 
 test("a queued order has as long upstream as an order that is sent at once, so that its grace period holds", async () => {
-  const service = await aService();
-  const accountId = await ledger.anAccount(1_000);
-  service.refuse(1);
-  await service.buy(accountId, "one");
+  const { service } = await aQueuedOrder();
   await service.sendAfter(MINUTE_MS);
   expect(service.remainingMs).toHaveLength(2);
   for (const ms of service.remainingMs) expect(ms).toBeLessThanOrEqual(29_000);
-});
-
-test("an order that waited for too long is refunded once, with one alarm", async () => {
-  const service = await aService();
-  const accountId = await ledger.anAccount(1_000);
-  service.refuse(1);
-  await service.buy(accountId, "one");
-  const logged = captureLog();
-  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
-  expect(logged.lines("order.waited_too_long")).toHaveLength(1);
-  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
 });
 
 test("of 75 accounts with 2 queued orders each none gets a turn before another, at 60 orders a minute, and none is refused", async () => {
@@ -778,10 +756,7 @@ describe("a restricted account", () => {
   });
 
   test("has its queued orders refunded when their time is over, without an alarm", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aQueuedOrder();
     await setStatus(accountId, "restricted");
     const alarm = vi.spyOn(log, "alarm");
     expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
@@ -912,10 +887,7 @@ describe("an order that the upstream refuses by itself, although its limit is no
   });
 
   test("waits on under its number of refusals if its claim cannot be resolved", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuseOrders(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aRefusedOrder();
     const send = ledger.db.send.bind(ledger.db);
     vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
       const answer = await send(command);
@@ -954,10 +926,7 @@ describe("an order that the upstream refuses by itself, although its limit is no
   });
 
   test("is refunded as delivery_failed when its time is over, without an alarm about the limit", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuseOrders(1);
-    await service.buy(accountId, "one");
+    const { service, accountId } = await aRefusedOrder();
     const alarm = vi.spyOn(log, "alarm");
     expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "delivery_failed" } });

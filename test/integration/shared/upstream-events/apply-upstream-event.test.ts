@@ -54,6 +54,7 @@ beforeAll(async () => {
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
+const done = (outcome: string) => ({ kind: "done", outcome });
 const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
   applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadline);
 const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
@@ -92,9 +93,9 @@ describe("settlements of the service", () => {
 
   test("a settlement settles its order, and its copy is a duplicate that writes nothing", async () => {
     const { transaction, stored } = await anOrder();
-    expect(await apply(settlementOf(transaction))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(settlementOf(transaction))).toEqual(done("applied"));
     expect((await stored())?.status).toBe("success");
-    expect(await apply(settlementOf(transaction))).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(settlementOf(transaction))).toEqual(done("duplicate"));
     expect(await callsOf(settlementOf(transaction))).toEqual(["GetItem"]);
   });
 
@@ -108,7 +109,7 @@ describe("settlements of the service", () => {
     ["the other mode", { mode: "test" as const }, "another_transaction"],
   ])("a settlement of %s is dropped", async (_name, changes, outcome) => {
     const { transaction, stored } = await anOrder();
-    expect(await apply(settlementOf(transaction, changes))).toEqual({ kind: "done", outcome });
+    expect(await apply(settlementOf(transaction, changes))).toEqual(done(outcome));
     expect((await stored())?.status).toBe("processing");
   });
 
@@ -116,7 +117,7 @@ describe("settlements of the service", () => {
     const { transaction } = await anOrder();
     await apply(settlementOf(transaction));
     const settlement = { status: "processing", upstream_reference: "U1" } as const;
-    expect(await apply(settlementOf(transaction, { settlement }))).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(settlementOf(transaction, { settlement }))).toEqual(done("duplicate"));
   });
 
   test("a settlement that contradicts a final status is not applied and raises an alarm", async () => {
@@ -126,7 +127,7 @@ describe("settlements of the service", () => {
       settlement: { status: "failed", failure: { code: "delivery_failed" } },
     });
     expect(JSON.stringify(await logOf(contrary))).toContain(transaction.pk);
-    expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await apply(contrary)).toEqual(done("contradiction"));
     expect((await stored())?.status).toBe("success");
   });
 
@@ -143,7 +144,6 @@ describe("settlements of the service", () => {
 describe("the end of an indeterminate debit", () => {
   const unmade = async (): Promise<Transaction> => ledger.aTransaction(await ledger.aWallet(500));
   const voidOf = (item: Transaction): OutcomeMessage => ({ kind: "void", item });
-  const done = (outcome: string) => ({ kind: "done", outcome });
 
   test("is void where the debit was not made, which then can no longer be made; a copy changes nothing", async () => {
     const transaction = await unmade();
@@ -182,7 +182,6 @@ describe("the end of an indeterminate debit", () => {
 
 describe("answers of the upstream to a question for an order", () => {
   type Answer = Extract<OutcomeMessage, { readonly kind: "answer"; readonly finding: "outcome" | "another_order" }>;
-  const done = (outcome: string) => ({ kind: "done", outcome });
   const answerOf = (transaction: Transaction, changes: Partial<Answer> = {}): Answer => ({
     ...{ kind: "answer", mode: "live", transaction_pk: transaction.pk, write_token: transaction.write_token },
     ...{ finding: "outcome", event: { reference: referenceOf(transaction), status: "success" } },
@@ -311,7 +310,7 @@ describe("events under an upstream reference", () => {
     const order = await anOrder({ upstream_reference: event.reference, cost_kobo: koboFromNaira(485) });
     const log = captureLog();
     const deps = { ledger, keyedHashes, costs: charged };
-    expect(await applyOutcomeMessage(deps)(event, deadlineIn(20_000))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await applyOutcomeMessage(deps)(event, deadlineIn(20_000))).toEqual(done("applied"));
     expect(await order.stored()).toMatchObject({
       upstream_amount_kobo: 486_00,
       cost_kobo: 486_00,
@@ -352,7 +351,7 @@ describe("events under an upstream reference", () => {
     const settled = { status: "success", reported_by: "event", upstream_amount_kobo: 50_000 };
     expect(await order.stored()).toMatchObject(settled);
     expect(await callsOf(event)).toEqual(["Query"]);
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(event)).toEqual(done("duplicate"));
   });
 
   test("a failed refunds its order once, in 2 calls", async () => {
@@ -388,7 +387,7 @@ describe("events under an upstream reference", () => {
   test("an event about an order of the sandbox is escalated", async () => {
     const event = await anEvent();
     const order = await anOrder({ upstream_reference: event.reference, mode: "test", open: undefined });
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await apply(event)).toEqual(done("no_candidate"));
     expect((await order.stored())?.status).toBe("processing");
   });
 
@@ -401,7 +400,7 @@ describe("events under an upstream reference", () => {
     expect(await logOf(event)).toMatchObject([
       { event: "upstream_event.escalated", reason: "several_candidates", upstream_reference: event.reference },
     ]);
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
+    expect(await apply(event)).toEqual(done("several_candidates"));
     for (const order of orders) expect((await order.stored())?.status).toBe("processing");
   });
 
@@ -413,7 +412,7 @@ describe("events under an upstream reference", () => {
       await settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(20_000));
       return update(...call);
     });
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await apply(event)).toEqual(done("contradiction"));
     expect(await stored()).toMatchObject({ status: "failed" });
     expect(await balance()).toBe(2_000);
   });
@@ -445,7 +444,7 @@ describe("authentication", () => {
   test("a success that only the path token authenticates is applied", async () => {
     const event = await anUnauthenticatedEvent();
     await anOrder({ upstream_reference: event.reference });
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(event)).toEqual(done("applied"));
   });
 
   test("a failed that only the path token authenticates is stored and not applied", async () => {
@@ -476,11 +475,11 @@ describe("authentication", () => {
       { ...success, status: "failed" },
     ];
     for (const message of forged) {
-      expect(await apply(message)).toEqual({ kind: "done", outcome: "unauthenticated" });
+      expect(await apply(message)).toEqual(done("unauthenticated"));
     }
     expect(await order.stored()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(1_500);
-    expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(own)).toEqual(done("applied"));
     expect(await order.balance()).toBe(2_000);
   });
 });
@@ -540,7 +539,7 @@ describe("events under our own reference", () => {
     const settled = await order.stored();
     expect(settled).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
     expect(settled?.upstream_reference).toBeUndefined();
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(event)).toEqual(done("duplicate"));
   });
 
   test("an event under our own reference keeps the recorded upstream reference", async () => {
@@ -553,10 +552,10 @@ describe("events under our own reference", () => {
   test("a failed under our own reference refunds once, and only if it is authenticated", async () => {
     const order = await anOwnOrder();
     const event = await anUnauthenticatedEvent({ reference: order.reference, status: "failed" });
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "unauthenticated" });
+    expect(await apply(event)).toEqual(done("unauthenticated"));
     expect(await order.balance()).toBe(1_500);
-    expect(await apply(await authenticated(event))).toEqual({ kind: "done", outcome: "applied" });
-    expect(await apply(await authenticated(event))).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(await authenticated(event))).toEqual(done("applied"));
+    expect(await apply(await authenticated(event))).toEqual(done("duplicate"));
     expect(await order.balance()).toBe(2_000);
   });
 
@@ -566,7 +565,7 @@ describe("events under our own reference", () => {
     expect(await amountsAlerted(event)).toEqual([52_000]);
     expect(await order.stored()).toMatchObject({ status: "success", upstream_amount_kobo: 52_000 });
     const contrary = await anEvent({ reference: order.reference, status: "failed" });
-    expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await apply(contrary)).toEqual(done("contradiction"));
   });
 
   describe("a failed of an order that the upstream refused with 429 and that was sent again", () => {
@@ -586,7 +585,7 @@ describe("events under our own reference", () => {
 
     test("refunds it while it waits", async () => {
       const { event, balance } = await aRefusedOrder();
-      expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await apply(event)).toEqual(done("applied"));
       expect(await balance()).toBe(2_000);
     });
 
@@ -596,7 +595,7 @@ describe("events under our own reference", () => {
       ledger.nowMs += 2_000;
       expect(await apply(event)).toEqual({ kind: "retry", reason: "order_in_flight", afterS: 30 });
       ledger.nowMs += 30_000;
-      expect(await apply(event)).toEqual({ kind: "done", outcome: "sent_again" });
+      expect(await apply(event)).toEqual(done("sent_again"));
       expect(await stored()).toMatchObject({ status: "processing" });
       expect(await balance()).toBe(1_500);
       expect(await storedEvents(reference)).toMatchObject([{ reason: "sent_again", state: "open", says: "failed" }]);
@@ -613,7 +612,7 @@ describe("events under our own reference", () => {
         const event = isSigned ? signed : unsigned;
         const escalateAfterFlight = async () => {
           ledger.nowMs += 32_000;
-          for (const _copy of [1, 2]) expect(await apply(event)).toEqual({ kind: "done", outcome });
+          for (const _copy of [1, 2]) expect(await apply(event)).toEqual(done(outcome));
         };
         const sent = await sendAgain();
         await escalateAfterFlight();
@@ -645,7 +644,7 @@ describe("events under our own reference", () => {
     test("contradicts it once its second request has delivered it", async () => {
       const { event, sendAgain, balance } = await aRefusedOrder();
       await settleTransaction(ledger, await sendAgain(), { status: "success" }, deadlineIn(20_000));
-      expect(await apply(event)).toEqual({ kind: "done", outcome: "contradiction" });
+      expect(await apply(event)).toEqual(done("contradiction"));
       expect(await balance()).toBe(1_500);
     });
 
@@ -654,7 +653,7 @@ describe("events under our own reference", () => {
       const processing = { status: "processing", upstream_reference: `U-${randomUUID()}` } as const;
       await settleTransaction(ledger, await sendAgain(), processing, deadlineIn(20_000));
       const event = await anEvent({ reference: processing.upstream_reference, status: "failed" });
-      expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await apply(event)).toEqual(done("applied"));
       expect(await balance()).toBe(2_000);
     });
   });
@@ -663,7 +662,7 @@ describe("events under our own reference", () => {
     const { transaction, reference, balance } = await anOwnOrder();
     await apply(enqueueMessageOf(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 }));
     await claimAsSender(ledger, await storedQueued(ledger, transaction.pk));
-    expect(await apply(await anEvent({ reference, status: "failed" }))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(await anEvent({ reference, status: "failed" }))).toEqual(done("applied"));
     expect(await balance()).toBe(2_000);
   });
 
@@ -675,27 +674,24 @@ describe("events under our own reference", () => {
     expect(await apply(event)).toEqual({ kind: "retry", reason: "check_open", afterS: 60 });
     expect(await check.stored()).toEqual(check.transaction);
     await settleTransaction(ledger, check.transaction, NOT_DELIVERED, deadlineIn(20_000));
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await apply(event)).toEqual(done("contradiction"));
     expect(await check.balance()).toBe(2_000);
   });
 
   test("a success of a check that has returned its result is a duplicate, and a failed refunds an open one", async () => {
     const returned = await anOwnOrder({ type: "bvn_retrieval" });
     await settleTransaction(ledger, returned.transaction, { status: "success" }, deadlineIn(20_000));
-    expect(await apply(await anEvent({ reference: returned.reference }))).toEqual({
-      kind: "done",
-      outcome: "duplicate",
-    });
+    expect(await apply(await anEvent({ reference: returned.reference }))).toEqual(done("duplicate"));
     const open = await anOwnOrder({ type: "bvn_retrieval" });
     const failed = await anEvent({ reference: open.reference, status: "failed" });
-    expect(await apply(failed)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(failed)).toEqual(done("applied"));
     expect(await open.balance()).toBe(2_000);
   });
 
   test("an event under the reference of a sandbox order is escalated", async () => {
     const order = await anOwnOrder({ pk: await aTransactionPk("test"), mode: "test", open: undefined });
     const event = await anEvent({ reference: order.reference });
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await apply(event)).toEqual(done("no_candidate"));
     expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
@@ -713,7 +709,7 @@ describe("events under our own reference", () => {
     const event = await anEvent({ reference, phoneNumber });
     expect(await apply(event)).toMatchObject({ kind: "retry", reason: "reference_unknown" });
     ledger.nowMs += DECISION_AGE_MS;
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
+    expect(await apply(event)).toEqual(done("matched"));
     expect(await order.stored()).toMatchObject({ status: "success", upstream_reference: reference });
   });
 });
@@ -739,7 +735,7 @@ describe("events under an unknown reference", () => {
   test("an event of 6 minutes with an unknown reference is escalated", async () => {
     const event = await anEvent();
     ledger.nowMs += DECISION_AGE_MS;
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await apply(event)).toEqual(done("no_candidate"));
   });
 
   test("an event that arrives before our own write of its reference is applied at the first retry", async () => {
@@ -747,7 +743,7 @@ describe("events under an unknown reference", () => {
     expect(await apply(event)).toMatchObject({ kind: "retry", afterS: 5 });
     const order = await anOrder({ upstream_reference: event.reference });
     ledger.nowMs += 5_000;
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(event)).toEqual(done("applied"));
     expect(await order.stored()).toMatchObject({ status: "success" });
   });
 });
@@ -814,7 +810,7 @@ describe("unreadable events", () => {
         transaction: referenceOf(transaction),
       },
     ]);
-    expect(await apply(message)).toEqual({ kind: "done", outcome: "unreadable" });
+    expect(await apply(message)).toEqual(done("unreadable"));
     expect(await storedFor(message)).toMatchObject({ state: "open", transaction_pk: transaction.pk });
     expect((await stored())?.status).toBe("processing");
   });
@@ -900,8 +896,8 @@ describe("a message that makes an order wait", () => {
   test("is applied once, and its copy is a duplicate", async () => {
     const { transaction } = await anOrder();
     const message = enqueueMessageOf(ledger, transaction, order);
-    expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
-    expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(message)).toEqual(done("applied"));
+    expect(await apply(message)).toEqual(done("applied"));
     expect(await waitingOf(transaction)).toMatchObject({ queued: { order } });
     expect(await countOf(transaction)).toBe(1);
   });
@@ -918,14 +914,14 @@ describe("a message that makes an order wait", () => {
     await apply(first);
     const claim = await claimAsSender(ledger, await waitingOf(transaction));
     if (claim.kind !== "claimed") throw new Error("The order was not claimed");
-    expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(first)).toEqual(done("duplicate"));
     expect(await countOf(transaction)).toBe(0);
     const second = enqueueMessageOf(ledger, { ...claim.claimed, claimed: { number: 1 } }, order);
-    expect(await apply(second)).toEqual({ kind: "done", outcome: "applied" });
-    expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(second)).toEqual(done("applied"));
+    expect(await apply(first)).toEqual(done("duplicate"));
     expect(await countOf(transaction)).toBe(1);
     await settleTransaction(ledger, await waitingOf(transaction), { status: "success" }, deadlineIn(20_000));
-    expect(await apply(second)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await apply(second)).toEqual(done("duplicate"));
     expect(await stored()).toMatchObject({ status: "success" });
     expect(await countOf(transaction)).toBe(0);
   });
@@ -938,7 +934,7 @@ describe("a message that makes an order wait", () => {
     const claimed = { number: 1, turnUntil: isoTime(NOON_MS) };
     const overtaken = enqueueMessageOf(ledger, { ...claim.claimed, claimed }, order);
     for (const outcome of ["applied", "duplicate"]) {
-      expect(await apply(overtaken)).toEqual({ kind: "done", outcome });
+      expect(await apply(overtaken)).toEqual(done(outcome));
       expect(await stored()).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
       expect(await balance()).toBe(2_000);
     }
@@ -949,10 +945,7 @@ describe("a message that makes an order wait", () => {
     ["the other mode", { mode: "test" as const }],
   ])("for %s has no effect", async (_name, changes) => {
     const { transaction, stored } = await anOrder();
-    expect(await apply({ ...enqueueMessageOf(ledger, transaction, order), ...changes })).toEqual({
-      kind: "done",
-      outcome: "duplicate",
-    });
+    expect(await apply({ ...enqueueMessageOf(ledger, transaction, order), ...changes })).toEqual(done("duplicate"));
     expect(await stored()).not.toHaveProperty("queued");
     expect(await countOf(transaction)).toBe(0);
   });
@@ -972,8 +965,8 @@ describe("a message that makes an order wait", () => {
       const before = (await readWallet(ledger, transaction.account_id)).balance_kobo;
       await apply(enqueueMessageOf(ledger, transaction, order));
       const sent = await anEvent({ status, reference: referenceOf(transaction) });
-      expect(await apply(sent)).toEqual({ kind: "done", outcome: "applied" });
-      expect(await apply(sent)).toEqual({ kind: "done", outcome: "duplicate" });
+      expect(await apply(sent)).toEqual(done("applied"));
+      expect(await apply(sent)).toEqual(done("duplicate"));
       expect(await stored()).toMatchObject({ status });
       const refund = status === "failed" ? transaction.amount_kobo : 0;
       expect(await walletAndCount(ledger, transaction.account_id)).toMatchObject({

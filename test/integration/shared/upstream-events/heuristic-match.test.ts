@@ -29,6 +29,7 @@ beforeAll(async () => {
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
+const done = (outcome: string) => ({ kind: "done", outcome });
 /** Applies an event that is too old for another retry. */
 const apply = (event: EventMessage, deadline = deadlineIn(20_000)) => {
   ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
@@ -40,7 +41,7 @@ test("a success is matched with the only order that fits, which gets the event's
   const phoneNumber = aPhoneNumber();
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
   const event = await anEvent({ phoneNumber });
-  expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
+  expect(await apply(event)).toEqual(done("matched"));
   const settled = { status: "success", reported_by: "event", upstream_reference: event.reference };
   expect(await order.stored()).toMatchObject(settled);
   expect(await order.balance()).toBe(1_500);
@@ -50,7 +51,7 @@ test("a match reads the orders for the event's phone number, and no other open o
   const phoneNumber = aPhoneNumber();
   for (const number of [aPhoneNumber(), phoneNumber]) await anOpenOrder(ledger, { phone_number: number });
   const batchGet = vi.spyOn(ledger.db, "batchGet");
-  expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "matched" });
+  expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("matched"));
   const read = batchGet.mock.calls.flatMap(([{ RequestItems }]) => RequestItems?.[ledger.table]?.Keys ?? []);
   batchGet.mockRestore();
   expect(read).toHaveLength(1);
@@ -59,7 +60,7 @@ test("a match reads the orders for the event's phone number, and no other open o
 test("an order made exactly 30 minutes before the event is matched, and a second event finds no order", async () => {
   const phoneNumber = aPhoneNumber();
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(30 * MINUTE_MS) });
-  expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "matched" });
+  expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("matched"));
   expect(await order.stored()).toMatchObject({ status: "success" });
   expect(await apply(await anEvent({ phoneNumber }))).toMatchObject({ outcome: "no_candidate" });
 });
@@ -71,7 +72,7 @@ test("an event that fits two orders settles neither and is escalated", async () 
     await anOpenOrder(ledger, { phone_number: phoneNumber }),
   ];
   const event = await anEvent({ phoneNumber });
-  expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
+  expect(await apply(event)).toEqual(done("several_candidates"));
   for (const order of orders) expect(await order.stored()).toMatchObject({ status: "processing" });
   const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
   expect(stored).toMatchObject([{ reason: "several_candidates", phone_masked: "0803****567" }]);
@@ -81,7 +82,7 @@ test("an event that fits a recent order and one that is too old settles neither 
   const phoneNumber = aPhoneNumber();
   await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(31 * MINUTE_MS) });
   const recent = await anOpenOrder(ledger, { phone_number: phoneNumber });
-  expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "several_candidates" });
+  expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("several_candidates"));
   expect(await recent.stored()).toMatchObject({ status: "processing" });
 });
 
@@ -101,7 +102,7 @@ test.each<readonly [string, Partial<Transaction>, Parameters<typeof anEvent>[0]]
   const phoneNumber = aPhoneNumber();
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber, ...orderChanges });
   const event = await anEvent({ phoneNumber, ...eventChanges });
-  expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+  expect(await apply(event)).toEqual(done("no_candidate"));
   expect(await order.stored()).toMatchObject({ status: "processing" });
 });
 
@@ -119,10 +120,10 @@ describe("an order that waited for the upstream's limit", () => {
     await enqueue();
     ledger.nowMs = NOON_MS + 1;
     expect(await claimAsSender(ledger, await storedQueued(ledger, transaction.pk))).toMatchObject({ kind: "claimed" });
-    expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("no_candidate"));
     expect(await stored()).toMatchObject({ status: "processing" });
     const later = await anEvent({ phoneNumber, received_at: isoTime(NOON_MS + 1) });
-    expect(await apply(later)).toEqual({ kind: "done", outcome: "matched" });
+    expect(await apply(later)).toEqual(done("matched"));
   });
 
   test("is not charged by a match while it waits, although the index lists it as sent", async () => {
@@ -132,7 +133,7 @@ describe("an order that waited for the upstream's limit", () => {
       expect(await enqueue()).toMatchObject({ kind: "queued" });
       return batchGet(...call);
     });
-    expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("no_candidate"));
     expect(await stored()).toMatchObject({ status: "processing", queued: { order: toSend } });
   });
 });
@@ -142,7 +143,7 @@ test("a failed is never matched: it is escalated once, and the money stays debit
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
   const event = await anEvent({ phoneNumber, status: "failed" });
   for (let copy = 0; copy < 2; copy += 1) {
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "unknown_failure" });
+    expect(await apply(event)).toEqual(done("unknown_failure"));
   }
   expect(await order.balance()).toBe(1_500);
   const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
@@ -165,7 +166,7 @@ describe("two events that contradict each other under one unknown reference", ()
     return applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadlineIn(20_000));
   };
   const RETRY = { kind: "retry", reason: "reference_unknown" };
-  const CONFLICT = { kind: "done", outcome: "conflicting_events" };
+  const CONFLICT = done("conflicting_events");
   const expectBothKept = async ({ order, success }: Awaited<ReturnType<typeof twoEvents>>): Promise<void> => {
     expect(await order.stored()).toEqual(order.transaction);
     const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === success.reference);
@@ -188,7 +189,7 @@ describe("two events that contradict each other under one unknown reference", ()
 
   test("a failed that an operator was given already keeps the success from being matched, and gets its reason", async () => {
     const events = await twoEvents();
-    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "unknown_failure" });
+    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(done("unknown_failure"));
     expect(await applyAt(events.success, 0)).toMatchObject(RETRY);
     expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
@@ -197,7 +198,7 @@ describe("two events that contradict each other under one unknown reference", ()
   test("a failed after a success that fits no order gives both one reason", async () => {
     const events = await twoEvents();
     const other = { ...events.success, amount_kobo: koboFromNaira(501) };
-    expect(await applyAt(other, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await applyAt(other, DECISION_AGE_MS)).toEqual(done("no_candidate"));
     expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
     expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
@@ -205,7 +206,7 @@ describe("two events that contradict each other under one unknown reference", ()
 
   test("a failed after the match is a contradiction of the order's final status, before the index shows the match too", async () => {
     const { order, success, failed } = await twoEvents();
-    expect(await applyAt(success, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "matched" });
+    expect(await applyAt(success, DECISION_AGE_MS)).toEqual(done("matched"));
     const db = emulatorClient(ledger.proxy.endpoint);
     db.middlewareStack.add(
       (next) => async (args) => {
@@ -221,13 +222,10 @@ describe("two events that contradict each other under one unknown reference", ()
       keyedHashes,
       costs: FACE_VALUES,
     });
-    const expected = { kind: "done", outcome: "contradiction" };
+    const expected = done("contradiction");
     ledger.nowMs = NOON_MS;
     expect(await lagging(failed, deadlineIn(20_000))).toEqual(expected);
-    expect(await lagging({ ...success, received_at: isoTime(0) }, deadlineIn(20_000))).toEqual({
-      kind: "done",
-      outcome: "duplicate",
-    });
+    expect(await lagging({ ...success, received_at: isoTime(0) }, deadlineIn(20_000))).toEqual(done("duplicate"));
     const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
     expect(stored).toMatchObject({ reason: "contradiction", transaction_pk: order.transaction.pk });
     expect(await order.stored()).toMatchObject({ status: "success" });
@@ -285,7 +283,7 @@ describe("two events that contradict each other under one unknown reference", ()
     const event = status === "failed" ? events.failed : other;
     const put = ledger.db.put.bind(ledger.db);
     vi.spyOn(ledger.db, "put").mockImplementationOnce(async (...call) => {
-      expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "matched" });
+      expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(done("matched"));
       return put(...call);
     });
     expect(await applyAt(event, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: reason });
@@ -299,7 +297,7 @@ describe("two events that contradict each other under one unknown reference", ()
     expect(await applyAt(failed, 0)).toMatchObject(RETRY);
     const named = { status: "processing", upstream_reference: failed.reference } as const;
     await settleTransaction(ledger, order.transaction, named, deadlineIn(20_000));
-    expect(await applyAt(failed, 5_000)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await applyAt(failed, 5_000)).toEqual(done("applied"));
     expect(await order.balance()).toBe(2_000);
   });
 
@@ -404,10 +402,7 @@ test("a copy of an event that was matched just now, before the index shows it, i
   const phoneNumber = aPhoneNumber();
   const event = await anEvent({ phoneNumber });
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
-  expect(await applyBeside(event, { between: () => apply(event), hidesMatch: true })).toEqual({
-    kind: "done",
-    outcome: "duplicate",
-  });
+  expect(await applyBeside(event, { between: () => apply(event), hidesMatch: true })).toEqual(done("duplicate"));
   expect((await order.stored())?.status).toBe("success");
   const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
   expect(stored).toEqual([]);

@@ -4,7 +4,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { isQueuedOrder, referenceOf, sendingOf } from "../../../../shared/ledger/transaction.ts";
+import { isQueuedOrder, referenceOf, sendingOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -24,6 +24,7 @@ import {
   type ReadableEvent,
   recordEvent,
   recordUnreadable,
+  type StoredEvent,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { anOpenOrder } from "../../../builders/event-message.ts";
@@ -67,6 +68,16 @@ const aQueuedOrder = async () => {
   return { ...order, transaction };
 };
 
+/** The operator's decision, with an event, at a time. */
+const matchAt =
+  (nowMs: number) =>
+  (event: StoredEvent, transaction: Transaction, decided: Parameters<typeof matchEvent>[4] = {}) =>
+    matchEvent({ ledger: operator.ledgerAt(nowMs), costs: FACE_VALUES }, event, transaction, decision, decided);
+const matchAtNoon = matchAt(NOON_MS);
+const resolveAtNoon = (transaction: Transaction, status: "success" | "failed") =>
+  resolveTransaction(operator.ledgerAt(), transaction, status, decision);
+const discardAtNoon = (event: StoredEvent) => discardEvent(operator.ledgerAt(), event, decision);
+
 const refusals = (results: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 
@@ -75,7 +86,7 @@ describe("resolveTransaction", () => {
     const order = await operator.anOrder();
     const results = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
-        resolveTransaction(operator.ledgerAt(), order.transaction, index % 2 === 0 ? "success" : "failed", decision),
+        resolveAtNoon(order.transaction, index % 2 === 0 ? "success" : "failed"),
       ),
     );
     expect(refusals(results)).toHaveLength(9);
@@ -94,7 +105,7 @@ describe("resolveTransaction", () => {
       ["success", 500],
     ] as const) {
       const order = await operator.anOrder();
-      await resolveTransaction(operator.ledgerAt(), order.transaction, status, decision);
+      await resolveAtNoon(order.transaction, status);
       expect(await order.balance()).toBe(balance);
       expect(await order.stored()).toMatchObject({ status });
       expect(await order.stored()).not.toHaveProperty("open");
@@ -104,9 +115,7 @@ describe("resolveTransaction", () => {
   test("a resolution of an order that was settled in the meantime is refused and leaves no audit entry", async () => {
     const order = await operator.anOrder();
     await settleTransaction(operator.ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
-    await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
-      /was settled as success at/,
-    );
+    await expect(resolveAtNoon(order.transaction, "failed")).rejects.toThrow(/was settled as success at/);
     for (const [status, correction] of [
       ["success", "transactions refund gives the amount back"],
       ["failed", `wallet adjust .*--id delivered-${referenceOf(order.transaction)}$`],
@@ -120,10 +129,10 @@ describe("resolveTransaction", () => {
 
   test("a queued order can only be resolved as failed, which refunds it and ends its wait", async () => {
     const order = await aQueuedOrder();
-    await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(
+    await expect(resolveAtNoon(order.transaction, "success")).rejects.toThrow(
       /waits and was not sent: it can only be resolved as failed/,
     );
-    await resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
+    await resolveAtNoon(order.transaction, "failed");
     expect(await order.balance()).toBe(1_000);
     expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await order.stored()).not.toHaveProperty("queued");
@@ -136,9 +145,7 @@ describe("resolveTransaction", () => {
     expect(await claimAsSender(operator.ledgerAt(), order.transaction)).toMatchObject({
       kind: "claimed",
     });
-    await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
-      /has begun to wait or was sent/,
-    );
+    await expect(resolveAtNoon(order.transaction, "failed")).rejects.toThrow(/has begun to wait or was sent/);
     const claimed = await order.stored();
     if (claimed === undefined) throw new Error("The order is gone");
     const later = operator.ledgerAt(NOON_MS + 31_000);
@@ -206,17 +213,15 @@ describe("resolveTransaction", () => {
 
   test("a check without a result can only be resolved as failed", async () => {
     const order = await operator.anOrder({ type: "nin_verification" });
-    await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(
-      OperatorError,
-    );
-    await resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
+    await expect(resolveAtNoon(order.transaction, "success")).rejects.toThrow(OperatorError);
+    await resolveAtNoon(order.transaction, "failed");
     expect(await order.balance()).toBe(1_000);
   });
 
   test("a queued order of a copy of its table may have been sent since, so it can be resolved as success", async () => {
     const { transaction, ...order } = await aQueuedOrder();
     const copied = { ...transaction, queued: { ...transaction.queued, table: "before" } };
-    await resolveTransaction(operator.ledgerAt(), copied, "success", decision);
+    await resolveAtNoon(copied, "success");
     expect(await order.stored()).toMatchObject({ status: "success" });
   });
 
@@ -228,14 +233,14 @@ describe("resolveTransaction", () => {
       UpdateExpression: "SET closed = :closed",
       ExpressionAttributeValues: { ":closed": true },
     });
-    const resolved = resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
+    const resolved = resolveAtNoon(order.transaction, "failed");
     await expect(resolved).rejects.toThrow(/is closed/);
     expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
   test("a resolution of a sandbox order changes no wallet", async () => {
     const order = await operator.anOrder({ mode: "test" });
-    await resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
+    await resolveAtNoon(order.transaction, "failed");
     expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await order.balance()).toBe(1_000);
   });
@@ -244,8 +249,7 @@ describe("resolveTransaction", () => {
 describe("matchEvent", () => {
   test("an event under the upstream's reference is not matched to a queued order, and one under its own is", async () => {
     const order = await aQueuedOrder();
-    const match = async (event: ReadableEvent) =>
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision);
+    const match = async (event: ReadableEvent) => matchAtNoon(event, order.transaction);
     await expect(match(await anEvent("success"))).rejects.toThrow(/waits and was not sent/);
     expect(await order.stored()).toMatchObject({ status: "processing" });
     await match(await anEvent("success", referenceOf(order.transaction)));
@@ -258,7 +262,7 @@ describe("matchEvent", () => {
 
   test("a match settles the order with the event's status, reference and amount, and closes the event", async () => {
     const [order, event] = [await operator.anOrder(), await anEvent("success")];
-    await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision);
+    await matchAtNoon(event, order.transaction);
     expect(await order.stored()).toMatchObject({
       status: "success",
       upstream_reference: event.reference,
@@ -275,7 +279,7 @@ describe("matchEvent", () => {
     const check = await operator.anOrder({ type: "nin_verification" });
     const match = async (status: "success" | "failed", reference?: string) => {
       const event = await anEvent(status, reference, { type: "nin_verification" });
-      return matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, check.transaction, decision);
+      return matchAtNoon(event, check.transaction);
     };
     await expect(match("success")).rejects.toThrow(/can only be resolved as failed/);
     await expect(match("success", referenceOf(check.transaction))).rejects.toThrow(/can only be resolved as failed/);
@@ -298,11 +302,9 @@ describe("matchEvent", () => {
     // The reference identifies it, whatever else differs.
     const event = await anEvent("failed", "U-own", { amount_kobo: koboFromNaira(490) });
     const other = await operator.anOrder({ upstream_reference: "U-other" });
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, other.transaction, decision),
-    ).rejects.toThrow(/calls .* U-other/);
+    await expect(matchAtNoon(event, other.transaction)).rejects.toThrow(/calls .* U-other/);
     expect(await other.stored()).toMatchObject({ status: "processing" });
-    await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, own.transaction, decision);
+    await matchAtNoon(event, own.transaction);
     expect(await own.stored()).toMatchObject({ status: "failed" });
   });
 
@@ -313,7 +315,7 @@ describe("matchEvent", () => {
         ...(upstreamReference !== undefined && { upstream_reference: upstreamReference }),
       });
       const event = await anEvent("failed", referenceOf(order.transaction), { amount_kobo: koboFromNaira(490) });
-      await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision);
+      await matchAtNoon(event, order.transaction);
       const settled = await order.stored();
       expect(settled).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
       expect(settled?.upstream_reference).toBe(upstreamReference);
@@ -324,15 +326,11 @@ describe("matchEvent", () => {
     const event = await anEvent("success");
     const settled = await operator.anOrder();
     await settleTransaction(operator.ledgerAt(), settled.transaction, { status: "success" }, deadlineIn(9_000));
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, settled.transaction, decision),
-    ).rejects.toThrow(/was settled as success at/);
+    await expect(matchAtNoon(event, settled.transaction)).rejects.toThrow(/was settled as success at/);
     const other = await operator.anOrder();
     const settlement = { status: "processing", upstream_reference: "U-late" } as const;
     await settleTransaction(operator.ledgerAt(), other.transaction, settlement, deadlineIn(9_000));
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, other.transaction, decision),
-    ).rejects.toThrow(/The upstream.s reference of .* is U-late/);
+    await expect(matchAtNoon(event, other.transaction)).rejects.toThrow(/The upstream.s reference of .* is U-late/);
     expect(await findEvent(operator.ledgerAt(), `event_${event.pk.slice("event#".length)}`)).toMatchObject({
       state: "open",
     });
@@ -347,22 +345,12 @@ describe("matchEvent", () => {
       { field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" },
       { field: "phone number", event: "0805****555", transaction: "08031234567" },
     ];
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
-    ).rejects.toThrow(
+    await expect(matchAtNoon(event, order.transaction)).rejects.toThrow(
       /type \(airtime, not data\), amount \(777.00 NGN, not 500.00 NGN\), phone number \(0805\*{4}555, not 08031234567\)/,
     );
     expect(await order.stored()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(500);
-    const accepted = await matchEvent(
-      { ledger: operator.ledgerAt(), costs: FACE_VALUES },
-      event,
-      order.transaction,
-      decision,
-      {
-        acceptsDifferences: true,
-      },
-    );
+    const accepted = await matchAtNoon(event, order.transaction, { acceptsDifferences: true });
     expect(accepted).toEqual(differences);
     expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
@@ -407,12 +395,7 @@ describe("matchEvent", () => {
     async ({ phoneNumber, fields, isSame }) => {
       const order = await operator.anOrder(phoneNumber === undefined ? {} : { phone_number: phoneNumber });
       const event = await anEvent("success", undefined, fields);
-      const matched = matchEvent(
-        { ledger: operator.ledgerAt(), costs: FACE_VALUES },
-        event,
-        order.transaction,
-        decision,
-      );
+      const matched = matchAtNoon(event, order.transaction);
       await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
     },
   );
@@ -420,11 +403,7 @@ describe("matchEvent", () => {
   test("of two concurrent matches of one event with two orders one takes effect", async () => {
     const event = await anEvent("failed");
     const orders = [await operator.anOrder(), await operator.anOrder()];
-    const results = await Promise.allSettled(
-      orders.map(({ transaction }) =>
-        matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, transaction, decision),
-      ),
-    );
+    const results = await Promise.allSettled(orders.map(({ transaction }) => matchAtNoon(event, transaction)));
     expect(refusals(results)).toEqual([expect.any(OperatorError)]);
     const statuses = await Promise.all(orders.map(async ({ stored }) => (await stored())?.status));
     expect(statuses.toSorted()).toEqual(["failed", "processing"]);
@@ -437,11 +416,11 @@ describe("matchEvent", () => {
     await recordUnreadable(operator.ledgerAt(), message, order.transaction.pk);
     const event = await findEvent(operator.ledgerAt(), `event_${digest.slice(0, 32)}`);
     if (event === undefined) throw new Error("The event was not stored");
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
-    ).rejects.toThrow(/reports no status \(status reversed\): settle its transaction with transactions resolve/);
+    await expect(matchAtNoon(event, order.transaction)).rejects.toThrow(
+      /reports no status \(status reversed\): settle its transaction with transactions resolve/,
+    );
     expect(await order.stored()).toMatchObject({ status: "processing" });
-    await discardEvent(operator.ledgerAt(), event, decision);
+    await discardAtNoon(event);
     expect(await findEvent(operator.ledgerAt(), `event_${digest.slice(0, 32)}`)).toMatchObject({ state: "discarded" });
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
       { action: "events discard", details: { says: "status reversed" } },
@@ -450,19 +429,15 @@ describe("matchEvent", () => {
 
   test("a discarded event cannot be matched or discarded, also by an operator who read it before", async () => {
     const [order, event] = [await operator.anOrder(), await anEvent("success")];
-    await discardEvent(operator.ledgerAt(), event, decision);
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
-    ).rejects.toThrow(OperatorError);
-    await expect(discardEvent(operator.ledgerAt(), event, decision)).rejects.toThrow(OperatorError);
+    await discardAtNoon(event);
+    await expect(matchAtNoon(event, order.transaction)).rejects.toThrow(OperatorError);
+    await expect(discardAtNoon(event)).rejects.toThrow(OperatorError);
     expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
   test("an event is not matched with a sandbox order", async () => {
     const [order, event] = [await operator.anOrder({ mode: "test" }), await anEvent("success")];
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
-    ).rejects.toThrow(/sandbox/);
+    await expect(matchAtNoon(event, order.transaction)).rejects.toThrow(/sandbox/);
   });
 });
 
@@ -470,44 +445,28 @@ describe("every decision", () => {
   test("an event is not matched while the order's request may be in flight", async () => {
     const order = await operator.anOrder({ created_at: isoTime(NOON_MS), updated_at: isoTime(NOON_MS) });
     const event = await anEvent("success");
-    await expect(
-      matchEvent(
-        { ledger: operator.ledgerAt(NOON_MS + 31_999), costs: FACE_VALUES },
-        event,
-        order.transaction,
-        decision,
-      ),
-    ).rejects.toThrow("in 1 s");
-    await matchEvent(
-      { ledger: operator.ledgerAt(NOON_MS + 32_000), costs: FACE_VALUES },
-      event,
-      order.transaction,
-      decision,
-    );
+    await expect(matchAt(NOON_MS + 31_999)(event, order.transaction)).rejects.toThrow("in 1 s");
+    await matchAt(NOON_MS + 32_000)(event, order.transaction);
     expect(await order.stored()).toMatchObject({ status: "success" });
   });
 
   test("a refusal says that the event is closed, or which reference it has", async () => {
     const event = await anEvent("success");
-    await discardEvent(operator.ledgerAt(), event, decision);
+    await discardAtNoon(event);
     const closed = { ...event, state: "discarded" } as const;
     const order = await operator.anOrder();
-    await expect(discardEvent(operator.ledgerAt(), closed, decision)).rejects.toThrow("is discarded already");
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, closed, order.transaction, decision),
-    ).rejects.toThrow("is discarded already");
+    await expect(discardAtNoon(closed)).rejects.toThrow("is discarded already");
+    await expect(matchAtNoon(closed, order.transaction)).rejects.toThrow("is discarded already");
     const transaction = { ...order.transaction, upstream_reference: "U-other" };
     const other = await anEvent("success");
-    await expect(
-      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, other, transaction, decision),
-    ).rejects.toThrow(`about ${other.reference}`);
+    await expect(matchAtNoon(other, transaction)).rejects.toThrow(`about ${other.reference}`);
   });
 
   test("a match is in the audit log of the order's account, and a discarded event in that of the service", async () => {
     const [discarded, matched] = [await anEvent("failed"), await anEvent("success")];
     const order = await operator.anOrder();
-    await discardEvent(operator.ledgerAt(), discarded, decision);
-    await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, matched, order.transaction, decision);
+    await discardAtNoon(discarded);
+    await matchAtNoon(matched, order.transaction);
     expect(await readAuditAbout(operator.ledgerAt(), SERVICE, discarded.pk)).toMatchObject([
       { by: "ada", action: "events discard", details: { event: storedEventId(discarded), says: "failed" } },
     ]);
@@ -518,16 +477,16 @@ describe("every decision", () => {
     const [audited] = await readAudit(operator.ledgerAt(), order.accountId);
     expect(audited?.details).not.toHaveProperty("differs_in");
     const withTransaction = { ...(await anEvent("failed")), transaction_pk: order.transaction.pk };
-    await discardEvent(operator.ledgerAt(), withTransaction, decision);
+    await discardAtNoon(withTransaction);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toHaveLength(2);
   });
 
   test("a resolution as failed records the failure's code, and as success none", async () => {
     const failed = await operator.anOrder({ type: "airtime" });
-    await resolveTransaction(operator.ledgerAt(), failed.transaction, "failed", decision);
+    await resolveAtNoon(failed.transaction, "failed");
     expect(await failed.stored()).toMatchObject({ failure: { code: "delivery_failed" } });
     const delivered = await operator.anOrder({ type: "airtime" });
-    await resolveTransaction(operator.ledgerAt(), delivered.transaction, "success", decision);
+    await resolveAtNoon(delivered.transaction, "success");
     expect(await delivered.stored()).not.toHaveProperty("failure");
   });
 });
