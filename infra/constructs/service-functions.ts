@@ -12,7 +12,7 @@ import { acknowledge } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
 import { type Data, tableNames } from "./data.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
-import { assertRoomFor } from "./function-environment.ts";
+import { assertRoomFor, runtimeValues } from "./function-environment.ts";
 import type { DeadLetters, QueueConsumer } from "./queue-consumer.ts";
 import { ServiceFunction } from "./service-function.ts";
 
@@ -65,7 +65,8 @@ export class ServiceFunctions {
   private make(stack: Stack, name: FunctionName): ServiceFunction {
     const { stage, settings, values, network, canary } = this.props;
     const { environment: variables = [] } = specOf(name);
-    const environment = Object.fromEntries(variables.map((variable) => [variable, values[variable]]));
+    const parsed = Object.fromEntries(variables.map((variable) => [variable, values[variable]]));
+    const environment = { ...parsed, ...runtimeValues(variables) };
     assertRoomFor(environment, { stage, name });
     const made = new ServiceFunction(stack, pascalCase(name), {
       stage,

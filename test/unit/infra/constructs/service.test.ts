@@ -4,6 +4,7 @@ import * as z from "#zod";
 import { functionSpecs } from "../../../../functions/specs.ts";
 import { consoleRouteKey, consoleRoutesOf } from "../../../../infra/console-routes.ts";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
+import { queues } from "../../../../infra/queues.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey } from "../../../../shared/contract/route.ts";
@@ -66,7 +67,20 @@ describe("functions", () => {
       .object({ Variables: z.record(z.string(), z.unknown()) })
       .safeParse(own?.Properties.Environment);
     expect(own).toBeDefined();
-    expect(new Set(Object.keys(environment.data?.Variables ?? {}))).toEqual(new Set<string>(specOf(name).environment));
+    const { UV_THREADPOOL_SIZE: _threads, ...variables } = environment.data?.Variables ?? {};
+    expect(new Set(Object.keys(variables))).toEqual(new Set<string>(specOf(name).environment));
+  });
+
+  test("functions that look up hosts that people choose can do it for four batches of webhooks at once", () => {
+    const threadsOf = z.object({ Variables: z.object({ UV_THREADPOOL_SIZE: z.string() }) });
+    const threads = functions.flatMap((each) => {
+      const { data } = threadsOf.safeParse(each.Properties.Environment);
+      return data === undefined ? [] : [[nameOf(each), data.Variables.UV_THREADPOOL_SIZE] as const];
+    });
+    // Half of the threads look up names.
+    const size = String(2 * 4 * queues.delivery.batchSize);
+    const names = ["console-api", "deliver-webhook", "send-notifications"];
+    expect(new Map(threads)).toEqual(new Map(names.map((name) => [name, size])));
   });
 
   test("the functions can parse every variable that comes from the settings", () => {
