@@ -47,6 +47,7 @@ const managedPolicy = z.object({ Properties: z.object({ Description: z.string(),
 
 const template = z.object({
   Resources: z.object({
+    Provider: z.object({ DeletionPolicy: z.string() }),
     DeployRole: role,
     DiffRole: role,
     DeploymentPolicy: managedPolicy,
@@ -58,7 +59,7 @@ export const PIPELINE_TEMPLATE = "infra/policies/pipeline.yaml";
 
 /** The statements of the template with the parameters of the stage prod. */
 export const readPipelineTemplate = () => {
-  const { DeployRole, DiffRole, DeploymentPolicy, DenialsPolicy } = template.parse(
+  const { Provider, DeployRole, DiffRole, DeploymentPolicy, DenialsPolicy } = template.parse(
     parse(readFileSync(PIPELINE_TEMPLATE, "utf8")),
   ).Resources;
   const roleOf = ({ Properties }: z.output<typeof role>) => ({
@@ -67,6 +68,7 @@ export const readPipelineTemplate = () => {
   });
   const boundary = DeploymentPolicy.Properties.PolicyDocument.Statement;
   return {
+    providerDeletion: Provider.DeletionPolicy,
     descriptions: [DeploymentPolicy, DenialsPolicy].map(({ Properties }) => Properties.Description),
     deploy: roleOf(DeployRole),
     diff: roleOf(DiffRole),

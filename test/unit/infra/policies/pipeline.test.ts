@@ -19,7 +19,7 @@ import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
 
 /** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
-const { descriptions, deploy, diff, boundary, deployment, denials } = readPipelineTemplate();
+const { providerDeletion, descriptions, deploy, diff, boundary, deployment, denials } = readPipelineTemplate();
 
 /** The stacks that a pipeline deploys. */
 const deployedTemplates = (...variant: Parameters<typeof stackTemplates>) =>
@@ -353,6 +353,10 @@ test("the role of pull requests reads templates, and may assume no role", () => 
       Resource: [stackArn("Prod-*"), stackArn("Prod-Recovery").replace("us-east-1", "eu-west-1")],
     },
   ]);
+});
+
+test("GitHub's provider stays for other repositories, but not after a failed creation, whose repetition would find it", () => {
+  expect(providerDeletion).toBe("RetainExceptOnCreate");
 });
 
 test.each([
