@@ -145,7 +145,7 @@ export const replaceAccount = (
   store: AccountTable,
   account: Account,
   keyWrites: readonly KeyWrite[],
-  others: Writes = [],
+  others: Writes,
   before: Account = account,
 ): Promise<WriteResult> =>
   transactOnce(

@@ -127,7 +127,6 @@ const joinQueue = async (
 
 const enqueueResult = async (ledger: Ledger, target: EnqueueTarget, result: WriteResult): Promise<EnqueueResult> => {
   if (result.kind === "written") return { kind: "queued" };
-  if (result.kind !== "condition_failed") return { kind: "indeterminate" };
   const { transaction } = result;
   const { turnUntil, isIndeterminate } = target.claimed ?? {};
   if (transaction === undefined) {
