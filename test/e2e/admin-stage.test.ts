@@ -507,6 +507,12 @@ test.each(["transactions resolve", "events match"])(
     const refused = await atTerminal(sendAgain(), ...args, "--why", "ticket 88");
     expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("since you saw it") });
     expect(refused.stderr).toMatch(/status of DATA_\w+ +processing, sent at .*failed\nbalance of /);
+    // A script that has read the order before it was sent again.
+    for (const options of [["--yes"], []]) {
+      const seen = ["--sending", Item.created_at, "--why", "ticket 88"];
+      const stderr = expect.stringContaining("since you saw it");
+      expect(await atTerminal("y\n", ...args, ...seen, ...options)).toMatchObject({ code: 2, stderr });
+    }
     expect(await balanceOf(account)).toBe(5_000);
     expect(await atTerminal("y\n", ...args, "--why", "ticket 88")).toMatchObject({ code: 0 });
   },

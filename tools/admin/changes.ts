@@ -50,12 +50,12 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
   "wallet adjust": balanceChange,
   "transactions resolve": async (context, input) => {
     const { changes, sending } = await settlementShown(context, input.reference, input.status);
-    return { changes, decided: { ...input, sending } };
+    return { changes, decided: { sending, ...input } };
   },
   "events match": async (context, input) => {
     const { event } = await perform(context, "events candidates", { event: input.event });
     const { changes, sending } = await settlementShown(context, input.reference, event.says);
-    return { changes, decided: { ...input, sending } };
+    return { changes, decided: { sending, ...input } };
   },
   "transactions refund": async (context, { reference }) => {
     const { account_id: account, mode, status, amount } = await perform(context, "transactions show", { reference });

@@ -148,8 +148,14 @@ export const referenceInput = printableText.check(
   z.maxLength(REFERENCE_MAX, `Must be at most ${REFERENCE_MAX} characters`),
 );
 
+const SENDING_RULE = "Must be waits, or a time as transactions show --json has it";
 /** The sending of an order that a person saw: when it began, or that the order waits for one. */
-export const sendingField = z.union([z.literal("waits"), z.iso.datetime()], "Must be waits or a time");
+export const sendingField = z.union([z.literal("waits"), z.iso.datetime(SENDING_RULE)], SENDING_RULE);
+
+/** What the person, or the script, saw: if the order has begun to wait or was sent since, nothing is settled. */
+export const seenSending = z.optional(
+  sendingField.check(z.meta({ description: "refuse unless the order was sent at this time, or waits" })),
+);
 
 /** The reason in the audit entry. */
 export const whySchema = printableText

@@ -9,6 +9,7 @@ import {
   itemInput,
   nairaAmount,
   referenceInput,
+  seenSending,
   sendingField,
   typedNumber,
   whySchema,
@@ -252,8 +253,7 @@ export const transactionsActions = {
     input: z.object({
       reference: referenceInput,
       status: z.enum(["success", "failed"], "Must be success or failed"),
-      /** What the person saw: if the order has begun to wait or was sent since, nothing is settled. */
-      sending: z.optional(sendingField),
+      sending: seenSending,
       why: whySchema,
     }),
     output: z.object({
@@ -265,7 +265,7 @@ export const transactionsActions = {
     }),
     summary: "Settle an open transaction for good, as success or as failed (refunds the wallet)",
     command: {
-      takes: { reference: "<reference>", status: "<status>" },
+      takes: { reference: "<reference>", status: "<status>", sending: "--sending <sending>" },
       example: 'DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ failed --why "not in the upstream\'s list, ticket 88"',
     },
   },

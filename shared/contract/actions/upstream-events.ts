@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, referenceInput, sendingField, whySchema } from "./action.ts";
+import { type ActionTable, nairaAmount, referenceInput, seenSending, sendingField, whySchema } from "./action.ts";
 
 /** Whether an operator has decided about an event. */
 export const eventState = z.enum(["open", "matched", "discarded"]);
@@ -117,8 +117,7 @@ export const upstreamEventsActions = {
       event: eventField,
       /** The transaction's. */
       reference: referenceInput,
-      /** What the person saw: if the order has begun to wait or was sent since, nothing is settled. */
-      sending: z.optional(sendingField),
+      sending: seenSending,
       accepts_differences: z
         ._default(z.boolean(), false)
         .register(z.globalRegistry, { description: "match even if type, amount or phone number differ" }),
@@ -138,6 +137,7 @@ export const upstreamEventsActions = {
       takes: {
         event: "<event>",
         reference: "<reference>",
+        sending: "--sending <sending>",
         accepts_differences: "--although-different",
       },
       example: 'event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
