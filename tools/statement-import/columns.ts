@@ -5,17 +5,19 @@ import { transactionStatus, transactionType } from "../../shared/contract/transa
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { ISO, isTimeFormat, TIME_FORMAT_RULE } from "./zoned-time.ts";
 
-/** How the values of the file are written, upper or lower case alike. */
-const texts = z.array(z.string().check(z.trim(), z.toLowerCase(), z.minLength(1)));
+/** How a value of the file is written, upper or lower case alike. */
+const writtenText = z.string().check(z.trim(), z.toLowerCase());
+/** An empty type says nothing of an order, and so stands for none. */
+const typeText = writtenText.check(z.minLength(1));
 
 const IGNORED = "ignored";
 
 /** By each text what it stands for: `{"success": ["delivered"], "ignored": ["reversed"]}`. A name stands for itself too. */
-const choicesOf = <const Names extends readonly string[]>(names: Names) => {
+const choicesOf = <const Names extends readonly string[]>(names: Names, text: z.ZodMiniType<string, string>) => {
   const choice = z.enum([...names, IGNORED]);
   type Choice = z.output<typeof choice>;
   return z.pipe(
-    z.record(z.string(), texts),
+    z.record(z.string(), z.array(text)),
     z.transform((given, context): ReadonlyMap<string, Choice> => {
       const own = names.map((name): [string, Choice] => [name, choice.parse(name)]);
       const others = Object.entries(given).flatMap(([name, all]): [string, Choice][] => {
@@ -62,8 +64,8 @@ const columnMap = z.strictObject({
     zone: z.string().check(z.refine(isTimeZone, "Must be a time zone such as Africa/Lagos")),
   }),
   /** The texts of each status; rows with an ignored one are left out. */
-  statuses: choicesOf(transactionStatus.options),
-  types: z.prefault(choicesOf(transactionType.options), {}),
+  statuses: choicesOf(transactionStatus.options, writtenText),
+  types: z.prefault(choicesOf(transactionType.options, typeText), {}),
   /** How far apart the two times of an order may be. */
   within_minutes: z._default(z.int().check(z.minimum(1), z.maximum(1_440)), 30),
 });

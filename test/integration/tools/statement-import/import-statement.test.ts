@@ -368,3 +368,12 @@ test("a map in which a text stands for two statuses, and a file with two columns
     'The file has several columns "a"',
   );
 });
+
+test("a row of totals without a status is left out where the map says so", async () => {
+  const path = writtenFile("a,s,t", "500,success,2026-11-21T10:00:00Z", "500,,");
+  const imported = (statuses: object) =>
+    importStatement(directImporter(context), { path, day: "2026-11-21", map: mapWith({ statuses }) });
+  await expect(imported({})).rejects.toThrow('Line 3: s "" is no known status: add it to statuses');
+  expect((await imported({ ignored: [""] })).rows).toBe(1);
+  expect(() => mapWith({ types: { ignored: [""] } })).toThrow("map.json: types.ignored.0");
+});
