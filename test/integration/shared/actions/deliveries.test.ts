@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
@@ -9,7 +9,6 @@ import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
-import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { queueUrls } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -20,9 +19,8 @@ import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
-import { ENDPOINT } from "../../../builders/endpoint.ts";
+import { aReceiver, ENDPOINT, LOOPBACK } from "../../../builders/endpoint.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { startReceiver } from "../../../builders/receiver.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -36,15 +34,10 @@ beforeAll(async () => {
 afterAll(() => sqs.stop());
 
 let nowMs = NOON_MS;
-const addressRules = {
-  allowed: parseIpRanges("127.0.0.0/8"),
-  refusedHosts: [],
-  resolve: async () => ["127.0.0.1"],
-};
 const context = () =>
   anActionContext(tables, {
     clock: () => nowMs,
-    addressRules,
+    addressRules: LOOPBACK,
     sqs: sqs.client,
     queues: queueUrls({ outcomes: sqs.url("outcomes"), delivery: sqs.url("delivery") }),
   });
@@ -68,13 +61,7 @@ const aSettledOrder = async (account: string): Promise<Transaction> => {
 /** Makes one attempt, as the function does. */
 const attempt = (message: DeliveryMessage) => {
   const { ledger, endpoints } = context();
-  return deliverWebhook({ ledger, endpoints, post: createPost(addressRules), random: () => 0.5 })(message);
-};
-
-const aReceiver = async (...options: Parameters<typeof startReceiver>) => {
-  const receiver = await startReceiver(...options);
-  onTestFinished(receiver.stop);
-  return receiver;
+  return deliverWebhook({ ledger, endpoints, post: createPost(LOOPBACK), random: () => 0.5 })(message);
 };
 
 const messages = async () => {

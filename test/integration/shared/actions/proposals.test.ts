@@ -108,6 +108,14 @@ const send = async (
 const proposalIn = ({ data }: { readonly data: Readonly<Record<string, unknown>> }) =>
   z.looseObject({ proposal: z.string() }).parse(data.proposal);
 
+const refusal = (status: number, message: string) => ({ status, message: expect.stringContaining(message) });
+/** The proposal as the list shows it to a person. */
+const listed = async (asker: Asker, id: string) => {
+  const { data } = await send(asker, "proposals list", {});
+  const proposals = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
+  return proposals.find(({ proposal }) => proposal === id);
+};
+
 /** A proposal of ada to credit 500 NGN. */
 const aProposal = async (by: Asker = ada) => {
   const account = await ledger.anAccount();
@@ -123,9 +131,7 @@ const auditOf = async (account: string) =>
 test("a funding is proposed by one person and approved by another: then it is credited once, and both are on record", async () => {
   const { accountId, balance, input, id, isReconciled } = await aProposal();
   expect(await balance()).toBe(1_000);
-  const { data } = await send(fay, "proposals list", {});
-  const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
-  expect(listed.find(({ proposal }) => proposal === id)).toMatchObject({
+  expect(await listed(fay, id)).toMatchObject({
     state: "open",
     consequence: `Credits 500.00 NGN to test for the transfer ${input.id}`,
     amount: 500,
@@ -146,10 +152,9 @@ test("a funding is proposed by one person and approved by another: then it is cr
     { by: "fay", action: "wallet fund", details: { proposal: id, id: input.id, amount: 500 } },
   ]);
   expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({ data: { repeated: true } });
-  expect(await send(bola, "proposals reject", { proposal: id, why: "too late" })).toMatchObject({
-    status: 409,
-    message: expect.stringContaining("was approved by fay"),
-  });
+  expect(await send(bola, "proposals reject", { proposal: id, why: "too late" })).toMatchObject(
+    refusal(409, "was approved by fay"),
+  );
   expect(await balance()).toBe(1_500);
 });
 
@@ -188,10 +193,7 @@ describe("nobody approves their own proposal", () => {
     const { accountId: account, balance } = await ledger.anAccount();
     const input = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
     const stranger = { arn: `arn:aws:sts::${ACCOUNT}:assumed-role/operators/ada` };
-    expect(await send(stranger, "wallet fund", input)).toMatchObject({
-      status: 403,
-      message: expect.stringContaining("fourEyes.people"),
-    });
+    expect(await send(stranger, "wallet fund", input)).toMatchObject(refusal(403, "fourEyes.people"));
     expect(await balance()).toBe(1_000);
   });
 
@@ -249,9 +251,7 @@ describe("nobody approves their own proposal", () => {
 test("nobody proposes or decides under another person's name: one that is given at the command line is marked", async () => {
   const { id } = await aProposal({ arn: adaAtAws, by: "fay@example.com" });
   const marked = "Command line (says: fay@example.com)";
-  const { data } = await send(bola, "proposals list", {});
-  const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
-  expect(listed.find(({ proposal }) => proposal === id)).toMatchObject({ proposed_by: marked });
+  expect(await listed(bola, id)).toMatchObject({ proposed_by: marked });
   expect(await send({ arn: bolaAtAws, by: "fay@example.com" }, "proposals approve", { proposal: id })).toMatchObject({
     data: { state: "approved", decided_by: marked },
   });
@@ -326,10 +326,7 @@ describe("a proposal", () => {
   test("that has expired cannot be approved, can be rejected, and can be made again", async () => {
     const { id, input, balance } = await aProposal();
     const later = { nowMs: NOON_MS + fourEyes.hours * 3_600_000 };
-    expect(await send(bola, "proposals approve", { proposal: id }, later)).toMatchObject({
-      status: 403,
-      message: expect.stringContaining("It expired"),
-    });
+    expect(await send(bola, "proposals approve", { proposal: id }, later)).toMatchObject(refusal(403, "It expired"));
     expect(await balance()).toBe(1_000);
     const again = proposalIn(await send(ada, "wallet fund", input, later)).proposal;
     expect(again).not.toBe(id);
@@ -341,10 +338,7 @@ describe("a proposal", () => {
   test("that was rejected cannot be approved", async () => {
     const { id, balance } = await aProposal();
     await send(bola, "proposals reject", { proposal: id, why: "no such transfer" });
-    expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({
-      status: 409,
-      message: expect.stringContaining("was rejected by bola"),
-    });
+    expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject(refusal(409, "was rejected by bola"));
     expect(await balance()).toBe(1_000);
   });
 
@@ -385,7 +379,7 @@ describe("a proposal", () => {
     for (let count = 0; count < 20; count += 1) {
       expect(await send(gus, "wallet fund", funding("many"))).toMatchObject({ status: 202 });
     }
-    const refused = { status: 409, message: expect.stringContaining("20 of your proposals are open") };
+    const refused = refusal(409, "20 of your proposals are open");
     expect(await send(gus, "wallet fund", funding("too many"))).toMatchObject(refused);
     expect(await send(ada, "wallet fund", funding("another's"))).toMatchObject({ status: 202 });
     expect(await send(gus, "wallet fund", funding("later"), later)).toMatchObject({ status: 202 });
@@ -395,10 +389,7 @@ describe("a proposal", () => {
     const { id, input, balance } = await aProposal();
     const twin = proposalIn(await send(bola, "wallet fund", input)).proposal;
     await send(bola, "proposals approve", { proposal: id });
-    expect(await send(ada, "proposals approve", { proposal: twin })).toMatchObject({
-      status: 409,
-      message: expect.stringContaining("It was done before"),
-    });
+    expect(await send(ada, "proposals approve", { proposal: twin })).toMatchObject(refusal(409, "It was done before"));
     expect(await balance()).toBe(1_500);
   });
 
@@ -417,10 +408,7 @@ describe("a proposal", () => {
     const close = { nowMs: NOON_MS + 180_000 };
     expect(await send(ada, "accounts close", { account, why: "ended" }, close)).toMatchObject({ status: 200 });
     for (const proposal of proposals) {
-      expect(await send(ada, "proposals approve", { proposal })).toMatchObject({
-        status: 409,
-        message: expect.stringContaining("is closed"),
-      });
+      expect(await send(ada, "proposals approve", { proposal })).toMatchObject(refusal(409, "is closed"));
       expect(await readProposal(ledger.ledgerAt(), proposal)).toMatchObject({ state: "open" });
     }
     expect(await balance()).toBe(0);
@@ -526,9 +514,7 @@ describe("needs another person", () => {
     const { proposal } = proposalIn(await limit(2_000));
     expect(await lower()).toMatchObject({ status: 200 });
     const changed = expect.stringContaining("Another person has changed the limits");
-    const { data } = await send(bola, "proposals list", {});
-    const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
-    expect(listed.find((each) => each.proposal === proposal)).toMatchObject({ refusal: changed });
+    expect(await listed(bola, proposal)).toMatchObject({ refusal: changed });
     expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ status: 409, message: changed });
     expect(await limits()).toEqual({ day_naira: 10 });
 
@@ -614,19 +600,14 @@ describe("needs another person", () => {
     if (stored === undefined) throw new Error("The event was not stored");
     const id = storedEventId(stored);
     const match = { event: id, reference: referenceOf(order.transaction), why: "ticket" };
-    expect(await send(ada, "events match", match)).toMatchObject({
-      status: 409,
-      message: expect.stringContaining("The event differs"),
-    });
+    expect(await send(ada, "events match", match)).toMatchObject(refusal(409, "The event differs"));
     const answer = await send(ada, "events match", { ...match, accepts_differences: true });
     const { proposal, consequence } = proposalIn(answer);
     expect(consequence).toBe(
       `Settles ${match.reference} of test as failed for good and refunds 900.00 NGN, as ${id} reports, although they differ in type (airtime reported, data expected) and amount (100.00 NGN reported, 900.00 NGN expected) and phone number`,
     );
     await discardEvent(ledger.ledgerAt(), stored, { by: "fay", why: "a copy" });
-    const { data } = await send(bola, "proposals list", {});
-    const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
-    expect(listed.find((each) => each.proposal === proposal)).toMatchObject({
+    expect(await listed(bola, proposal)).toMatchObject({
       refusal: `It would be refused now: ${id} is discarded already`,
     });
   });

@@ -6,14 +6,14 @@ import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { subscriptionKeyBatches } from "../../../../shared/ledger/query-index.ts";
 import { endpointKeyOf } from "../../../../shared/ledger/schema.ts";
-import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { EndpointUrlError } from "../../../../shared/webhooks/address-guard.ts";
 import { requireEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
+import { aReceiver, LOOPBACK } from "../../../builders/endpoint.ts";
+import { standardHeaders } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
@@ -22,19 +22,9 @@ beforeAll(async () => {
   tables = await freshTables();
 });
 
-const loopback = {
-  allowed: parseIpRanges("127.0.0.0/8"),
-  refusedHosts: [],
-  resolve: async () => ["127.0.0.1"],
-};
 /** The Standard Webhooks library compares timestamps with the machine's time. */
-const context = () => anActionContext(tables, { clock: Date.now, addressRules: loopback });
+const context = () => anActionContext(tables, { clock: Date.now, addressRules: LOOPBACK });
 const anAccount = async () => (await createAccount(context().accounts, { name: "app", whitelist: [] })).account_id;
-const aReceiver = async (...options: Parameters<typeof startReceiver>): Promise<Receiver> => {
-  const receiver = await startReceiver(...options);
-  onTestFinished(receiver.stop);
-  return receiver;
-};
 
 test("the secret is in the answer to the first URL only, and webhook show never has it", async () => {
   const account = await anAccount();
@@ -192,7 +182,7 @@ test("a test event to an address that webhooks may not reach is refused before i
   const account = await anAccount();
   const receiver = await aReceiver();
   await webhookRuns["webhook set"](context(), { account, url: receiver.url });
-  const guarded = { ...context(), addressRules: { ...loopback, allowed: [] } };
+  const guarded = { ...context(), addressRules: { ...LOOPBACK, allowed: [] } };
   expect(await webhookRuns["webhook test"](guarded, { account })).toMatchObject({
     ok: false,
     http_status: null,

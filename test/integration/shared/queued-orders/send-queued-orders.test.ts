@@ -259,24 +259,6 @@ test("orders do not wait for an order that only a wallet's number counts", async
   expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
 });
 
-test("an account whose queued orders cannot be read does not hold back the others", async () => {
-  const service = await aService();
-  const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
-  service.refuse(1);
-  for (const accountId of [broken, other]) await service.buy(accountId, "one");
-  await ledger.db.update({
-    TableName: ledger.table,
-    Key: { pk: (await service.transaction(broken, "one")).pk },
-    UpdateExpression: "SET queued.#order.kind = :kind",
-    ExpressionAttributeNames: { "#order": "order" },
-    ExpressionAttributeValues: { ":kind": "of a later release" },
-  });
-  const alarm = vi.spyOn(log, "alarm");
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
-  expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
-  expect(alarm.mock.calls).toEqual([["queued_orders.unreadable", expect.objectContaining({ account: broken })]]);
-});
-
 test("a run waits for the end of a limit that its instance knows, and then sends", async () => {
   const service = await aService();
   let startedMs: number | undefined;

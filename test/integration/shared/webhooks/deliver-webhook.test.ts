@@ -26,10 +26,10 @@ import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
+import { aReceiver, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
+import { standardHeaders } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -120,11 +120,6 @@ const aSettlement = async (
   };
 };
 
-const aReceiver = async (...options: Parameters<typeof startReceiver>): Promise<Receiver> => {
-  const receiver = await startReceiver(...options);
-  cleanups.push(receiver.stop);
-  return receiver;
-};
 const answering = (...statuses: readonly number[]) =>
   aReceiver((response, count) => void response.writeHead(statuses[count - 1] ?? statuses.at(-1) ?? 200).end());
 

@@ -6,9 +6,7 @@ import {
   requireAccount,
 } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
-import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import {
   addEndpoint,
   adoptWebhookSecret,
@@ -22,18 +20,13 @@ import {
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
+import { firstEndpoint, LOOPBACK as rules } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a webhook secret is sealed for its own account, and rotated so that every webhook is signed. */
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
 const KEY = "a sealing key of thirty-two or more characters";
-const rules: AddressRules = {
-  allowed: parseIpRanges("127.0.0.0/8"),
-  refusedHosts: [],
-  resolve: async () => ["127.0.0.1"],
-};
 
 let tables: Awaited<ReturnType<typeof freshTables>>;
 let nowMs = NOON;

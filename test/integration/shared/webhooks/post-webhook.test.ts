@@ -6,6 +6,7 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { aReceiver } from "../../../builders/endpoint.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
 
@@ -16,11 +17,6 @@ const rulesWith = (changes: Partial<AddressRules> = {}): AddressRules => ({
   resolve: async () => ["127.0.0.1"],
   ...changes,
 });
-const aReceiver = async (...options: Parameters<typeof startReceiver>) => {
-  const receiver = await startReceiver(...options);
-  onTestFinished(receiver.stop);
-  return receiver;
-};
 const headers = { "webhook-id": "evt_1", "webhook-timestamp": "1", "webhook-signature": "v1,x" };
 const post = (url: string, rules = rulesWith(), totalMs?: number) =>
   createPost(rules, totalMs)({ url, headers, body: "{}" });
