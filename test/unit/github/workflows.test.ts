@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "#zod";
+import { sells, settingsOf } from "../../../infra/stage-settings.ts";
 import { stages } from "../../../stages.ts";
 
 /** Goal: the workflows run what exists, with the least rights, and a selling stage is deployed after approval only. */
@@ -138,8 +139,8 @@ test("each stage is deployed in the GitHub environment of its name, after the te
       stage,
       role: `\${{ vars.${variable}_DEPLOY_ROLE }}`,
       region: `\${{ vars.${variable}_REGION }}`,
-      // A person who approves decides which commit prod gets.
-      ...(stage !== "prod" && { "only-newest": true }),
+      // A person who approves decides which commit a stage gets that sells.
+      ...(!sells(settingsOf(stage, stages)) && { "only-newest": true }),
     });
   }
   expect([deployments.sandbox?.needs, deployments.prod?.needs]).toEqual(["check", "sandbox"]);
