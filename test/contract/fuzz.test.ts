@@ -5,7 +5,7 @@ import { type FuzzedRequest, requestsFrom } from "./arbitraries.ts";
 import { type ContractDocument, readDocument } from "./document.ts";
 import { expectDocumented } from "./expect-documented.ts";
 
-const REQUESTS = 500;
+const REQUESTS = 300;
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 /** Requests per key: below every rate limit, so that most of them reach the operation. */
 const REQUESTS_PER_KEY = 20;

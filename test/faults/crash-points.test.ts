@@ -1,6 +1,6 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** Only every n-th effect of every eighth scenario is hit, each run others, and of long scenarios half of these. */
+/** Only every n-th effect of every twelfth scenario is hit, each run others, and of long scenarios half of these. */
 const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 15);
 
 /**
@@ -13,5 +13,5 @@ crashPoints({
   seed: Date.now() % 1_000_000_000,
   every: EVERY,
   everyOfLong: 2 * EVERY,
-  everyScenario: EVERY === 1 ? 1 : 8,
+  everyScenario: EVERY === 1 ? 1 : 12,
 });
