@@ -49,6 +49,7 @@ export const propose = async (
       ...(account !== undefined && { account_id: account }),
       ...(amountKobo !== undefined && { amount_kobo: amountKobo }),
       ...(why !== undefined && { why }),
+      ...(fourEyes.issuer !== undefined && { issuer: fourEyes.issuer }),
     },
     fourEyes.hours,
     (made) => auditOf(context, made, "proposals propose", why),
@@ -144,7 +145,7 @@ const mayDecide = ({ request }: Asker, proposal: Proposal): boolean => {
 
 /** Why the person who asks may not approve it; undefined if they may. */
 const refusalOf = (
-  { ledger }: ActionContext,
+  { ledger, fourEyes }: ActionContext,
   asker: Asker,
   proposal: Proposal,
   brokeGlass?: true,
@@ -153,6 +154,8 @@ const refusalOf = (
   if (asker.identified === undefined) return "The stage has no setting fourEyes: do it without a proposal";
   if (!mayDecide(asker, proposal)) return "Your role may not do what is proposed";
   if (brokeGlass) return undefined;
+  // There the same subject may be another person, and the same person another subject.
+  if (proposal.issuer !== fourEyes?.issuer) return "It was proposed under another identity provider: propose it again";
   const { subject, refusal } = asker.identified;
   return subject === proposal.proposer ? "You proposed it: another person approves it" : refusal;
 };

@@ -30,6 +30,8 @@ export const proposalSchema = z.object({
   proposed_by: z.string(),
   /** The subject at the identity provider of the person who proposed it. */
   proposer: z.string(),
+  /** That provider; absent in a stage without a console. */
+  issuer: z.optional(z.string()),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
   decided_by: z.optional(z.string()),
@@ -41,13 +43,13 @@ export type Proposal = z.infer<typeof proposalSchema>;
 
 export type NewProposal = Pick<
   Proposal,
-  "action" | "input" | "account_id" | "consequence" | "amount_kobo" | "why" | "proposed_by" | "proposer"
+  "action" | "input" | "account_id" | "consequence" | "amount_kobo" | "why" | "proposed_by" | "proposer" | "issuer"
 >;
 
 /** The id of the n-th proposal of the same input by the same person, so that two equal requests at once share one. */
-const proposalId = ({ proposer, action, input }: NewProposal, time: number): string =>
+const proposalId = ({ proposer, issuer, action, input }: NewProposal, time: number): string =>
   `prop_${createHash("sha256")
-    .update(JSON.stringify([proposer, action, input, time]))
+    .update(JSON.stringify([proposer, issuer, action, input, time]))
     .digest("hex")
     .slice(0, 18)}`;
 

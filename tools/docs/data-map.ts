@@ -242,6 +242,7 @@ export const dataClasses = {
       "off",
       "proposed_by",
       "proposer",
+      "issuer",
       "decided_by",
       "email",
     ],

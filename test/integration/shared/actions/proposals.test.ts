@@ -248,6 +248,23 @@ describe("nobody approves their own proposal", () => {
   });
 });
 
+test("what was proposed under another identity provider is approved by nobody: it is proposed again", async () => {
+  const { input, id, balance } = await aProposal();
+  const rules = { ...fourEyes, issuer: "https://new.example.com/" };
+  // The provider may have given ada another subject, or hers to another person.
+  for (const asker of [ada, bola, fay]) {
+    expect(await send(asker, "proposals approve", { proposal: id }, { rules })).toMatchObject({
+      status: 403,
+      message: expect.stringContaining("another identity provider"),
+    });
+  }
+  expect(await balance()).toBe(1_000);
+  const { proposal } = proposalIn(await send(ada, "wallet fund", input, { rules }));
+  expect(proposal).not.toBe(id);
+  expect(await send(bola, "proposals approve", { proposal }, { rules })).toMatchObject({ status: 200 });
+  expect(await balance()).toBe(1_500);
+});
+
 test("nobody proposes or decides under another person's name: one that is given at the command line is marked", async () => {
   const { id } = await aProposal({ arn: adaAtAws, by: "fay@example.com" });
   const marked = "Command line (says: fay@example.com)";
