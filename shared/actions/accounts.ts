@@ -26,7 +26,7 @@ import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementSchema, entitlementsText, raisesEntitlements } from "../contract/permission.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { dateIn } from "../contract/time-zone.ts";
-import { openTransactions } from "../ledger/find-transactions.ts";
+import { openOrders } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { ALL_TIMES, accountIdsOf, INDEXED_AGE_MS } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
@@ -95,7 +95,7 @@ const obstaclesToClosing = async (
   { balance_kobo, updated_at, restricted_at = EPOCH }: Wallet,
 ): Promise<readonly string[]> => {
   const { ledger } = context;
-  const open = (await openTransactions(ledger, ALL_TIMES)).filter((order) => order.account_id === account_id);
+  const open = (await openOrders(ledger, ALL_TIMES)).filter((order) => order.account_id === account_id);
   // After the open ones, because an order that was sent may begin to wait, and none of a restricted account is sent.
   const { accounts } = await readQueuedOrders(context, account_id);
   const queued = accounts.reduce((sum, { orders, counted }) => sum + Math.max(orders.length, counted), 0);

@@ -1,5 +1,5 @@
 import { accountSchema } from "../access/account-store.ts";
-import { openTransactions } from "../ledger/find-transactions.ts";
+import { openOrders } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
@@ -165,7 +165,7 @@ export const deadLetters: DoctorCheck = async (context) => {
 export const stuck: DoctorCheck = async ({ ledger }) => {
   const nowMs = ledger.clock();
   const range = { from: ALL_TIMES.from, to: isoTime(nowMs - STUCK_MS) };
-  const { length } = (await openTransactions(ledger, range)).filter((order) => isStuck(order, nowMs));
+  const { length } = (await openOrders(ledger, range)).filter((order) => isStuck(order, nowMs));
   if (length === 0) return ok("none");
   return lookInto(`${length} open for more than 15 minutes`, 'Follow "Stuck purchase" in docs/runbook.md');
 };

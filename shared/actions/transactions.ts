@@ -3,7 +3,7 @@ import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/a
 import { refundName } from "../contract/corrections.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { actorName, readTransactionAudit } from "../ledger/audit.ts";
-import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
+import { type OpenOrder, openOrders, readTransaction, readTransactions } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { takerOf, takeUpdate } from "../ledger/take-order.ts";
@@ -64,10 +64,11 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
     const behind = open.filter((order) => placeOf(order) > cursor).toSorted(byPlace);
     const page = behind.slice(0, LISTED_TRANSACTIONS_MAX);
     const last = page.at(-1);
+    const transactions = await readTransactions(ledger, page);
     return {
       number: open.length,
       stuck: open.filter((order) => isStuck(order, nowMs)).length,
-      transactions: page.map((transaction) => ({
+      transactions: transactions.filter(isOpen).map((transaction) => ({
         ...transactionView(transaction),
         stuck: isStuck(transaction, nowMs),
         sending: sendingOf(transaction),
@@ -152,16 +153,18 @@ export const transactionView = (transaction: Transaction) => ({
   upstream_reference: transaction.upstream_reference ?? null,
 });
 
+/** One may have ended since it was counted. */
+const isOpen = ({ status }: Transaction): boolean => !isFinalStatus(status);
+
 /** Where an order is in the list of open ones, oldest first. The order of that place may have ended since. */
-const placeOf = (order: Transaction): string => `${order.created_at} ${referenceOf(order)}`;
-const byPlace = (one: Transaction, other: Transaction): number => (placeOf(one) < placeOf(other) ? -1 : 1);
+const placeOf = (order: OpenOrder): string => `${order.created_at} ${referenceOf(order)}`;
+const byPlace = (one: OpenOrder, other: OpenOrder): number => (placeOf(one) < placeOf(other) ? -1 : 1);
 
 /** The open transactions of all accounts that were sent and are at least this old, oldest first. */
 export const openOlderThan = (
   { ledger }: Pick<ActionContext, "ledger">,
   olderMs: number,
-): Promise<readonly Transaction[]> =>
-  openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(ledger.clock() - olderMs) });
+): Promise<readonly OpenOrder[]> => openOrders(ledger, { from: ALL_TIMES.from, to: isoTime(ledger.clock() - olderMs) });
 
 const assertCanAsk = (profile: UpstreamProfile, transaction: Transaction): void => {
   if (canAsk(profile, transaction)) return;

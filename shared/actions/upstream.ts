@@ -1,6 +1,6 @@
 import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream.ts";
 import { SERVICE } from "../ledger/audit.ts";
-import { openTransactions } from "../ledger/find-transactions.ts";
+import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isStuck } from "../ledger/transaction.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -42,7 +42,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       standingRefusals(context),
       readUpstreamPace(cache),
       readQueuedOrders(context),
-      openTransactions(ledger, ALL_TIMES),
+      openOrders(ledger, ALL_TIMES),
       readHours(cache, nowMs - RECENT_MS, nowMs),
     ]);
     const spentUntilMs = queueUntilMs(pace, nowMs);

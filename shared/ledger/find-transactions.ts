@@ -3,7 +3,7 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { getItem, getItems } from "./get-item.ts";
+import { getItem, getItemBatches, getItems, keyBatches } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import {
   ALL_TIMES,
@@ -129,7 +129,25 @@ export const findByPhone = async (
 export const openTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> =>
   stillOpen(await readTransactions(ledger, await openKeys(ledger, range)));
 
-/** The same of the orders for one phone number alone: of all numbers there are many while the upstream does not answer. */
+/** What of an open order says whose it is, and for how long it has been open. */
+const openOrderSchema = lazyObject(
+  () =>
+    z.pick(transactionSchema, {
+      ...{ pk: true, account_id: true, mode: true, type: true, status: true },
+      ...{ created_at: true, sent_at: true },
+    }).shape,
+);
+export type OpenOrder = z.infer<typeof openOrderSchema>;
+
+/** The same with few attributes, for those who count orders: parsing the others is most of the work. */
+export const openOrders = async (ledger: Ledger, range: TimeRange): Promise<readonly OpenOrder[]> => {
+  const orders: OpenOrder[] = [];
+  const batches = keyBatches(await openKeys(ledger, range));
+  for await (const { items } of getItemBatches(ledger, batches, openOrderSchema)) orders.push(...stillOpen(items));
+  return orders;
+};
+
+/** Those of them for one phone number, read by its key: all open ones are many while the upstream does not answer. */
 export const openOrdersFor = async (
   ledger: Ledger,
   phoneKey: string,
@@ -153,5 +171,5 @@ export const readableOpenTransactions = async (
   return stillOpen(transactions);
 };
 
-const stillOpen = (transactions: readonly Transaction[]): readonly Transaction[] =>
+const stillOpen = <Order extends Pick<Transaction, "status">>(transactions: readonly Order[]): readonly Order[] =>
   transactions.filter(({ status }) => status === "processing");

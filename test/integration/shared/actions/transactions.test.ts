@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
@@ -257,6 +257,19 @@ describe("transactions open", () => {
     const [first, ...others] = await read();
     expect(others).toHaveLength(2);
     expect(await read(`${first?.created_at} ${first?.reference}`)).toEqual(others);
+  });
+
+  test("reads the orders of its page in full, and of the others as much as it counts", async () => {
+    await Promise.all([anOrder(), anOrder()]);
+    const { transactions } = await transactionsRuns["transactions open"](context(), {});
+    const before = transactions.at(-2);
+    const asked = context();
+    const batchGet = vi.spyOn(asked.ledger.db, "batchGet");
+    await transactionsRuns["transactions open"](asked, { cursor: `${before?.created_at} ${before?.reference}` });
+    const reads = batchGet.mock.calls.flatMap(([{ RequestItems = {} }]) => Object.values(RequestItems));
+    batchGet.mockRestore();
+    const inFull = reads.filter(({ ProjectionExpression }) => ProjectionExpression === undefined);
+    expect(inFull.flatMap(({ Keys = [] }) => Keys)).toHaveLength(1);
   });
 });
 
