@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
+import { catalogSchema } from "../../shared/contract/catalog.ts";
+import { catalogUpdated, walletLow } from "../../shared/contract/openapi-webhooks.ts";
+import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { listQueuedOrders } from "../../shared/queued-orders/queue-store.ts";
+import { loadFunctions } from "../../tools/local/functions.ts";
 import {
   type AdminRun,
   ageTransaction,
@@ -12,6 +17,7 @@ import {
   startOperatedService,
 } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
+import { claimAsSender } from "../builders/queued-order.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
 /** Goal: each command about accounts and transactions does what its help says. Every test has its own accounts. */
@@ -220,4 +226,199 @@ test("consents export prints a chain that consents verify accepts with the servi
   });
   // Otherwise a forged file would pass wherever credentials have expired.
   expect(without).toMatchObject({ code: 1, stdout: expect.stringContaining("were not compared with the audit log") });
+});
+
+describe("the events that an operator chose for a caller", () => {
+  const received = (event: string) => receiver.received.filter(({ body }) => body.startsWith(`{"event":"${event}"`));
+  const arrived = (event: string, count: number) => eventually(() => expect(received(event)).toHaveLength(count));
+
+  const EVENTS = "transaction.updated,wallet.low,catalog.updated";
+  const endpoint = z.object({ webhook_secret: z.string(), events: z.array(z.string()) });
+
+  /** A minute of the function that checks balances. */
+  const passMinute = async (): Promise<void> => {
+    const invoke = await loadFunctions(["requeue-deliveries"], new URL("../../functions/", import.meta.url));
+    await invoke("requeue-deliveries", {});
+  };
+
+  test("a caller gets wallet.low once for each fall below its threshold, and an operator can show and replay it", async () => {
+    const { account, key } = await service.newApp();
+    const set = endpoint.parse(await service.adminJson(["webhook", "set", account, receiver.url, "--events", EVENTS]));
+    expect(set.events.join()).toBe(EVENTS);
+    await service.adminJson(["wallet", "threshold", account, "4800"]);
+    await passMinute();
+    await service.buy(key, "08031234567");
+    for (let minute = 0; minute < 2; minute += 1) await passMinute();
+    await arrived("wallet.low", 1);
+    const [first] = received("wallet.low");
+    const verified = first && new Webhook(set.webhook_secret).verify(first.body, standardHeaders(first));
+    expect(walletLow.parse(verified).data).toMatchObject({ account_id: account, balance: 4_500, threshold: 4_800 });
+
+    await service.adminJson(["wallet", "fund", account, "1000", "--id", `more-${account}`]);
+    await passMinute();
+    await service.buy(key, "08031234567");
+    await service.buy(key, "08031234568");
+    await passMinute();
+    await arrived("wallet.low", 2);
+    const [, second] = received("wallet.low");
+    expect(second?.headers.id).not.toBe(first?.headers.id);
+
+    const id = first?.headers.id ?? "";
+    expect((await service.admin(["deliveries", "list", account])).stdout).toMatch(new RegExp(`${id} +1 +wallet.low`));
+    await eventually(async () =>
+      expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/delivered +200/),
+    );
+    await service.adminJson(["deliveries", "replay", id]);
+    await arrived("wallet.low", 3);
+    expect([received("wallet.low")[2]?.headers.id, received("wallet.low")[2]?.body]).toEqual([id, first?.body]);
+    await eventually(async () => expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/replay-/));
+  });
+
+  test("only subscribed callers get catalog.updated after the upstream's catalog changed", async () => {
+    const [subscribed, other] = [await service.newApp(), await service.newApp()];
+    const [chosen, unchosen] = await Promise.all([
+      service.adminJson(["webhook", "set", subscribed.account, receiver.url, "--events", EVENTS]),
+      service.adminJson(["webhook", "set", other.account, receiver.url]),
+    ]);
+
+    const response = await fetch(`${service.details.base_url}/vtu/data`, {
+      headers: { authorization: `Bearer ${subscribed.key}` },
+    });
+    const { data } = z.object({ data: catalogSchema }).parse(await response.json());
+    const [plan, ...rest] = data.data_plans;
+    if (plan === undefined) throw new Error("The catalog is empty");
+    const changed = { ...data, data_plans: [{ ...plan, price: plan.price + 10 }, ...rest] };
+    await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data: changed });
+    receiver.received.length = 0;
+    await service.adminJson(["catalog", "refresh"]);
+    await service.adminJson(["catalog", "refresh"]);
+    const sentTo = (set: unknown) =>
+      received("catalog.updated").flatMap((event) => {
+        try {
+          return [
+            catalogUpdated.parse(
+              new Webhook(endpoint.parse(set).webhook_secret).verify(event.body, standardHeaders(event)),
+            ),
+          ];
+        } catch {
+          return [];
+        }
+      });
+    await eventually(() => expect(sentTo(chosen)).toHaveLength(1));
+    expect(sentTo(chosen)[0]?.data.plans_repriced).toMatchObject([
+      { id: plan.id, price: plan.price + 10, previous_price: plan.price },
+    ]);
+    expect(sentTo(unchosen)).toEqual([]);
+  });
+});
+
+/** Last: the upstream refuses orders from then on. */
+describe("orders that wait for the upstream's rate limit", () => {
+  let app: Awaited<ReturnType<OperatedService["newApp"]>>;
+  beforeAll(async () => {
+    app = await service.newApp();
+  });
+
+  const waitingList = z.object({
+    number: z.int(),
+    amount: z.number(),
+    oldest_s: z.nullable(z.int()),
+    sending_s: z.nullable(z.int()),
+    accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: z.number() })),
+    orders: z.array(z.object({ reference: z.string(), account_id: z.string(), amount: z.number(), age_s: z.int() })),
+  });
+  const listWaiting = async (...args: readonly string[]) =>
+    waitingList.parse(await service.adminJson(["transactions", "list", "--waiting", ...args]));
+  const checks = z.object({
+    checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string() })),
+  });
+  const doctorsQueuedOrders = async () => {
+    const { stdout } = await admin("doctor", "--json");
+    return checks.parse(JSON.parse(stdout)).checks.find(({ check }) => check === "queued orders");
+  };
+
+  test("transactions list --waiting says that none waits before the upstream's limit refuses an order", async () => {
+    expect(await listWaiting()).toEqual({
+      number: 0,
+      amount: 0,
+      oldest_s: null,
+      sending_s: 0,
+      accounts: [],
+      orders: [],
+    });
+    expect(await doctorsQueuedOrders()).toMatchObject({ state: "ok", found: "none" });
+  });
+
+  /** A test that starts the command line a dozen times. */
+  const timeout = 60_000;
+
+  test("orders that wait are listed by account, shown with their latest refund, and doctor reports them once they wait for long", {
+    timeout,
+  }, async () => {
+    await service.refuseByLimit();
+    const first = await service.buy(app.key, "08031234567", "wait-1");
+    const other = await service.newApp("other");
+    const second = await service.buy(other.key, "08031234567", "wait-2");
+    expect([first.status, second.status]).toEqual([200, 200]);
+
+    const all = await eventually(async () => {
+      const listed = await listWaiting();
+      expect(listed.number).toBe(2);
+      return listed;
+    });
+    expect(all).toMatchObject({ amount: 1_000, sending_s: 2 });
+    expect(all.accounts).toEqual(
+      [app, other].map(({ account }) => ({ account_id: account, number: 1, counted: 1, amount: 500 })),
+    );
+    expect(all.orders.map(({ reference }) => reference)).toEqual([first.reference, second.reference]);
+    expect((await listWaiting("--account", other.account)).orders).toMatchObject([{ reference: second.reference }]);
+    expect((await admin("transactions", "list", "--waiting")).stdout).toMatch(
+      new RegExp(`${first.reference} +${app.account}`),
+    );
+    expect((await admin("transactions", "list", "--open")).stdout).not.toContain(first.reference);
+
+    const { stdout: shown } = await admin("transactions", "show", first.reference);
+    expect(shown).toMatch(/wait +waits since .*; refunded by the next run after .*, unless it is sent before/);
+    expect(shown).toMatch(/Waits since/);
+    expect(await doctorsQueuedOrders()).toMatchObject({ state: "ok", found: expect.stringContaining("2 wait") });
+    await ageTransaction(service, first.reference, 8 * 60_000);
+    expect(await doctorsQueuedOrders()).toMatchObject({ state: "look", found: expect.stringContaining("for 8 min") });
+
+    await admin("purchases", "off", "--why", "test");
+    expect((await admin("transactions", "show", first.reference)).stdout).toContain("it is neither sent nor refunded");
+    expect((await listWaiting()).sending_s).toBeNull();
+    expect(await doctorsQueuedOrders()).toMatchObject({
+      state: "look",
+      found: expect.stringContaining("purchases are off"),
+    });
+    await admin("purchases", "on");
+  });
+
+  test("a queued order is not resolved as success, and one that is resolved as failed is refunded and waits no more", {
+    timeout,
+  }, async () => {
+    const [order] = (await listWaiting("--account", app.account)).orders;
+    if (order === undefined) throw new Error("No order waits");
+    const resolve = (status: string) =>
+      service.admin(["transactions", "resolve", order.reference, status, "--why", "the customer asks", "--json"]);
+    expect(await resolve("success")).toMatchObject({ code: 2, stdout: expect.stringContaining("was not sent") });
+    const failed = await resolve("failed");
+    expect([failed.code, JSON.parse(failed.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ status: "failed", refunded: 500 }),
+    ]);
+    expect(await service.adminJson(["wallet", "verify", app.account])).toMatchObject({ balance: 5_000 });
+    expect(await listWaiting("--account", app.account)).toMatchObject({ number: 0, accounts: [] });
+  });
+
+  test("an order that was sent after a wait is shown with the time that it waited", async () => {
+    const [listed] = (await listWaiting()).orders;
+    const [order] = await listQueuedOrders(service.ledger, listed?.account_id ?? "");
+    if (order === undefined) throw new Error("No order waits");
+    expect((await claimAsSender(service.ledger, order)).kind).toBe("claimed");
+    const { stdout: shown } = await admin("transactions", "show", referenceOf(order));
+    expect(shown).toMatch(/wait +waited \d+ \w+, until 20/);
+    expect(shown).toMatch(/Sent +after a wait of \d+ \w+/);
+    expect(shown).toMatch(/Until when to wait +20[^ ]+Z?\b.* Most orders .* asked for it within a minute of 20/);
+  });
 });

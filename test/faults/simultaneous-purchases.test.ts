@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { readTransactions } from "../../shared/ledger/find-transactions.ts";
 import { listKeys } from "../../shared/ledger/query-index.ts";
 import { transactionList } from "../../shared/ledger/schema.ts";
-import { pkOfReference, referenceOf } from "../../shared/ledger/transaction.ts";
-import type { DynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../builders/service.ts";
 import { strictSettings } from "../strict/settings.ts";
 
@@ -18,7 +17,6 @@ beforeAll(async () => {
   service = await startTestService();
 });
 afterEach(() => {
-  service.proxy.fault = () => undefined;
   service.proxy.strict = undefined;
 });
 afterAll(() => service.stop());
@@ -72,42 +70,5 @@ test.each(names)(
       if (status === 200) expect(await send(index)).toEqual({ status: 200, code: null, replayed: "true" });
     }
     expect(await caller.balance()).toBe(expectedNaira);
-  },
-);
-
-type Sent = Parameters<DynamoDbProxy["fault"]>[0];
-const isTransactWrite = ({ operation }: Sent): boolean => operation === "TransactWriteItems";
-const isDebit = (call: Sent): boolean => isTransactWrite(call) && call.body.includes("attribute_not_exists(pk)");
-const isRefund = (call: Sent): boolean => isTransactWrite(call) && !isDebit(call);
-const isOutcome = ({ operation, body }: Sent): boolean => operation === "UpdateItem" && body.includes("transaction#");
-const DELIVERED = "08031234567";
-const REFUSED = "08000000005";
-
-test.each([
-  ["debit", 3, isDebit, DELIVERED, { status: 200, code: null, stored: "success", naira: 0 }],
-  ["outcome", 2, isOutcome, DELIVERED, { status: 200, code: null, stored: "success", naira: 0 }],
-  ["refund", 2, isRefund, REFUSED, { status: 502, code: "delivery_failed", stored: "failed", naira: 500 }],
-] as const)(
-  "a purchase of all the money whose %s loses its answer %d times is sent once, and ends as if nothing was lost",
-  async (_name, times, isLost, phone_number, expected) => {
-    const caller = await service.newCaller({ naira: ORDER_NAIRA });
-    const orders = service.simulator.state.requests.length;
-    let lost = 0;
-    service.proxy.fault = (call) => {
-      if (lost === times || !isLost(call)) return undefined;
-      lost += 1;
-      return "answer_lost";
-    };
-    const answer = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ phone_number }) });
-    const pk = pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "";
-    const transaction = await readTransaction(service.ledger, pk);
-    expect({
-      status: answer.status,
-      code: answer.headers.get("x-error-code"),
-      stored: transaction?.status,
-      naira: await caller.balance(),
-    }).toEqual(expected);
-    expect(lost).toBe(times);
-    expect(service.simulator.state.requests.length).toBe(orders + 1);
   },
 );

@@ -529,7 +529,7 @@ describe("narrow windows", () => {
 
   test("show the stage, the person, whole dates of a record and every button of a row and of a dialog", async () => {
     const page = await open("operator");
-    for (const width of [320, 360, 640]) {
+    for (const width of [320, 640]) {
       await page.setViewportSize({ width, height: 740 });
       await visit(page, ofDemo("keys"), "Keys");
       const banner = page.getByRole("banner");
