@@ -3,7 +3,15 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { assertDynamoDbEndpoint } from "./dynamodb-endpoint.ts";
 import { assertReservable } from "./reserved-concurrency.ts";
-import { dataPolicy, deployedStack, existingStack, failedCreation, natGatewaysOf, setStackPolicy } from "./stacks.ts";
+import {
+  dataPolicy,
+  deployedStack,
+  existingStack,
+  failedCreation,
+  natGatewaysOf,
+  OWN_DATA,
+  setStackPolicy,
+} from "./stacks.ts";
 
 /** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
 export type StageCdk = (...args: readonly string[]) => Promise<number>;
@@ -26,6 +34,7 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   ]);
   await assertReservable(stage, settings);
   await assertDynamoDbEndpoint(stage, settings);
+  if (sells(settings)) await assertAdopted(stage, settings);
   if (sells(settings)) await protectData(data, settings);
   if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network))) {
     // CloudFormation does not take away a subnet that another stack imports.
@@ -60,6 +69,23 @@ const assertCreatable = async (places: readonly Place[]): Promise<void> => {
   if (guarded.length === 0) return;
   throw new SettingsError(
     `The creation of ${namesOf(guarded)} failed, and what is left is protected from deletion, so that it cannot be made again. Run first: ${unprotections(guarded)}. Nothing was changed.`,
+  );
+};
+
+/**
+ * An older commit, or another branch, may lack a setting that was made in a restore: the stage would begin with an empty ledger,
+ * or with a key that knows none of its hashes.
+ */
+const assertAdopted = async (stage: string, settings: StageSettings): Promise<void> => {
+  const data = await deployedStack(stackName(stage, "Data"));
+  if (data === undefined) return;
+  const has = (pattern: RegExp): boolean => (data.Outputs ?? []).some(({ OutputKey = "" }) => pattern.test(OutputKey));
+  const lost = (["adopt", "identityKeyArn"] as const).filter(
+    (name) => settings[name] === undefined && !has(OWN_DATA[name]),
+  );
+  if (lost.length === 0) return;
+  throw new SettingsError(
+    `Stage "${stage}" was deployed with ${lost.join(" and ")}, which stages.ts lacks: it would begin with another ledger or identity key. Use the settings that are deployed. Nothing was changed.`,
   );
 };
 

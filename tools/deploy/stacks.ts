@@ -64,6 +64,12 @@ const ask = async <Answer>(
   }
 };
 
+/** What the other stacks import of a ledger and of an identity key that are the stage's own, by the setting that names others. */
+export const OWN_DATA = {
+  adopt: /^ExportsOutputRefLedger/,
+  identityKeyArn: /^ExportsOutputFnGetAttIdentityKey/,
+} as const;
+
 /** What loses its contents when it is replaced. */
 const STATEFUL_TYPES = ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"];
 const IDENTITY_KEY_TYPE = "AWS::KMS::Key";

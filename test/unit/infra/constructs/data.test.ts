@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
+import { OWN_DATA } from "../../../../tools/deploy/stacks.ts";
 import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
@@ -258,6 +259,14 @@ describe("an adopted ledger", () => {
     expect([...adopted.data.all("AWS::KMS::Key"), ...adopted.data.all("AWS::KMS::Alias")]).toEqual([]);
     expect(adopted.service.outputs.IdentityKeyArn?.Value).toBe(identityKeyArn);
     expect(JSON.stringify(adopted.service.all("AWS::IAM::Policy"))).toContain(identityKeyArn);
+  });
+
+  test("the outputs of the data say whether a ledger and an identity key are its own, by which deploy refuses to lose adopted ones", () => {
+    for (const pattern of Object.values(OWN_DATA)) {
+      const ownIn = ({ outputs }: typeof data) => Object.keys(outputs).filter((key) => pattern.test(key));
+      expect(ownIn(data).length, String(pattern)).toBeGreaterThan(0);
+      expect(ownIn(adopted.data)).toEqual([]);
+    }
   });
 
   test("a stage that adopts a ledger uses its tables and keys, and creates only the cache", () => {

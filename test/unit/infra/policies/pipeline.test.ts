@@ -301,7 +301,9 @@ test("the deploying role may do exactly what npm run deploy asks AWS with its ow
     const gateway = "<ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>";
     if (Action === "ListStackResources")
       return { result: `<StackResourceSummaries>${`<member>${gateway}</member>`.repeat(2)}</StackResourceSummaries>` };
-    const fields = `<StackName>${StackName}</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>`;
+    const own = ["ExportsOutputRefLedger1", "ExportsOutputFnGetAttIdentityKey1"];
+    const outputs = own.map((key) => `<member><OutputKey>${key}</OutputKey></member>`).join("");
+    const fields = `<StackName>${StackName}</StackName><StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${outputs}</Outputs>`;
     return { result: Action === "DescribeStacks" ? `<Stacks><member>${fields}</member></Stacks>` : "" };
   });
   afterAll(() => aws.stop());

@@ -9,7 +9,11 @@ import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../buil
 /** Goal: stacks change in an order that CloudFormation accepts, and what keeps state is protected before and after. */
 
 /** The stacks that AWS has, by name: their protection, and the number of NAT gateways. */
-type Deployed = Readonly<Record<string, { status?: string; isProtected?: boolean; natGateways?: number }>>;
+type Deployed = Readonly<
+  Record<string, { status?: string; isProtected?: boolean; natGateways?: number; outputs?: readonly string[] }>
+>;
+/** Of a stage's own ledger and identity key. */
+const [OWN_LEDGER, OWN_KEY] = ["ExportsOutputRefLedgerB7379752", "ExportsOutputFnGetAttIdentityKeyF50EF652"];
 let deployed: Deployed = {};
 
 const answer = ({ Action, StackName = "" }: QueryRequest): QueryAnswer | undefined => {
@@ -17,9 +21,12 @@ const answer = ({ Action, StackName = "" }: QueryRequest): QueryAnswer | undefin
   if (stack === undefined) return { error: "ValidationError", message: `Stack with id ${StackName} does not exist` };
   switch (Action) {
     case "DescribeStacks": {
-      const { status = "UPDATE_COMPLETE", isProtected = true } = stack;
+      const { status = "UPDATE_COMPLETE", isProtected = true, outputs = [OWN_LEDGER, OWN_KEY] } = stack;
+      const members = outputs.map((key) => `<member><OutputKey>${key}</OutputKey></member>`).join("");
       const fields = `<StackStatus>${status}</StackStatus><EnableTerminationProtection>${isProtected}</EnableTerminationProtection>`;
-      return { result: `<Stacks><member><StackName>${StackName}</StackName>${fields}</member></Stacks>` };
+      return {
+        result: `<Stacks><member><StackName>${StackName}</StackName>${fields}<Outputs>${members}</Outputs></member></Stacks>`,
+      };
     }
     case "ListStackResources": {
       const gateway = (state: string) =>
@@ -125,6 +132,21 @@ describe("deployStage", () => {
     };
     expect(await deployStage("prod", prodWith({}), cdk)).toBe(1);
     expect(events).toEqual(["deploy Prod-Service", "policy"]);
+  });
+
+  test.each([
+    ["adopt and identityKeyArn", [], {}],
+    ["adopt", [OWN_KEY], {}],
+    ["adopt", [], { identityKeyArn }],
+    ["identityKeyArn", [OWN_LEDGER], {}],
+  ])("an older commit without %s is refused, beside data with the outputs %j", async (lost, outputs, changes) => {
+    deployed = { ...all, "Prod-Data": { outputs } };
+    await expect(deployStage("prod", prodWith(changes), cdkThatEnds(0))).rejects.toThrow(
+      `Stage "prod" was deployed with ${lost}, which stages.ts lacks: it would begin with another ledger or identity key.`,
+    );
+    const page = readFileSync("docs/deployment.md", "utf8");
+    if (lost.includes("and")) expect(page).toContain(`Stage "prod" was deployed with ${lost}, which stages.ts lacks:`);
+    expect(events).toEqual([]);
   });
 
   test("the remains of a failed creation have no stack policy", async () => {
