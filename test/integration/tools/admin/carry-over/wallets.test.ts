@@ -140,11 +140,14 @@ test("a recomputed balance is not written if it is negative or if the wallet cha
   expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
 });
 
+const makeWait = async (transaction: Transaction): Promise<void> => {
+  const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  expect(await enqueueOrder(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "queued" });
+};
 /** An order of the account that waits in the old ledger. */
 const aQueuedOrder = async () => {
   const transaction = await old.anOpenTransaction(accountId);
-  const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  expect(await enqueueOrder(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "queued" });
+  await makeWait(transaction);
   return transaction;
 };
 const claim = async ({ pk }: Transaction) => {
@@ -197,21 +200,6 @@ test("recomputing balances reports an account without a wallet", async () => {
   expect(await recompute([])).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
 });
 
-const makeWait = async (transaction: Transaction): Promise<void> => {
-  const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  expect(await enqueueOrder(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "queued" });
-};
-
-test("recomputed wallets count the queued orders that were carried over, so that the sender finds them", async () => {
-  await restore();
-  await makeWait(await old.anOpenTransaction(accountId));
-  await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
-  expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_500_00 }]);
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 1 });
-  expect((await queuedKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
-  expect(await recompute()).toMatchObject([{ result: "right" }]);
-});
-
 test("a carry-over from a second copy of the same backup counts a queued order whose wallet the backup has from before its wait", async () => {
   const transaction = await old.anOpenTransaction(accountId);
   await restore();
@@ -230,8 +218,7 @@ test("a carry-over from a second copy of the same backup counts a queued order w
 });
 
 test("recomputed wallets no longer count a queued order that has a final status in the old ledger", async () => {
-  const transaction = await old.anOpenTransaction(accountId);
-  await makeWait(transaction);
+  const transaction = await aQueuedOrder();
   await restore();
   await settleTransaction(old, transaction, { status: "success" }, deadlineIn(20_000));
   await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
