@@ -3,6 +3,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { type Destinations, EgressNetwork } from "../../../../infra/constructs/egress-network.ts";
+import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { idIn, readTemplate, type StackTemplate, stackTemplates, templatesOf } from "../../../builders/templates.ts";
@@ -11,12 +12,15 @@ const { service, network } = templatesOf("prod", everyFunction);
 const sandbox = templatesOf("sandbox");
 
 /** The network alone, whose synthesis takes a hundredth of the stage's. */
-const networkOf = ({
-  zones = ["us-east-1a", "us-east-1b"],
-  upstreamBaseUrl = "https://upstream.example.com/v1",
-  webhookAllowedCidrs = [],
-}: Partial<Destinations> & { readonly zones?: string[] }) => {
-  const stack = new EgressNetwork(new App({ treeMetadata: false }), "Network", {
+const networkOf = (
+  {
+    zones = ["us-east-1a", "us-east-1b"],
+    upstreamBaseUrl = "https://upstream.example.com/v1",
+    webhookAllowedCidrs = [],
+  }: Partial<Destinations> & { readonly zones?: string[] },
+  app = unbundledApp(),
+) => {
+  const stack = new EgressNetwork(app, "Network", {
     env: { account: "111122223333", region: "us-east-1" },
     egress: { kind: "nat-gateway", zones },
     destinations: { upstreamBaseUrl, webhookAllowedCidrs },
@@ -134,7 +138,7 @@ describe("the egress network", () => {
 
   test("CDK's own validation prints no warning about them", () => {
     const printed = vi.spyOn(console, "error").mockReturnValue();
-    networkOf({});
+    networkOf({}, new App({ treeMetadata: false }));
     expect(printed.mock.calls).toEqual([]);
   });
 

@@ -262,15 +262,8 @@ describe("a wrong value", () => {
   });
 
   test("the message of a wrong field does not contain the value", () => {
-    try {
-      parseOrder({ phone_number: "0803123456x" });
-      expect.unreachable();
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const messages = error.details.fields?.phone_number ?? [];
-      expect(messages).toHaveLength(1);
-      expect(messages.join()).not.toContain("0803123456x");
-    }
+    const messages = messagesOf(() => parseOrder({ phone_number: "0803123456x" }));
+    expect(messages).toEqual({ phone_number: [expect.not.stringContaining("0803123456x")] });
   });
 });
 
@@ -319,7 +312,6 @@ describe("the header Idempotency-Key", () => {
     ["of 101 characters", "a".repeat(101)],
     ["with a space inside", "order 1"],
     ["sent twice, as API Gateway joins it", "order-1,order-1"],
-    ["in quotes", '"order-1"'],
   ] as const)("an Idempotency-Key that is %s is 422 on reference", ([, key]) => {
     expect(refusalOf(() => parseOrder({}, withKey(key)))).toMatchObject({
       code: "validation_failed",

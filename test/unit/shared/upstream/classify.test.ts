@@ -30,119 +30,81 @@ const allOthers = statuses.filter((status) => !named.has(status));
 
 type Kind = "delivered" | "refused" | "account_error" | "unknown";
 
-/** What a refusal of the upstream is with 200, with a refusing status, and with 401, 403 and 429. */
-const refusing: readonly [Kind, Kind, Kind] = ["refused", "refused", "account_error"];
-/** What a refusal is whose wording says that the order may still be delivered. */
-const unfinished: readonly [Kind, Kind, Kind] = ["unknown", "unknown", "account_error"];
-const everywhere = (kind: Kind): [Kind, Kind, Kind] => [kind, kind, kind];
+/** What a body is with 200, with a refusing status, and with 401, 403 and 429. */
+type Outcomes = readonly [ok: Kind, refusing: Kind, account: Kind];
+const DELIVERED: Outcomes = ["delivered", "unknown", "unknown"];
+const UNKNOWN: Outcomes = ["unknown", "unknown", "unknown"];
+const REFUSED: Outcomes = ["refused", "refused", "account_error"];
+/** A refusal whose wording says that the order may still be delivered. */
+const UNFINISHED: Outcomes = ["unknown", "unknown", "account_error"];
+const BALANCE: Outcomes = ["account_error", "account_error", "account_error"];
 
-/**
- * A body, and its outcome with 200, with a refusing status, and with 401, 403 and 429. With any other status every body
- * is unknown.
- */
-const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing: Kind, account: Kind])[] = [
+/** A body with its outcomes. With any other status every body is unknown. */
+const rule: readonly (readonly [name: string, body: unknown, outcomes: Outcomes])[] = [
   // Only the upstream's own envelope is a refusal.
-  ["an object without anything", {}, ...everywhere("unknown")],
-  ["a status that is no boolean", { status: "error", message: "No." }, ...everywhere("unknown")],
-  ["a gateway's message", { message: "Forbidden" }, ...everywhere("unknown")],
-  ["a firewall's object", { success: false, errors: [{ code: 1020 }], message: "No" }, ...everywhere("unknown")],
-  ["a problem by RFC 9457", { type: "about:blank", title: "Not Found", status: 404 }, ...everywhere("unknown")],
+  ["an object without anything", {}, UNKNOWN],
+  ["a status that is no boolean", { status: "error", message: "No." }, UNKNOWN],
+  ["a gateway's message", { message: "Forbidden" }, UNKNOWN],
+  ["a firewall's object", { success: false, errors: [{ code: 1020 }], message: "No" }, UNKNOWN],
+  ["a problem by RFC 9457", { type: "about:blank", title: "Not Found", status: 404 }, UNKNOWN],
   // A part of the envelope with another shape than the interface's is still searched for wording.
   [
     "errors as a list that says that the reference is taken",
     refusal({ errors: ["The reference has already been taken."] }),
-    ...everywhere("unknown"),
+    UNKNOWN,
   ],
   [
     "errors under another name that say that the reference exists",
     refusal({ errors: { ref: ["This reference already exists"] } }),
-    ...everywhere("unknown"),
+    UNKNOWN,
   ],
-  ["a message in a list", { status: false, message: ["Duplicate request"] }, ...everywhere("unknown")],
-  ["errors that say pending", refusal({ errors: ["Still pending"] }), ...unfinished],
-  ["data as a list", refusal({ data: [transaction("processing")] }), ...everywhere("unknown")],
-  ["data as a text", refusal({ data: '{"transaction":{}}' }), ...everywhere("unknown")],
-  [
-    "a transaction as data itself",
-    refusal({ data: { reference: "UP1", status: "success" } }),
-    ...everywhere("unknown"),
-  ],
-  [
-    "a pending order as data itself",
-    refusal({ data: { reference: "UP1", status: "pending" } }),
-    ...everywhere("unknown"),
-  ],
-  ["a list of transactions", refusal({ data: { transactions: [{ status: "success" }] } }), ...everywhere("unknown")],
-  [
-    "a transaction beside data",
-    refusal({ transaction: { reference: "UP1", status: "success" } }),
-    ...everywhere("unknown"),
-  ],
-  [
-    "an error under another name",
-    { status: false, error: "Duplicate transaction reference" },
-    ...everywhere("unknown"),
-  ],
-  ["a detail that says processing", { detail: "Transaction is still processing" }, ...everywhere("unknown")],
-  ["data.message that says pending", refusal({ data: { message: "Transaction pending" } }), ...unfinished],
-  ["data as an empty list", refusal({ data: [] }), ...refusing],
+  ["a message in a list", { status: false, message: ["Duplicate request"] }, UNKNOWN],
+  ["errors that say pending", refusal({ errors: ["Still pending"] }), UNFINISHED],
+  ["data as a list", refusal({ data: [transaction("processing")] }), UNKNOWN],
+  ["data as a text", refusal({ data: '{"transaction":{}}' }), UNKNOWN],
+  ["a transaction as data itself", refusal({ data: { reference: "UP1", status: "success" } }), UNKNOWN],
+  ["a pending order as data itself", refusal({ data: { reference: "UP1", status: "pending" } }), UNKNOWN],
+  ["a list of transactions", refusal({ data: { transactions: [{ status: "success" }] } }), UNKNOWN],
+  ["a transaction beside data", refusal({ transaction: { reference: "UP1", status: "success" } }), UNKNOWN],
+  ["an error under another name", { status: false, error: "Duplicate transaction reference" }, UNKNOWN],
+  ["a detail that says processing", { detail: "Transaction is still processing" }, UNKNOWN],
+  ["data.message that says pending", refusal({ data: { message: "Transaction pending" } }), UNFINISHED],
+  ["data as an empty list", refusal({ data: [] }), REFUSED],
   // A success must show its transaction.
-  ["true without data", { status: true, message: "OK" }, ...everywhere("unknown")],
-  ["true with empty data", { status: true, message: "OK", data: {} }, ...everywhere("unknown")],
-  [
-    "true with success",
-    { status: true, message: "OK", data: transaction("success") },
-    "delivered",
-    "unknown",
-    "unknown",
-  ],
-  ["true with processing", { status: true, message: "OK", data: transaction("processing") }, ...everywhere("unknown")],
-  [
-    "true with an unheard status",
-    { status: true, message: "OK", data: transaction("queued") },
-    ...everywhere("unknown"),
-  ],
-  ["true with a status in capitals", { status: true, message: "OK", data: transaction("FAILED") }, ...refusing],
-  ["true with failed", { status: true, message: "OK", data: transaction("failed") }, ...refusing],
-  ["true with failed, without a message", { status: true, data: transaction("failed") }, ...everywhere("unknown")],
-  ["failed without a status", { message: "No.", data: transaction("failed") }, ...everywhere("unknown")],
-  ["true without a message", { status: true, data: transaction("success") }, "delivered", "unknown", "unknown"],
+  ["true without data", { status: true, message: "OK" }, UNKNOWN],
+  ["true with empty data", { status: true, message: "OK", data: {} }, UNKNOWN],
+  ["true with success", { status: true, message: "OK", data: transaction("success") }, DELIVERED],
+  ["true with processing", { status: true, message: "OK", data: transaction("processing") }, UNKNOWN],
+  ["true with an unheard status", { status: true, message: "OK", data: transaction("queued") }, UNKNOWN],
+  ["true with a status in capitals", { status: true, message: "OK", data: transaction("FAILED") }, REFUSED],
+  ["true with failed", { status: true, message: "OK", data: transaction("failed") }, REFUSED],
+  ["true with failed, without a message", { status: true, data: transaction("failed") }, UNKNOWN],
+  ["failed without a status", { message: "No.", data: transaction("failed") }, UNKNOWN],
+  ["true without a message", { status: true, data: transaction("success") }, DELIVERED],
   // A refusal, unless the body holds a transaction that is not failed.
-  ["false", refusal(), ...refusing],
-  ["false without a message", { status: false }, ...everywhere("unknown")],
-  ["false with a message that is no text", { status: false, message: { text: "No." } }, ...everywhere("unknown")],
-  ["false with an empty message", refusal({ message: "" }), ...refusing],
-  ["false with failed", refusal({ data: transaction("failed") }), ...refusing],
-  ["false with success", refusal({ data: transaction("success") }), ...everywhere("unknown")],
-  ["false with processing", refusal({ data: transaction("processing") }), ...everywhere("unknown")],
-  ["false with an unheard status", refusal({ data: transaction("queued") }), ...everywhere("unknown")],
-  ["false with a transaction without status", refusal({ data: transaction(undefined) }), ...everywhere("unknown")],
-  ["false with a transaction whose status is no text", refusal({ data: transaction(1) }), ...everywhere("unknown")],
-  ["false and data null", refusal({ data: null }), ...refusing],
-  ["no boolean, but processing", { status: "error", data: transaction("processing") }, ...everywhere("unknown")],
-  ["no status at all, but success", { message: "Oops", data: transaction("success") }, ...everywhere("unknown")],
+  ["false", refusal(), REFUSED],
+  ["false without a message", { status: false }, UNKNOWN],
+  ["false with a message that is no text", { status: false, message: { text: "No." } }, UNKNOWN],
+  ["false with an empty message", refusal({ message: "" }), REFUSED],
+  ["false with failed", refusal({ data: transaction("failed") }), REFUSED],
+  ["false with success", refusal({ data: transaction("success") }), UNKNOWN],
+  ["false with processing", refusal({ data: transaction("processing") }), UNKNOWN],
+  ["false with an unheard status", refusal({ data: transaction("queued") }), UNKNOWN],
+  ["false with a transaction without status", refusal({ data: transaction(undefined) }), UNKNOWN],
+  ["false with a transaction whose status is no text", refusal({ data: transaction(1) }), UNKNOWN],
+  ["false and data null", refusal({ data: null }), REFUSED],
+  ["no boolean, but processing", { status: "error", data: transaction("processing") }, UNKNOWN],
+  ["no status at all, but success", { message: "Oops", data: transaction("success") }, UNKNOWN],
   // A complaint about the reference: a first copy arrived.
-  ["errors.reference", refusal({ errors: { reference: ["Was used."] } }), ...everywhere("unknown")],
-  [
-    "errors.reference beside another",
-    refusal({ errors: { plan_id: ["?"], reference: ["?"] } }),
-    ...everywhere("unknown"),
-  ],
-  [
-    "a message about the reference",
-    refusal({ message: "The reference has already been taken." }),
-    ...everywhere("unknown"),
-  ],
-  ["a message about a duplicate", refusal({ message: "Duplicate transaction" }), ...everywhere("unknown")],
-  [
-    "errors.reference without a status",
-    { message: "Invalid.", errors: { reference: ["Was used."] } },
-    ...everywhere("unknown"),
-  ],
+  ["errors.reference", refusal({ errors: { reference: ["Was used."] } }), UNKNOWN],
+  ["errors.reference beside another", refusal({ errors: { plan_id: ["?"], reference: ["?"] } }), UNKNOWN],
+  ["a message about the reference", refusal({ message: "The reference has already been taken." }), UNKNOWN],
+  ["a message about a duplicate", refusal({ message: "Duplicate transaction" }), UNKNOWN],
+  ["errors.reference without a status", { message: "Invalid.", errors: { reference: ["Was used."] } }, UNKNOWN],
   [
     "errors.reference beside a failed one",
     refusal({ data: transaction("failed"), errors: { reference: ["?"] } }),
-    ...everywhere("unknown"),
+    UNKNOWN,
   ],
   // An explicit `failed` overrides other wording.
   ...[
@@ -156,7 +118,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
       [
         `${JSON.stringify(message)} beside a failed one`,
         refusal({ message, data: transaction("failed") }),
-        ...refusing,
+        REFUSED,
       ] as const,
   ),
   // A message that merely mentions the reference is a refusal like any other.
@@ -169,7 +131,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "The phone number is already barred.",
     "The order has not been processed.",
     "The request could not be processed.",
-  ].map((message) => [JSON.stringify(message), refusal({ message }), ...refusing] as const),
+  ].map((message) => [JSON.stringify(message), refusal({ message }), REFUSED] as const),
   // What says that a copy arrived before is unknown, however it is worded.
   ...[
     "Duplicate reference",
@@ -185,7 +147,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "The reference must be unique.",
     "Ref is not unique",
     "A request with this ref is in use.",
-  ].map((message) => [JSON.stringify(message), refusal({ message }), ...everywhere("unknown")] as const),
+  ].map((message) => [JSON.stringify(message), refusal({ message }), UNKNOWN] as const),
   // What says that the order is not finished is unknown; a 401, 403 or 429 was refused before it could begin.
   ...[
     "Transaction pending",
@@ -205,40 +167,32 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "The transaction is not yet confirmed.",
     "The delivery was not confirmed.",
     "Transaction pending. Your wallet balance is 4,000.",
-  ].map((message) => [JSON.stringify(message), refusal({ message }), ...unfinished] as const),
+  ].map((message) => [JSON.stringify(message), refusal({ message }), UNFINISHED] as const),
   // An empty balance at the upstream is an account_error.
   [
     "our balance, with wording about processing",
     refusal({ message: "Error processing the order: insufficient balance." }),
-    ...everywhere("account_error"),
+    BALANCE,
   ],
-  ["our balance", refusal({ message: "Insufficient wallet balance." }), ...everywhere("account_error")],
-  ["our balance in other words", refusal({ message: "Please fund your wallet." }), ...everywhere("account_error")],
-  ["our balance in errors", refusal({ errors: { amount: ["Not enough credit"] } }), ...everywhere("account_error")],
-  [
-    "our balance in errors, in other words",
-    refusal({ errors: { wallet: ["Your balance is 4,000."] } }),
-    ...everywhere("account_error"),
-  ],
+  ["our balance", refusal({ message: "Insufficient wallet balance." }), BALANCE],
+  ["our balance in other words", refusal({ message: "Please fund your wallet." }), BALANCE],
+  ["our balance in errors", refusal({ errors: { amount: ["Not enough credit"] } }), BALANCE],
+  ["our balance in errors, in other words", refusal({ errors: { wallet: ["Your balance is 4,000."] } }), BALANCE],
   // A text of more than 1,000 characters is no message.
-  ["a long text about a duplicate", refusal({ log: `Duplicate${"-".repeat(992)}` }), ...refusing],
-  [
-    "a text of 1,000 characters about a duplicate",
-    refusal({ log: `Duplicate${"-".repeat(991)}` }),
-    ...everywhere("unknown"),
-  ],
+  ["a long text about a duplicate", refusal({ log: `Duplicate${"-".repeat(992)}` }), REFUSED],
+  ["a text of 1,000 characters about a duplicate", refusal({ log: `Duplicate${"-".repeat(991)}` }), UNKNOWN],
   // The order's own fields.
-  ["errors.phone_number", refusal({ errors: { phone_number: ["Invalid."] } }), ...refusing],
-  ["errors that are no object", refusal({ errors: ["Invalid."] }), ...refusing],
+  ["errors.phone_number", refusal({ errors: { phone_number: ["Invalid."] } }), REFUSED],
+  ["errors that are no object", refusal({ errors: ["Invalid."] }), REFUSED],
 ];
 
 describe("a response with a readable body", () => {
   test.for(rule)(
     "a response whose body is %s has its outcome with each of the 400 statuses from 200 to 599",
-    ([, body, ok, refusal, account]) => {
+    ([, body, [ok, refusing, account]]) => {
       const expected = new Map<number, Kind>([
         ...groups.ok.map((status): [number, Kind] => [status, ok]),
-        ...groups.refusing.map((status): [number, Kind] => [status, refusal]),
+        ...groups.refusing.map((status): [number, Kind] => [status, refusing]),
         ...groups.account.map((status): [number, Kind] => [status, account]),
         ...allOthers.map((status): [number, Kind] => [status, "unknown"]),
       ]);

@@ -108,15 +108,6 @@ describe("an exhausted group", () => {
     record("vtu", answered(429, { ...none, "retry-after": "0" }));
     expect([waitS("vtu"), left()]).toEqual([0, 1]);
   });
-
-  test.for(["-1", "Sat, 21 Nov 2026 12:00:10 GMT", "soon"])(
-    "after a 429 whose Retry-After is %j the group waits to the end of the minute",
-    (text) => {
-      const { record, waitS } = limitAt(NOON_MS + 45_000);
-      record("vtu", answered(429, { "retry-after": text }));
-      expect(waitS("vtu")).toBe(15);
-    },
-  );
 });
 
 describe("a 429 about one order", () => {
