@@ -218,7 +218,10 @@ describe("budgets", () => {
   test("the budget holds for a request over the rate limit", async () => {
     const { key } = await service.newCaller({ naira: 0 });
     const request = () => send("POST", BUY_DATA, { key, body: {} });
-    await Promise.all(Array.from({ length: 130 }, request));
+    const spend = () => Promise.all(Array.from({ length: 130 }, request));
+    await spend();
+    // Another minute, with a limit of its own, may have begun since.
+    if ((await request()).status !== 429) await spend();
     await expectAnswered(budgets.overLimit, 429, request);
   });
 
