@@ -60,6 +60,7 @@ export type DocumentedOperation = {
   readonly method: string;
   /** Relative to the server URL. */
   readonly path: string;
+  readonly tags: readonly string[];
   readonly isPublic: boolean;
   readonly parameters: readonly z.output<typeof parameter>[];
   readonly body: { readonly schema: Json; readonly example: Json } | undefined;
@@ -107,12 +108,13 @@ export const readDocument = (raw: unknown, { closed = false } = {}): ContractDoc
 
   const readOperations = (paths: z.output<typeof documentShape>["paths"]): DocumentedOperation[] =>
     Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses, security }]) => {
+      Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses, security, tags }]) => {
         const body = requestBody?.content["application/json"];
         return {
           id: operationId,
           method: method.toUpperCase(),
           path,
+          tags,
           isPublic: security?.length === 0,
           parameters: parameters.map((part) => parameter.parse(follow(part))),
           body: body && { schema: body.schema, example: json.parse(body.example) },

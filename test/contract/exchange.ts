@@ -1,3 +1,4 @@
+import * as z from "#zod";
 import { sleep } from "../../shared/platform/time.ts";
 import type { DocumentedOperation, Json } from "./document.ts";
 
@@ -13,6 +14,8 @@ export type Sent = {
 };
 
 export type Received = {
+  /** The `reference` of the request's body. */
+  readonly sentReference: string | undefined;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -36,6 +39,8 @@ const TRANSPORT_HEADERS = new Set([
 export const contractHeaders = ({ headers }: Received): string[] =>
   [...headers.keys()].filter((name) => !TRANSPORT_HEADERS.has(name));
 
+const withReference = z.object({ reference: z.string() });
+
 export const send = async (baseUrl: string, operation: DocumentedOperation, sent: Sent): Promise<Received> => {
   const { method, path, body: documented } = operation;
   const text = sent.raw ?? (documented && JSON.stringify(sent.body ?? documented.example));
@@ -54,7 +59,8 @@ export const send = async (baseUrl: string, operation: DocumentedOperation, sent
     },
     ...(text !== undefined && { body: text }),
   });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const sentReference = withReference.safeParse(sent.body ?? documented?.example).data?.reference;
+  return { sentReference, status: response.status, headers: response.headers, text: await response.text() };
 };
 
 /** Sends a request, and again after `Retry-After` if other tests have used up the key's rate. */

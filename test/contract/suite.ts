@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { type ErrorCode, errors, isErrorCode } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
+import { RETRY_AFTER_S_MAX, rateGroups } from "../../shared/contract/limits.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
-import { type Mode, orderIdentity } from "../../shared/contract/transaction.ts";
+import { livePrefixes, type Mode, orderIdentity, TEST_PREFIX } from "../../shared/contract/transaction.ts";
 import { type ContractDocument, type DocumentedOperation, readDocument } from "./document.ts";
 import { contractHeaders, type Received, type Sent, send, sendWithinRate } from "./exchange.ts";
 import { anOrderOf, provocations } from "./provocations.ts";
@@ -98,6 +99,7 @@ export const contractSuite = (target: ContractTarget): readonly string[] => {
           parameters: await parametersFor(operation, key),
         });
         expectResponse(operation, received, 200);
+        expectReference(received, mode);
       });
 
       const tagged = operations.filter(({ responses }) => isService && responses.has(304));
@@ -222,15 +224,21 @@ const createExpectResponse =
         undefined,
       );
     }
+    expectRate(operation, received, code);
     if (documented.mediaType === undefined) return;
     expect(received.headers.get("content-type")).toContain(documented.mediaType);
     if (documented.mediaType !== "application/json") return;
-    const body: unknown = JSON.parse(received.text);
+    const body: unknown = JSON.parse(received.text, expectWholeKobo);
     expect(document.validate(documented.schema ?? {})(body), received.text).toBeUndefined();
 
     if (scope === "interface") return;
     const undocumented = contractHeaders(received).filter((name) => !documented.headers.has(name));
     expect(undocumented, "undocumented headers").toEqual([]);
+    if (documented.headers.has(headers.callerReference)) {
+      const isBefore = code !== undefined && BEFORE_REFERENCE.has(code);
+      const named = received.headers.get(headers.callerReference);
+      expect(named, headers.callerReference).toBe(isBefore ? null : (received.sentReference ?? null));
+    }
     if (code === undefined) {
       const example = documented.examples.get("example");
       if (example !== undefined) expect(message(body)).toBe(message(example));
@@ -249,5 +257,43 @@ const createExpectResponse =
     else expect(body).toEqual(documented.examples.get(code));
     expect(errors[code].status).toBe(status);
   };
+
+/** Errors of requests whose fields were not all read, with the provocations of this suite: docs/interface.md 8.D12. */
+const BEFORE_REFERENCE = new Set<ErrorCode>([
+  ...(["missing_api_key", "invalid_api_key", "account_restricted", "permission_denied"] as const),
+  ...(["ip_not_whitelisted", "rate_limited", "invalid_json", "missing_parameter", "consent_required"] as const),
+  "validation_failed",
+]);
+
+/** The documented limit, of which a counted request has used one. Source: docs/interface.md 6.1, 6.3, 6.D1. */
+const expectRate = ({ tags, isPublic }: DocumentedOperation, { headers: received }: Received, code?: ErrorCode) => {
+  const group = Object.entries(rateGroups).find(([name]) => tags.includes(name))?.[1];
+  const [limit, left] = [headers.rateLimit, headers.rateRemaining].map((name) => Number(received.get(name)));
+  expect(limit, headers.rateLimit).toBe(group?.requestsPerMinute);
+  if (code === "rate_limited") {
+    expect(left, headers.rateRemaining).toBe(0);
+    expect(Number(received.get(headers.retryAfter)), headers.retryAfter).toBeLessThanOrEqual(RETRY_AFTER_S_MAX);
+  } else if (code === undefined && !isPublic) expect(left, headers.rateRemaining).toBeLessThan(limit ?? 0);
+};
+
+/** Source: docs/interface.md 4.4. */
+const expectWholeKobo = (field: string, value: unknown): unknown => {
+  if (typeof value === "number") expect(Number(value.toFixed(2)), field).toBe(value);
+  return value;
+};
+
+const ordered = z.object({ data: z.object({ transaction: z.object({ reference: z.string() }) }) });
+
+/** Source: docs/interface.md 8.5. */
+const expectReference = ({ text }: Received, mode: Mode): void => {
+  const body = text.startsWith("{") ? ordered.safeParse(JSON.parse(text)).data : undefined;
+  if (body === undefined) return;
+  const prefixes = mode === "test" ? [TEST_PREFIX] : Object.values(livePrefixes);
+  const { reference } = body.data.transaction;
+  expect(
+    prefixes.some((prefix) => reference.startsWith(prefix)),
+    reference,
+  ).toBe(true);
+};
 
 const message = (body: unknown): string => z.object({ message: z.string() }).parse(body).message;
