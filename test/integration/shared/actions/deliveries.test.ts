@@ -187,13 +187,7 @@ test("all webhooks since a time that ended without being delivered are sent agai
   const states = ["exhausted", "switched_off", "removed", "delivered", "pending"] as const;
   const orders = await Promise.all(states.map(() => aSettledOrder(account)));
   const put = (index: number, state: (typeof states)[number], atMs: number, repeat?: string) => {
-    const message = {
-      event: "transaction.updated",
-      transaction_pk: orders[index]?.pk ?? "",
-      status: "success",
-      endpoint: ENDPOINT,
-    } as const;
-    const resent = { ...message, ...(repeat !== undefined && { repeat }) };
+    const resent = { ...messageAbout(orders[index]?.pk ?? ""), ...(repeat !== undefined && { repeat }) };
     return recordProgress(ledger, newDelivery(resent, { accountId: account, webhookId: `evt_${index}` }, atMs), {
       state,
     });
@@ -229,12 +223,7 @@ test("a time that has passed is shown as no next attempt", async () => {
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
   nowMs = NOON_MS;
-  await attempt({
-    event: "transaction.updated",
-    transaction_pk: transaction.pk,
-    status: "success",
-    endpoint: ENDPOINT,
-  });
+  await attempt(messageAbout(transaction.pk));
   const nextAttempts = async () => {
     const shown = await deliveriesRuns["deliveries show"](context(), { account, reference });
     const listed = await deliveriesRuns["deliveries list"](context(), { account });

@@ -99,16 +99,17 @@ describe("resolveTransaction", () => {
     expect(await order.isReconciled()).toBe(true);
   });
 
-  test("a resolution as failed refunds the order, as success it does not, and both close it", async () => {
-    for (const [status, balance] of [
-      ["failed", 1_000],
-      ["success", 500],
+  test("a resolution as failed refunds the order and records the failure's code, as success it does not, and both close it", async () => {
+    for (const [status, balance, failure] of [
+      ["failed", 1_000, { code: "delivery_failed" }],
+      ["success", 500, undefined],
     ] as const) {
       const order = await operator.anOrder();
       await resolveAtNoon(order.transaction, status);
       expect(await order.balance()).toBe(balance);
-      expect(await order.stored()).toMatchObject({ status });
-      expect(await order.stored()).not.toHaveProperty("open");
+      const stored = await order.stored();
+      expect(stored).toMatchObject({ status });
+      expect([stored?.failure, stored?.open]).toEqual([failure, undefined]);
     }
   });
 
@@ -479,15 +480,6 @@ describe("every decision", () => {
     const withTransaction = { ...(await anEvent("failed")), transaction_pk: order.transaction.pk };
     await discardAtNoon(withTransaction);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toHaveLength(2);
-  });
-
-  test("a resolution as failed records the failure's code, and as success none", async () => {
-    const failed = await operator.anOrder({ type: "airtime" });
-    await resolveAtNoon(failed.transaction, "failed");
-    expect(await failed.stored()).toMatchObject({ failure: { code: "delivery_failed" } });
-    const delivered = await operator.anOrder({ type: "airtime" });
-    await resolveAtNoon(delivered.transaction, "success");
-    expect(await delivered.stored()).not.toHaveProperty("failure");
   });
 });
 
