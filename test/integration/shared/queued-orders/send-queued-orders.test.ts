@@ -11,7 +11,6 @@ import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import { SEND_QUEUED_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import type { ClaimedOrder } from "../../../../shared/queued-orders/queue-store.ts";
-import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/queued-orders/turn.ts";
 import { readUpstreamPace } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -37,16 +36,14 @@ const unreadable = (): string => {
 
 const aService = (options?: { readonly queueMinutes: number }) => aSellingService(ledger, options);
 
-/** The order "one" of an account with 1,000 NGN, after the upstream refused it: by its limit, or by itself. */
-const anOrderAfter = async (refuse: (service: SellingService) => void) => {
+/** The order "one" of an account with 1,000 NGN waits: the upstream refused it by its limit. */
+const aQueuedOrder = async () => {
   const service = await aService();
   const accountId = await ledger.anAccount(1_000);
-  refuse(service);
+  service.refuse(1);
   await service.buy(accountId, "one");
   return { service, accountId };
 };
-const aQueuedOrder = () => anOrderAfter((service) => service.refuse(1));
-const aRefusedOrder = () => anOrderAfter((service) => service.refuseOrders(1));
 
 describe("an order that the upstream's rate limit refuses", () => {
   test("waits debited and processing, with an estimate, and is delivered once by a later run", async () => {
@@ -519,33 +516,6 @@ const claim = async (service: SellingService, accountId: string): Promise<Claime
 };
 
 describe("an order that another run claims in the meantime", () => {
-  test.each([
-    ["has waited for too long", 16 * MINUTE_MS, () => {}],
-    [
-      "has lost its plan",
-      MINUTE_MS,
-      (service: SellingService) => {
-        service.withdrawPlan();
-      },
-    ],
-  ])(
-    "is not refunded by a run that finds that it %s, because it may be on its way upstream",
-    async (_name, ms, prepare) => {
-      const { service, accountId } = await aQueuedOrder();
-      prepare(service);
-      let claimed: ClaimedOrder | undefined;
-      service.duringTheNextRun(async () => {
-        claimed = await claim(service, accountId);
-      });
-      expect(await service.sendAfter(ms)).toEqual({ queued: 1, sent: 0, refunded: 0 });
-      expect(await service.transaction(accountId, "one")).toMatchObject({
-        status: "processing",
-        claim: claimed?.claim,
-      });
-      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
-    },
-  );
-
   test("keeps its account listed until the turn of that run is over", async () => {
     const { service, accountId } = await aQueuedOrder();
     ledger.nowMs += MINUTE_MS;
@@ -568,21 +538,6 @@ describe("an order that another run claims in the meantime", () => {
     expect(service.arrived()).toHaveLength(3);
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, queued_orders: 0 });
   });
-});
-
-test("an order of another ledger than this one is neither sent nor refunded, however long it waits: it may have been sent since the copy", async () => {
-  const { service, accountId } = await aQueuedOrder();
-  const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
-  service.withdrawPlan();
-  const logged = captureLog();
-  expect(await service.sendAfter(20 * MINUTE_MS, restored)).toEqual({ queued: 1, sent: 0, refunded: 0 });
-  expect(logged.lines("order.not_sent_after_restore")).not.toEqual([]);
-  const { pk } = await service.transaction(accountId, "one");
-  const unknown = await readTransaction(restored, pk);
-  expect(unknown).toMatchObject({ status: "processing", open: expect.stringMatching(/^live#[0-9A-Z]$/) });
-  expect(unknown).not.toHaveProperty("queued");
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
-  expect(service.arrived()).toEqual([]);
 });
 
 test("a queued order has as long upstream as an order that is sent at once, so that its grace period holds", async () => {
@@ -813,30 +768,6 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   });
 
-  test("is sent again 3 times at most, once a run, and then refunded as delivery_failed", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuseOrders(99);
-    await service.buy(accountId, "one");
-    const before = service.refusalsLeft();
-    for (let run = 0; run < REFUSED_ORDER_RETRIES_MAX; run += 1) {
-      expect(await service.transaction(accountId, "one")).toMatchObject({
-        status: "processing",
-        open: "queued",
-        queued: { refusals: 1 + run },
-      });
-      expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ queued: 1 });
-    }
-    expect(before - service.refusalsLeft()).toBe(REFUSED_ORDER_RETRIES_MAX);
-    expect(await service.transaction(accountId, "one")).toMatchObject({
-      status: "failed",
-      failure: { code: "delivery_failed" },
-    });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
-    await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "delivery_failed" });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
-  });
-
   test("in a run lets the later ones of its account go, and is not sent again before the next run", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(5_000);
@@ -868,22 +799,6 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(await service.arrivedOf(accountId, ["aside", "one"])).toEqual(["one", "aside"]);
   });
 
-  test("waits on under its number of refusals if its claim cannot be resolved", async () => {
-    const { service, accountId } = await aRefusedOrder();
-    const send = ledger.db.send.bind(ledger.db);
-    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-      const answer = await send(command);
-      if (command instanceof TransactWriteCommand || command instanceof GetCommand) throw new Error("cut off");
-      return answer;
-    });
-    expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 0 });
-    vi.restoreAllMocks();
-    await service.applyQueued();
-    expect(await service.transaction(accountId, "one")).toMatchObject({ open: "queued", queued: { refusals: 1 } });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
-    expect(service.arrived()).toHaveLength(1);
-  });
-
   test("does not slow down three other accounts at 6 % of the limit, however often its account repeats it", async () => {
     const service = await aService();
     const [abusive, ...others] = await Promise.all([5_000_000, 50_000, 50_000, 50_000].map(ledger.anAccount));
@@ -905,13 +820,5 @@ describe("an order that the upstream refuses by itself, although its limit is no
       service.simulator.state.faults.clear();
     }
     expect(statuses).toEqual(Array.from({ length: 36 }, () => "success"));
-  });
-
-  test("is refunded as delivery_failed when its time is over, without an alarm about the limit", async () => {
-    const { service, accountId } = await aRefusedOrder();
-    const alarm = vi.spyOn(log, "alarm");
-    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
-    expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "delivery_failed" } });
-    expect(alarm).not.toHaveBeenCalled();
   });
 });
