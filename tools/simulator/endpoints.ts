@@ -116,9 +116,9 @@ const retrieve = (call: Call, kind: IdentityKind): Result => {
  * One order, by the caller's reference or by ours. The document says that this exists and does not show it.
  */
 const showOrder = ({ state, path, caller }: Call): Result => {
-  const reference = decodeURIComponent(path.slice(ORDERS_PATH.length));
-  const order = state.findOrder(caller.mode, reference);
-  if (order === undefined) throw new HttpError(404, "The transaction was not found.");
+  const reference = decoded(path.slice(ORDERS_PATH.length));
+  const order = reference && state.findOrder(caller.mode, reference);
+  if (!order) throw new HttpError(404, "The transaction was not found.");
   const transaction = {
     ...transactionOf(order),
     ...(order.reference !== null && { client_reference: order.reference }),
@@ -129,6 +129,15 @@ const showOrder = ({ state, path, caller }: Call): Result => {
   return { kind: "response", body: successEnvelope("The transaction was found.", { transaction }) };
 };
 const ORDERS_PATH = "/transactions/";
+
+/** Undefined if it is malformed. */
+const decoded = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+};
 
 /** Our balance, in the same way. A test key sees that of the beginning, which test orders do not change. */
 const showWallet = ({ state, caller }: Call): Result => {

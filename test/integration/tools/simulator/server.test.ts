@@ -276,7 +276,7 @@ test("invalid JSON, an array, an empty body, a body over 1 MiB and another conte
 
 test("an unknown path or method is answered with 404 in the error envelope, with the catalog's rate limit", async () => {
   const { get } = await aSimulator();
-  for (const path of ["/vtu/none", "/vtu/data/purchase", "/../elsewhere"]) {
+  for (const path of ["/vtu/none", "/vtu/data/purchase", "/../elsewhere", "/transactions/%E0%A4%A"]) {
     const { status, headers, body } = await get(path);
     expect([status, headers.get("x-ratelimit-limit")]).toEqual([404, "120"]);
     expect(bodySchema.parse(body).status).toBe(false);
