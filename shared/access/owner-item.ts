@@ -21,6 +21,13 @@ export const pkOfOwner = ({ kind, value }: Owner): string =>
       .digest("base64url"),
   );
 
+/** Whether one of the owners is the person, by a verified address in lower case, or a group of theirs. */
+export const owns = (
+  { email, groups }: { readonly email?: string; readonly groups: readonly string[] },
+  { owners }: { readonly owners: readonly Owner[] },
+): boolean =>
+  owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
+
 type OwnedAccount = { readonly account_id: string; readonly owners: readonly Owner[] };
 
 /** Adds the account to the items of its new owners, and removes it from those of owners that it no longer has. */

@@ -1,5 +1,6 @@
 import type { SQS } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../access/account-store.ts";
+import { owns } from "../access/owner-item.ts";
 import type { CatalogStore } from "../catalog/catalog-store.ts";
 import type { Kobo } from "../contract/money.ts";
 import type { Capacity, Role } from "../contract/roles.ts";
@@ -11,6 +12,7 @@ import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { MailTopic } from "../notifications/mail-topic.ts";
 import type { PurchasesStore } from "../orders/purchases-switch.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import { NotAllowedError } from "../platform/operator-error.ts";
 import type { QueueUrls } from "../platform/queue-names.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { UpstreamProfile } from "../upstream/profile.ts";
@@ -109,8 +111,17 @@ export const auditItem = (context: Recording, auditLog: string, auditFields: Aud
 /** An account store that writes each change together with its audit entry. */
 export const audited = (context: ActionContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
   ...context.accounts,
-  audit: (account) => auditItem(context, account.account_id, auditFields(account)),
+  audit: (account) => {
+    assertStillOwner(context, account);
+    return auditItem(context, account.account_id, auditFields(account));
+  },
 });
+
+/** The write requires the version that was read here: an owner who was removed since the request was authorised changes nothing. */
+const assertStillOwner = ({ capacity, request }: ActionContext, account: Account): void => {
+  if (capacity !== "owner" || request === undefined || owns(request.owner, account)) return;
+  throw new NotAllowedError("You do not own this account any more: nothing was changed");
+};
 
 /** Records a change outside the ledger, before the change is made. */
 export const recordAudited = (context: Recording, auditLog: string, auditFields: AuditFields): Promise<void> =>

@@ -1,5 +1,5 @@
 import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
-import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
+import { ownerItemSchema, owns, pkOfOwner } from "../access/owner-item.ts";
 import { type Action, itemInput } from "../contract/actions/action.ts";
 import { type Capacity, type Role, roleGroups, roles } from "../contract/roles.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -21,9 +21,6 @@ export const rolesOf = (
     const group = settings[roleGroups[role]];
     return group !== undefined && groups.includes(group);
   });
-
-export const owns = ({ email, groups }: Owner, { owners }: Account): boolean =>
-  owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
 
 /** The accounts that a person owns, oldest first. Reads nothing of other accounts, however many there are. */
 export const ownedAccounts = async (ledger: Ledger, person: Owner): Promise<readonly Account[]> => {

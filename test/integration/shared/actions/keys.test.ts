@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createAccount } from "../../../../shared/access/accounts.ts";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { createAccount, setOwners } from "../../../../shared/access/accounts.ts";
 import { keysRuns } from "../../../../shared/actions/keys.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
@@ -19,10 +19,15 @@ afterAll(() => access.proxy.stop());
 const clock = () => access.nowMs;
 const operator = () => anActionContext(access.tables, { clock });
 const owner = () => anActionContext(access.tables, { clock, ...anOwnersRequest() });
+const anAccount = async () => {
+  const made = await access.anAccount();
+  await setOwners(access.store, made.accountId, [{ kind: "email", value: "bola@example.com" }]);
+  return made;
+};
 const keysOf = async (account: string) => (await keysRuns["keys list"](owner(), { account })).keys;
 
 test("a key is listed with the minute of its newest request, of whatever rate group", async () => {
-  const { accountId, key } = await access.anAccount();
+  const { accountId, key } = await anAccount();
   const unused = await keysRuns["keys create"](owner(), { account: accountId, mode: "test", permissions: ["vtu"] });
   expect((await keysOf(accountId)).map(({ last_used_at }) => last_used_at)).toEqual([null, null]);
   await access.withKey(key);
@@ -35,7 +40,7 @@ test("a key is listed with the minute of its newest request, of whatever rate gr
 });
 
 test("the last use of a key is known while its older counters are removed", async () => {
-  const { accountId, key } = await access.anAccount();
+  const { accountId, key } = await anAccount();
   for (let use = 0; use < 20; use += 1) {
     access.nowMs += 3 * MINUTE_MS;
     await access.withKey(key);
@@ -45,13 +50,26 @@ test("the last use of a key is known while its older counters are removed", asyn
 });
 
 test("a key whose item is missing from the access table is listed as never used", async () => {
-  const { accountId, key } = await access.anAccount();
+  const { accountId, key } = await anAccount();
   await access.deleteItem(key);
   expect(await keysOf(accountId)).toMatchObject([{ status: "active", last_used_at: null }]);
 });
 
+test("an owner who was removed after the request was authorised creates no key", async () => {
+  const { accountId: account } = await anAccount();
+  const { db } = access.tables;
+  const transactWrite = db.transactWrite.bind(db);
+  vi.spyOn(db, "transactWrite").mockImplementationOnce(async (...write) => {
+    await setOwners(access.store, account, []);
+    return transactWrite(...write);
+  });
+  const creation = keysRuns["keys create"](owner(), { account, mode: "live", permissions: ["vtu"] });
+  await expect(creation).rejects.toThrow(NotAllowedError);
+  expect(await keysOf(account)).toHaveLength(1);
+});
+
 test("an owner creates, rotates and revokes a key, and the audit log has their name", async () => {
-  const { accountId: account } = await access.anAccount();
+  const { accountId: account } = await anAccount();
   const context = anActionContext(access.tables, { clock, ...anOwnersRequest(), by: { by: "bola@example.com" } });
   const made = await keysRuns["keys create"](context, { account, mode: "live", permissions: ["vtu"], why: "new app" });
   expect(await access.isAdmitted(made.key)).toBe(true);
@@ -72,7 +90,7 @@ test("an owner creates, rotates and revokes a key, and the audit log has their n
 });
 
 test("a key is listed with its name, its last four characters and who made it, and nothing more of it is stored", async () => {
-  const { accountId: account } = await access.anAccount();
+  const { accountId: account } = await anAccount();
   const person = { issuer: "https://login.example.com/", sub: "ada" };
   const ada = anActionContext(access.tables, { clock, ...anOwnersRequest(), by: { by: "ada@example.com", person } });
   const made = await keysRuns["keys create"](ada, { account, mode: "live", permissions: ["vtu"], name: "Checkout" });
@@ -91,7 +109,7 @@ test("a key is listed with its name, its last four characters and who made it, a
 });
 
 test("an owner gets no key that retrieves identities, neither by creating one nor by rotating the operator's", async () => {
-  const { accountId: account } = await access.anAccount();
+  const { accountId: account } = await anAccount();
   const permissions = ["vtu", "identity:retrieve"] as const;
   const refused = keysRuns["keys create"](owner(), { account, mode: "live", permissions: [...permissions] });
   await expect(refused).rejects.toThrow(NotAllowedError);
@@ -105,9 +123,9 @@ test("an owner gets no key that retrieves identities, neither by creating one no
 });
 
 test("another account's key is refused like one that does not exist, and stays as it is", async () => {
-  const { accountId: account } = await access.anAccount();
+  const { accountId: account } = await anAccount();
   const { account_id: other } = await createAccount(access.store, { name: "other", whitelist: ["203.0.113.7"] });
-  const foreign = await keysRuns["keys create"](owner(), { account: other, mode: "live", permissions: ["vtu"] });
+  const foreign = await keysRuns["keys create"](operator(), { account: other, mode: "live", permissions: ["vtu"] });
   for (const key of [foreign.key_id, "key_000000000000000000"]) {
     const refusal = new NotFoundError(`There is no key ${key}`);
     await expect(keysRuns["keys rotate"](owner(), { account, key, overlap_ms: 0 })).rejects.toEqual(refusal);
@@ -117,7 +135,7 @@ test("another account's key is refused like one that does not exist, and stays a
 });
 
 test("a key that was rotated is not rotated again; the sentence names no command", async () => {
-  const { accountId: account, keyId: key } = await access.anAccount();
+  const { accountId: account, keyId: key } = await anAccount();
   await keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 });
   const again = await keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 }).catch((error) => error);
   expect(again).toBeInstanceOf(OperatorError);
@@ -126,7 +144,7 @@ test("a key that was rotated is not rotated again; the sentence names no command
 });
 
 test("of two people who rotate a key at the same time one gets a new key, and the other is refused", async () => {
-  const { accountId: account, keyId: key } = await access.anAccount();
+  const { accountId: account, keyId: key } = await anAccount();
   const rotations = await Promise.allSettled(
     ["first", "second"].map(() => keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 })),
   );

@@ -14,8 +14,13 @@ beforeAll(async () => {
 });
 
 const context = () => anActionContext(tables, anOwnersRequest());
-const anAccount = async () =>
-  (await accountsRuns["accounts create"](anActionContext(tables), { name: "checkout" })).account_id;
+const anAccount = async () => {
+  const operator = anActionContext(tables);
+  const { account_id: account } = await accountsRuns["accounts create"](operator, { name: "checkout" });
+  const owners = [{ kind: "email" as const, value: "bola@example.com" }];
+  await accountsRuns["accounts owners"](operator, { account, owners });
+  return account;
+};
 
 test("the address of the request is the caller's own, which can be allowed", async () => {
   const account = await anAccount();
