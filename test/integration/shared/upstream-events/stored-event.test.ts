@@ -55,12 +55,8 @@ test("an event without an amount, a type, a phone number and a transaction is st
   const { amount_kobo: _amount, type: _type, phone: _phone, ...event } = await anUnauthenticatedEvent();
   await recordEvent(ledger, event, REASON);
   const [stored] = await storedUnder(event.reference);
-  const fields = "created_at list_key listed_at open pk reason received_at reference says state";
-  expect(
-    Object.keys(stored ?? {})
-      .toSorted()
-      .join(" "),
-  ).toBe(fields);
+  const fields = "pk list_key reason state open listed_at reference received_at says created_at";
+  expect(new Set(Object.keys(stored ?? {}))).toEqual(new Set(fields.split(" ")));
 });
 
 test("copies of an event are stored once, and the first one's reason stays", async () => {

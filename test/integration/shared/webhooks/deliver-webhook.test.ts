@@ -202,27 +202,14 @@ test("after the ninth failed attempt the delivery is exhausted, and its message 
 
 test("410 switches the endpoint off; later webhooks are recorded and not sent, until it is enabled again", async () => {
   const receiver = await answering(410, 200);
-  const { deliver, delivery, endpoint, endpoints, account_id, message } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, endpoints, account_id } = await aSettlement(receiver.url);
   const log = captureLog();
   expect(await deliver()).toBe("done");
   expect(log.lines("webhook.switched_off")).toMatchObject([{ account: account_id, reason: "gone", Alarms: 1 }]);
   expect(await delivery()).toMatchObject({ state: "switched_off", attempts: [{ http_status: 410 }] });
   expect(await endpoint()).toMatchObject({ status: "off", url: receiver.url });
 
-  const handler = queueHandler(
-    deliveryMessage,
-    deliverWebhook({
-      ledger: { db: tables.db, table: tables.ledgerTable, clock: () => nowMs },
-      endpoints,
-      post: createPost(rulesWith()),
-      random: () => 0,
-    }),
-  );
-  const resend = (repeat: string) =>
-    handler(
-      { Records: [{ messageId: "m", receiptHandle: "r", body: JSON.stringify({ ...message, repeat }) }] },
-      aLambdaContext(),
-    );
+  const resend = (repeat: string) => deliver({ repeat });
   await resend("while-off");
   expect(receiver.received).toHaveLength(1);
   await enableEndpoint(endpoints, firstEndpoint(account_id));
@@ -600,16 +587,11 @@ test("a message of an event on request cannot have the id of an order's webhook"
 
 test("an event on request is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
   const receiver = await answering(500, 500, 500, 500, 200);
-  const { account_id, endpoints } = await aSettlement(receiver.url);
+  const { account_id, deliver, readRecord } = await aSettlement(receiver.url);
   const event = { event: "wallet.low", account_id, endpoint: ENDPOINT, occurrence: "1" } as const;
   // Numbers and the order of fields are those of the event, whatever DynamoDB does with an item's attributes.
   const first = { ...event, body: '{"event":"wallet.low","data":{"z":1.5,"a":10}}' };
-  const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
-  const deps = { ledger, endpoints, post: createPost(rulesWith()), random: () => 0 };
-  const handler = queueHandler(deliveryMessage, deliverWebhook(deps), async () => {});
-  const deliver = (message: DeliveryMessage) =>
-    handler({ Records: [{ messageId: "m", receiptHandle: "r", body: JSON.stringify(message) }] }, aLambdaContext());
-  const recorded = async () => deliverySchema.parse(await readDelivery(ledger, recordPk(first)));
+  const recorded = async () => deliverySchema.parse(await readRecord(first));
   for (let attempt = 1; attempt <= 4; attempt += 1) {
     await deliver(first);
     nowMs = Date.parse((await recorded()).next_attempt_at ?? "");
