@@ -349,11 +349,8 @@ describe("orders that wait for the upstream's rate limit", () => {
     expect(await doctorsQueuedOrders()).toMatchObject({ state: "ok", found: "none" });
   });
 
-  /** A test that starts the command line a dozen times. */
-  const timeout = 60_000;
-
   test("orders that wait are listed by account, shown with their latest refund, and doctor reports them once they wait for long", {
-    timeout,
+    timeout: 60_000,
   }, async () => {
     await service.refuseByLimit();
     const first = await service.buy(app.key, "08031234567", "wait-1");
@@ -392,23 +389,6 @@ describe("orders that wait for the upstream's rate limit", () => {
       found: expect.stringContaining("purchases are off"),
     });
     await admin("purchases", "on");
-  });
-
-  test("a queued order is not resolved as success, and one that is resolved as failed is refunded and waits no more", {
-    timeout,
-  }, async () => {
-    const [order] = (await listWaiting("--account", app.account)).orders;
-    if (order === undefined) throw new Error("No order waits");
-    const resolve = (status: string) =>
-      service.admin(["transactions", "resolve", order.reference, status, "--why", "the customer asks", "--json"]);
-    expect(await resolve("success")).toMatchObject({ code: 2, stdout: expect.stringContaining("was not sent") });
-    const failed = await resolve("failed");
-    expect([failed.code, JSON.parse(failed.stdout)]).toEqual([
-      0,
-      expect.objectContaining({ status: "failed", refunded: 500 }),
-    ]);
-    expect(await service.adminJson(["wallet", "verify", app.account])).toMatchObject({ balance: 5_000 });
-    expect(await listWaiting("--account", app.account)).toMatchObject({ number: 0, accounts: [] });
   });
 
   test("an order that was sent after a wait is shown with the time that it waited", async () => {

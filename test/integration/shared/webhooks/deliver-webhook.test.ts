@@ -4,9 +4,7 @@ import { type AccountStore, findAccount } from "../../../../shared/access/accoun
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { deliveriesList, deliveryPk } from "../../../../shared/ledger/schema.ts";
-import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
 import { deliverySchema, messageOf, readDelivery, recordPk } from "../../../../shared/webhooks/delivery.ts";
 import { type DeliveryMessage, deliveryMessage, UNKNOWN_ENDPOINT } from "../../../../shared/webhooks/delivery-queue.ts";
@@ -26,7 +24,7 @@ import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { aReceiver, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
+import { aReceiver, ENDPOINT, firstEndpoint, LOOPBACK as rules } from "../../../builders/endpoint.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { standardHeaders } from "../../../builders/receiver.ts";
@@ -54,14 +52,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const loopback = parseIpRanges("127.0.0.0/8,::1/128");
-const rulesWith = (changes: Partial<AddressRules> = {}): AddressRules => ({
-  allowed: loopback,
-  refusedHosts: [],
-  resolve: async () => ["127.0.0.1"],
-  ...changes,
-});
-
 const KEY = "a sealing key of thirty-two or more characters";
 const webhookSealingKey = { value: async () => KEY, refetch: async () => KEY };
 let transactions = 0;
@@ -70,19 +60,17 @@ let transactions = 0;
 const aSettlement = async (
   url: string,
   options: {
-    rules?: AddressRules;
-    setRules?: AddressRules;
     db?: typeof tables.db;
     changes?: Parameters<typeof aTransaction>[0];
   } = {},
 ) => {
-  const { rules = rulesWith(), setRules = rules, db = tables.db, changes = {} } = options;
+  const { db = tables.db, changes = {} } = options;
   const clock = () => nowMs;
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = { accounts, webhookSealingKey, clock };
   const ledger = { db: tables.db, table: tables.ledgerTable, clock };
   const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
-  const { webhookSecret } = await setEndpoint(endpoints, setRules, account_id, url);
+  const { webhookSecret } = await setEndpoint(endpoints, rules, account_id, url);
   transactions += 1;
   const pk = `transaction#${String(transactions).padStart(26, "0")}`;
   const { open: _open, ...transaction } = aTransaction({
@@ -305,17 +293,6 @@ test.each([
   expect(JSON.stringify(await delivery())).not.toMatch(/ada/i);
 });
 
-test("an endpoint whose name was public when it was set and is private at the attempt gets no request", async () => {
-  const receiver = await answering(200);
-  const url = `https://app.example.com/hook`;
-  const setRules = rulesWith({ allowed: [], resolve: async () => ["93.184.215.14"] });
-  const rules = rulesWith({ allowed: [], resolve: async () => ["127.0.0.1"] });
-  const { deliver, delivery } = await aSettlement(url, { rules, setRules });
-  expect(await deliver()).toBe("retry");
-  expect(await delivery()).toMatchObject({ attempts: [{ outcome: "address_refused" }] });
-  expect(receiver.received).toHaveLength(0);
-});
-
 test("a response that is too large is a failed attempt, recorded with its status and without a size", async () => {
   const receiver = await aReceiver((response) => {
     nowMs += 40;
@@ -529,7 +506,7 @@ test("a message of an endpoint with another URL is posted at once, although the 
   const { account_id, endpoints, deliver, delivery, fail } = await aSettlement(former.url);
   await fail("evt_1", "evt_2", "evt_3");
   await deliver();
-  await setEndpoint(endpoints, rulesWith(), account_id, current.url);
+  await setEndpoint(endpoints, rules, account_id, current.url);
   await deliver();
   expect(await delivery()).toMatchObject({ state: "delivered" });
   expect([former.received.length, current.received.length]).toEqual([0, 1]);
@@ -612,7 +589,7 @@ test("an event on request is posted with the bytes of its message, also after it
 test("two endpoints of an account get the same event, each with its own signature, and one that fails delays not the other", async () => {
   const [dead, healthy] = [await answering(500), await answering(200)];
   const { account_id, endpoints, message, handler, delivery, webhookSecret } = await aSettlement(dead.url);
-  const added = await addEndpoint(endpoints, rulesWith(), account_id, healthy.url);
+  const added = await addEndpoint(endpoints, rules, account_id, healthy.url);
   const second = { ...message, endpoint: added.endpoint.id };
   const Records = [message, second].map((each, index) => ({
     ...{ messageId: `m${index}`, receiptHandle: `r${index}`, body: JSON.stringify(each) },

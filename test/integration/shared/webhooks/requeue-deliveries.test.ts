@@ -306,15 +306,6 @@ test("the parked deliveries of an account that does not exist any more are read 
   expect(await nextRequeue("acc_gone")).toBe(inMinutes(24 * 60));
 });
 
-test("the time of the next requeue is replaced by an earlier one only", async () => {
-  const accountId = await anAccount();
-  await scheduleRequeue(ledgerOf(), accountId, NOON + 10 * MINUTE_MS);
-  await scheduleRequeue(ledgerOf(), accountId, NOON + 20 * MINUTE_MS);
-  expect(await nextRequeue(accountId)).toBe(inMinutes(10));
-  await Promise.all([5, 3, 8].map((minutes) => scheduleRequeue(ledgerOf(), accountId, NOON + minutes * MINUTE_MS)));
-  expect(await nextRequeue(accountId)).toBe(inMinutes(3));
-});
-
 describe("after a person has mended the endpoint", () => {
   const deps = (queue: ReturnType<typeof queueOf>) => ({ ledger: ledgerOf(), queue });
 
