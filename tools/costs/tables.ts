@@ -72,7 +72,7 @@ export const recoveryCostTable = (): string =>
     wrap(`The replicas of the keys cost ${usd(dollarsOf(replicaUsage()))} a month, the alarm on backups
       ${usd(dollarsOf({ alarms: 1 }))}, and each elastic IP that is allocated there in advance
       ${usd(dollarsOf(standbyAddressUsage()))}, because an idle address costs as much as one in use. Each key of
-      \`vaultKeyArns\` costs ${usd(dollarsOf({ keys: 1 }))} a month, and as much again for each of its rotations.`),
+      \`vaultKeyArns\` costs ${usd(dollarsOf({ keys: 1 }))} a month, and as much again for each of its first two rotations.`),
   ].join("\n\n");
 
 export const priceTable = (): string =>
