@@ -18,6 +18,7 @@ export type CustomerOrder = {
 const SELECTING_NUMBERS = ["08000000002", "08000000003", "08000000005"];
 const SELECTING_SHARE = 0.06;
 
+const NETWORK = { name: "MTN", code: "mtn" } as const;
 const PLAN = { network_id: 1, plan_id: 101, priceNaira: 500 } as const;
 /** By its amount an airtime order is known even if its number is one that selects an outcome. */
 const AIRTIME_NAIRA = 100;
@@ -51,8 +52,14 @@ export const commandOf = (order: CustomerOrder, round: number, id: string): Comm
   const { network_id, plan_id } = PLAN;
   return kind === "data"
     ? { ...common, kind, network_id, plan_id }
-    : { ...common, kind, network: "mtn", amount: priceNaira };
+    : { ...common, kind, network: NETWORK.code, amount: priceNaira };
 };
+
+/** True if what was placed at the upstream for this order is what the customer ordered. */
+export const isAsOrdered = (
+  { kind, priceNaira }: CustomerOrder,
+  { type, networkName, amountKobo }: Pick<Order, "type" | "networkName" | "amountKobo">,
+): boolean => type === kind && networkName === NETWORK.name && amountKobo === priceNaira * 100;
 
 /** True if an order at the upstream was placed for this one. */
 export const isFor = (

@@ -3,7 +3,7 @@ import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Order } from "../simulator/state.ts";
 import { AdapterProcess } from "./adapter-process.ts";
-import { type CustomerOrder, customerOrders, isFor, nameOf } from "./customer-orders.ts";
+import { type CustomerOrder, customerOrders, isAsOrdered, isFor, nameOf } from "./customer-orders.ts";
 import { startFaultyProxy } from "./faulty-proxy.ts";
 import type { KillableService } from "./killable-service.ts";
 import { Operator, readOrder, withRetries } from "./operator.ts";
@@ -162,14 +162,19 @@ const saleOf = async (
   service: KillableService,
   { order, accountId, reports, isDecided }: Sold,
   delivered: readonly Order[],
-): Promise<Sale> => ({
-  name: nameOf(order),
-  isDecided,
-  deliveries: delivered.filter((each) => isFor(order, each)).length,
-  reports: await Promise.all(
-    reports.map(async ({ reference, answer }) => {
-      const transaction = await withRetries(() => readOrder(service, { accountId, callerReference: reference }));
-      return { reference, answer, transaction: transaction && { ...transaction, reference: referenceOf(transaction) } };
-    }),
-  ),
-});
+): Promise<Sale> => {
+  const own = delivered.filter((each) => isFor(order, each));
+  return {
+    name: nameOf(order),
+    isDecided,
+    deliveries: own.length,
+    asOrdered: own.filter((each) => isAsOrdered(order, each)).length,
+    reports: await Promise.all(
+      reports.map(async ({ reference, answer }) => {
+        const transaction = await withRetries(() => readOrder(service, { accountId, callerReference: reference }));
+        const found = transaction && { ...transaction, reference: referenceOf(transaction) };
+        return { reference, answer, transaction: found };
+      }),
+    ),
+  };
+};

@@ -15,8 +15,10 @@ export type Sale = {
   readonly name: string;
   readonly isDecided: boolean;
   readonly reports: readonly Report[];
-  /** How often the upstream delivered it. */
+  /** How often the upstream delivered something for it. */
   readonly deliveries: number;
+  /** Of these, how often what the customer ordered. */
+  readonly asOrdered: number;
 };
 
 export type Scorecard = {
@@ -50,10 +52,10 @@ const FINDINGS_MAX = 20;
 
 export const scorecardOf = (sales: readonly Sale[]): Scorecard => {
   const double = sales.filter(({ deliveries }) => deliveries > 1);
-  const lost = sales.filter(({ deliveries }) => deliveries === 0);
+  const lost = sales.filter(({ asOrdered }) => asOrdered === 0);
   const wrong = sales.flatMap((sale) =>
     sale.reports.flatMap((report) => {
-      const why = contradiction(report, sale.deliveries);
+      const why = contradiction(report, sale);
       return why === undefined ? [] : [`${report.reference} was reported as ${reportText(report)}, but ${why}`];
     }),
   );
@@ -65,7 +67,10 @@ export const scorecardOf = (sales: readonly Sale[]): Scorecard => {
     wrongly_reported: wrong.length,
     findings: [
       ...double.map(({ name, deliveries }) => `${name} was delivered ${deliveries} times`),
-      ...lost.map(({ name, isDecided }) => `${name} was never delivered${isDecided ? "" : ", and not decided"}`),
+      ...lost.map(
+        ({ name, isDecided, deliveries }) =>
+          `${name} was never delivered${deliveries > 0 ? " as ordered" : ""}${isDecided ? "" : ", and not decided"}`,
+      ),
       ...wrong,
     ],
   };
@@ -78,8 +83,9 @@ const reportText = ({ answer: { result, reference, error } }: Report): string =>
   [result, reference, error && `(${error})`].filter(Boolean).join(" ");
 
 /** Why a report is wrong; undefined if it is right. */
-const contradiction = ({ answer, transaction }: Report, deliveries: number): string | undefined => {
-  if (answer.result === "success" && deliveries === 0) return "nothing was delivered";
+const contradiction = ({ answer, transaction }: Report, { deliveries, asOrdered }: Sale): string | undefined => {
+  if (answer.result === "success" && asOrdered === 0)
+    return `${deliveries > 0 ? "something else" : "nothing"} was delivered`;
   if (answer.result === "failed" && transaction?.status === "success") return `${transaction.reference} was delivered`;
   if (answer.result === "processing" && transaction === undefined) return "there is no transaction";
   const named = answer.result === "unknown" ? undefined : answer.reference;

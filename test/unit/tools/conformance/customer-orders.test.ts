@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandOf, customerOrders, isFor } from "../../../../tools/conformance/customer-orders.ts";
+import { commandOf, customerOrders, isAsOrdered, isFor } from "../../../../tools/conformance/customer-orders.ts";
 
 const orders = customerOrders(7, 500, 0);
 
@@ -12,6 +12,16 @@ test("each delivery belongs to one order, also where several orders have a numbe
   for (const [index, delivery] of deliveries.entries()) {
     expect(orders.filter((order) => isFor(order, delivery))).toEqual([orders[index]]);
   }
+});
+
+test("a delivery of another amount, kind or network is not as ordered", () => {
+  const airtime = orders.find(({ kind }) => kind === "airtime");
+  if (airtime === undefined) throw new Error("No order is of airtime");
+  const placed = { type: "airtime", networkName: "MTN", amountKobo: airtime.priceNaira * 100 } as const;
+  expect(isAsOrdered(airtime, placed)).toBe(true);
+  expect(isAsOrdered(airtime, { ...placed, amountKobo: placed.amountKobo * 100 })).toBe(false);
+  expect(isAsOrdered(airtime, { ...placed, type: "data" })).toBe(false);
+  expect(isAsOrdered(airtime, { ...placed, networkName: "Glo" })).toBe(false);
 });
 
 test("the same seed makes the same orders, and another one others", () => {

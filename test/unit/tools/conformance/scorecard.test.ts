@@ -11,6 +11,7 @@ const sale = (deliveries: number, ...reports: readonly Report[]): Sale => ({
   isDecided: true,
   reports,
   deliveries,
+  asOrdered: deliveries,
 });
 const delivered = { reference: "DATA_1", status: "success" } as const;
 const failed = { reference: "DATA_1", status: "failed" } as const;
@@ -60,6 +61,18 @@ describe("the scorecard of a client", () => {
         lost: 1,
         wrongly_reported: 1,
         findings: ["kit-1 was never delivered", "kit-1-1 was reported as success, but nothing was delivered"],
+      },
+    ],
+    [
+      "the delivery of something else",
+      { ...sale(1, report({}, delivered)), asOrdered: 0 },
+      {
+        lost: 1,
+        wrongly_reported: 1,
+        findings: [
+          "kit-1 was never delivered as ordered",
+          "kit-1-1 was reported as success, but something else was delivered",
+        ],
       },
     ],
     [
