@@ -1,4 +1,5 @@
 import { markdownTable, wrap } from "../markdown/markdown.ts";
+import { budgets } from "./budgets.ts";
 import { consoleRestCost, doorCosts, requestCosts, requestServices, restCosts } from "./costs.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "./recovery.ts";
@@ -6,8 +7,8 @@ import { assumed } from "./request-usage.ts";
 
 const usd = (dollars: number): string => (dollars === 0 ? "" : dollars.toFixed(2));
 
-export const requestCostTable = (): string =>
-  markdownTable([
+export const requestCostTable = (): string => {
+  const table = markdownTable([
     ["a million requests", ...requestServices, "USD", "each 100 ms of waiting"],
     ...requestCosts().map(({ title, dollars, total, waiting }) => [
       title,
@@ -16,6 +17,14 @@ export const requestCostTable = (): string =>
       usd(waiting),
     ]),
   ]);
+  const { tables, indexes } = budgets.waitingPurchase.writeUnits;
+  return [
+    table,
+    wrap(`A purchase that waits for the upstream's limit costs "${budgets.waitingPurchase.title}" instead, at most: orders
+      that are sent in the same run share most of its reads and 2 of the ${tables + indexes} write units, and those of one
+      account another 4.`),
+  ].join("\n\n");
+};
 
 /** The assumptions behind the costs of requests. */
 export const assumptions = (): string => {
