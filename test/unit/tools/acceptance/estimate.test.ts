@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { estimateDollars } from "../../../../tools/acceptance/estimate.ts";
 import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { docsUrl } from "../../../../tools/docs/sections.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -10,4 +12,9 @@ test("an acceptance is estimated as each begun hour of a stage without egress, a
   const million = requests.reduce((sum, { total }) => sum + total, 0);
   expect(estimateDollars(0, HOUR_MS + 1)).toBeCloseTo((2 * monthly) / 730, 10);
   expect(estimateDollars(500, HOUR_MS)).toBeCloseTo(monthly / 730 + (million * 500) / 1_000_000, 10);
+});
+
+test("docs/acceptance.md says what an hour with 1,200 requests is estimated to cost", () => {
+  const page = readFileSync(docsUrl("acceptance.md"), "utf8");
+  expect(page).toContain(`${estimateDollars(1_200, HOUR_MS).toFixed(2)} USD for an hour and 1,200 requests`);
 });
