@@ -97,7 +97,7 @@ const sameTurn = (turnUntil: string | undefined) => ({
 });
 
 /** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */
-export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string) => {
+export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string | undefined) => {
   const turn = sameTurn(turnUntil);
   return walletUpdate(ledger, accountId, {
     UpdateExpression: "SET listed_at = :now REMOVE turn_until",

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -11,7 +12,7 @@ import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import { SEND_QUEUED_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import type { ClaimedOrder } from "../../../../shared/queued-orders/queue-store.ts";
-import { readUpstreamPace } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { readUpstreamPace, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
@@ -150,6 +151,7 @@ describe("an order that the upstream's rate limit refuses", () => {
       expect(sent).toBeGreaterThan(0);
       expect(sent).toBeLessThan(25);
       waiting -= sent;
+      expect(await readUpstreamPace(service.store)).toMatchObject({ queued_orders: waiting });
     }
   });
 
@@ -256,16 +258,39 @@ test("orders do not wait for an order that only a wallet's number counts", async
   expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
 });
 
+test("a run that can write neither the pace nor the end of a turn sends nevertheless", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  service.refuse(1);
+  await service.buy(accountId, "one");
+  const update = ledger.db.update.bind(ledger.db);
+  vi.spyOn(ledger.db, "update").mockImplementation(async (input) => {
+    if (input.Key?.pk === UPSTREAM_PACE_PK || input.Key?.pk === walletPk(accountId)) throw new Error("throttled");
+    return update(input);
+  });
+  const warn = vi.spyOn(log, "warn");
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
+  expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
+  expect(new Set(warn.mock.calls.map(([event]) => event))).toEqual(
+    new Set(["upstream_pace.not_noted", "queued_orders.turn_not_ended"]),
+  );
+});
+
 test("a run waits for the end of a limit that its instance knows, and then sends", async () => {
   const service = await aService();
   let startedMs: number | undefined;
   const clock = () => ledger.nowMs + (startedMs === undefined ? 0 : performance.now() - startedMs);
   const sender = service.instance({ clock });
   service.refuse(1);
-  await service.buy(await ledger.anAccount(1_000), "one", sender);
+  const accountId = await ledger.anAccount(1_000);
+  const limitedUntil = isoTime(ledger.nowMs + MINUTE_MS);
+  await service.buy(accountId, "one", sender);
   ledger.nowMs += MINUTE_MS - 500;
   startedMs = performance.now();
   expect(await sender.send()).toEqual({ queued: 1, sent: 1, refunded: 0 });
+  // It is claimed only then.
+  const { sent_at } = await service.transaction(accountId, "one");
+  expect([sent_at, limitedUntil].toSorted()).toEqual([limitedUntil, sent_at]);
 });
 
 test("an upstream that refuses all orders with Retry-After 0 is asked for one queued order a second", async () => {
@@ -522,7 +547,7 @@ describe("an order that another run claims in the meantime", () => {
     await claim(service, accountId);
     const { turn_until: end = "" } = await walletAndCount(ledger, accountId);
     await service.sendAfter(Date.parse(end) - 1 - ledger.nowMs);
-    expect(await walletAndCount(ledger, accountId)).toHaveProperty("open");
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ open: "queued", turn_until: end });
     await service.sendAfter(1);
     expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
   });
@@ -788,7 +813,8 @@ describe("an order that the upstream refuses by itself, although its limit is no
     await service.buy(accountId, "aside");
     service.refuse(1);
     await service.buy(accountId, "one");
-    service.refuse(1);
+    // The limit is free again within the run.
+    service.refuse(1, 0);
     expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 0 });
     expect(service.arrived()).toEqual([]);
     const store = { ...ledger.tables, clock: ledger.clock };
