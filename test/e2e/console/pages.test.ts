@@ -129,7 +129,7 @@ const importStatement = async (context: ActionContext, day: string): Promise<voi
 };
 
 beforeAll(async () => {
-  const { accounts, db, demoAccount: account, endpoints, ledger } = service();
+  const { accounts, db, demoAccount: account, endpoints, issuer, ledger } = service();
   receiver = await startReceiver((response) => void response.writeHead(answer).end());
   const loopback = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: async () => ["127.0.0.1"] };
   await setEndpoint(endpoints, loopback, account, receiver.url);
@@ -170,7 +170,7 @@ beforeAll(async () => {
     consequence: "Credits 500.00 NGN to demo",
     amount_kobo: 500_00,
   };
-  await putProposal(ledger, { ...proposed, account_id: account, proposed_by: "ada", proposer: "ada" }, 72, () =>
+  await putProposal(ledger, { ...proposed, account_id: account, proposed_by: "ada", proposer: "ada", issuer }, 72, () =>
     auditPut(ledger, auditEntry({ audit_log: account, by: "ada", action: "test" }, Date.now())),
   );
   await controlFaults([{ kind: "rate_limited", path: "/vtu/", method: "POST", retry_after_s: 600 }]);
