@@ -51,19 +51,6 @@ test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused with credentials o
   expect(otherRequests()).toEqual([]);
 });
 
-test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused for the placeholder account", async (command) => {
-  expect(await refusalOf([command, "--stage", "prod"], stages)).toContain('Stage "prod" has the placeholder');
-  expect(aws.requests).toEqual([]);
-});
-
-test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused in another region", async (command) => {
-  aws.enter({ ...keys, AWS_REGION: "us-east-1" });
-  expect(await refusalOf([command, "--stage", "prod"])).toMatch(
-    /^Stage "prod" belongs to AWS region eu-west-1 \(stages\.ts\), but yours is us-east-1\./,
-  );
-  expect(aws.requests).toEqual([]);
-});
-
 test("the operator's command line is refused in another account or region, or with the placeholder", async () => {
   const operate = (inStages: Stages) => messageOf(stageTarget("prod", { known: inStages }));
   expect(await operate(elsewhere)).toMatch(wrongAccount);
@@ -87,43 +74,18 @@ test("deploy --administrator deploys what people may do, and nothing else; other
   );
 });
 
-test("deploy is refused without credentials, with an unknown profile, and without a stage of that name", async () => {
-  aws.enter();
-  expect(await refusalOf(["deploy", "--stage", "prod"])).toMatch(/^There are no AWS credentials\. Sign in /);
-  expect(await refusalOf(["deploy", "--stage", "prod", "--profile=prdo"])).toMatch(
-    /^There are no AWS credentials in the profile "prdo"/,
-  );
-  expect(await refusalOf(["deploy", "--stage", "prdo"])).toBe(
-    'There is no stage "prdo" in stages.ts. Known: sandbox, prod.',
-  );
-  expect(await refusalOf(["deploy", "--stage", "prod", "--profile"])).toBe(
-    "--profile needs the name of a profile in ~/.aws/config.",
-  );
-});
-
 test.each([
   [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in stages.ts. Known: sandbox, prod.'],
   [["publish"], 'There is no command "publish". The commands are synth, diff, deploy, destroy.'],
   [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
   [["diff"], "Name the stage: npm run diff -- --stage NAME."],
+  [["deploy", "--stage", "prod", "--profile"], "--profile needs the name of a profile in ~/.aws/config."],
   [["deploy", "--stage"], "--stage needs the name of a stage in stages.ts."],
   [["deploy", "--stage=sandbox"], "There is no AWS region. Set AWS_REGION, or a region in your profile."],
 ])("the arguments %j are refused", async (args, sentence) => {
   aws.enter();
   expect(await refusalOf(args)).toBe(sentence);
   expect(aws.requests).toEqual([]);
-});
-
-test("deploy is refused with an expired session, in the words of AWS", async () => {
-  const expired = await startFakeAws(() => ({ error: "ExpiredToken", message: "The security token is expired" }));
-  expired.enter(keys);
-  try {
-    expect(await refusalOf(["deploy", "--stage", "prod"])).toBe(
-      "AWS STS does not accept these credentials: sign in again, or renew them. ExpiredToken: The security token is expired",
-    );
-  } finally {
-    await expired.stop();
-  }
 });
 
 test("deploy is refused with a profile that has an MFA device where there is no terminal to type its code", async () => {
