@@ -90,8 +90,8 @@ export const settingsValues = (
 /**
  * What a function has besides what it parses. Node looks names up in threads, of which half may do so at a time: by default
  * two. A name whose servers do not answer holds its thread for 10 s, twice as long as a post lasts. So that it holds up no
- * other webhook and no call to AWS, there are threads for the lookups of three batches and as many others. Sources: Node.js, "DNS",
- * "Implementation considerations"; libuv, `uv__work_submit` with slow I/O.
+ * other webhook and no call to AWS, that half has room for the lookups of four batches: three that may hang at once, and the next
+ * one. Sources: Node.js, "DNS", "Implementation considerations"; libuv, `uv__work_submit` with slow I/O.
  */
 export const runtimeValues = (variables: readonly Variable[]): Readonly<Record<string, string>> =>
   variables.includes("WEBHOOK_REFUSED_HOSTS")

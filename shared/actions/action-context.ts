@@ -118,8 +118,9 @@ export const audited = (context: ActionContext, auditFields: (account: Account) 
 });
 
 /** The write requires the version that was read here: an owner who was removed since the request was authorised changes nothing. */
-const assertStillOwner = ({ capacity, request }: ActionContext, account: Account): void => {
-  if (capacity !== "owner" || request === undefined || owns(request.owner, account)) return;
+const assertStillOwner = (context: ActionContext, account: Account): void => {
+  const { request } = context;
+  if (!isForOwner(context) || request === undefined || owns(request.owner, account)) return;
   throw new NotAllowedError("You do not own this account any more: nothing was changed");
 };
 

@@ -34,8 +34,10 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   ]);
   await assertReservable(stage, settings);
   await assertDynamoDbEndpoint(stage, settings);
-  if (sells(settings)) await assertAdopted(stage, settings);
-  if (sells(settings)) await protectData(data, settings);
+  if (sells(settings)) {
+    await assertAdopted(stage, settings);
+    await protectData(data, settings);
+  }
   if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network))) {
     // CloudFormation does not take away a subnet that another stack imports.
     console.log(`${service} leaves the zones that ${network} gives up, and is deployed first.`);
