@@ -21,6 +21,7 @@ import { externalDynamoDb, startDynoxide } from "../../tools/local/dynamodb.ts";
 import { readJsonFile } from "../../tools/local/json-file.ts";
 import { localClient, setEnvironment } from "../../tools/local/local-aws.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
+import { peakMemoryKb } from "../peak-memory.ts";
 
 const NO_LIMIT = 1_000_000_000;
 /** The last line of the start. */
@@ -156,11 +157,7 @@ export const startServiceProcess = async (
       logPaths
         .flatMap((path) => (readFileSync(path, "utf8").split(STARTED)[1] ?? "").split("\n"))
         .filter((line) => line !== ""),
-    peakMemoryMb: () => {
-      const [, kilobytes = "0"] =
-        /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${running.child.pid}/status`, "utf8")) ?? [];
-      return Math.round(Number(kilobytes) / 1_024);
-    },
+    peakMemoryMb: () => Math.round(peakMemoryKb(running.child.pid) / 1_024),
     stop: async () => {
       admin.close();
       running.child.kill("SIGTERM");

@@ -1,4 +1,5 @@
 import { aLambdaContext } from "../../../test/builders/lambda-context.ts";
+import { peakMemoryKb } from "../../peak-memory.ts";
 import type { Invocation, Invoked } from "./invocation.ts";
 
 /**
@@ -15,7 +16,7 @@ process.on("message", async ({ event, timeoutS }: Invocation) => {
   const answer: unknown = await handler(event, aLambdaContext(timeoutS * 1_000));
   const durationMs = performance.now() - beginMs;
   const { user, system } = process.cpuUsage(before);
-  send({ answer, durationMs, cpuMs: (user + system) / 1_000, memoryKb: process.resourceUsage().maxRSS });
+  send({ answer, durationMs, cpuMs: (user + system) / 1_000, memoryKb: peakMemoryKb("self") });
 });
 process.on("disconnect", () => process.exit());
 process.send?.("loaded");
