@@ -58,7 +58,7 @@ export const askUpstream = async (
   const { first, ...counts } = await readDue(deps, nowMs, deadline);
   let [asked, ended, unclear] = [0, 0, 0];
   for (const { order, record } of first) {
-    const mayAsk = asked < QUESTIONS_MAX && unclear < UNCLEAR_MAX && reader.waitS() === 0;
+    const mayAsk = unclear < UNCLEAR_MAX && reader.waitS() === 0;
     if (!mayAsk || deadline.remainingMs() < ASK_RESERVE_MS) break;
     const finding = await askFor(deps, lookUp, order, record, nowMs, deadline);
     if (finding === undefined) break;
@@ -76,14 +76,14 @@ type Due = { readonly order: Transaction; readonly record: LookupRecord | undefi
  * is no time for all of them, those that were read count, and the next run begins with others.
  */
 const readDue = async (deps: Pick<AskDeps, "ledger" | "cache" | "profile">, nowMs: number, deadline: Deadline) => {
-  const { ledger, cache } = deps;
+  const { ledger, cache, profile } = deps;
   const readDeadline = earlierDeadline(deadlineIn(READ_OPEN_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - ASK_RESERVE_MS,
   });
   const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) });
   const keysInTurn = fromMovingStart([...keyBatches(keys)], nowMs);
   const batches = mapInOrder(keysInTurn, BATCHES_AT_ONCE, async (batch) => {
-    const open = (await readableOpenTransactions(ledger, batch)).filter((order) => isAskedFor(deps, order, nowMs));
+    const open = (await readableOpenTransactions(ledger, batch)).filter((order) => canAsk(profile, order));
     return { keys: batch.length, open, records: await readLookups(cache, open) };
   });
   let [unread, open, due] = [sum(keysInTurn.map(({ length }) => length)), 0, 0];
@@ -100,9 +100,6 @@ const readDue = async (deps: Pick<AskDeps, "ledger" | "cache" | "profile">, nowM
   }
   return { first, open, due, unread: unread > 0 ? unread : undefined };
 };
-
-const isAskedFor = ({ profile }: Pick<AskDeps, "profile">, order: Transaction, nowMs: number): boolean =>
-  canAsk(profile, order) && Date.parse(sentAt(order)) <= nowMs - FIRST_QUESTION_MS;
 
 /**
  * Whether the upstream can be asked for an order: it can be asked at all, and knows the order by a reference. A check
@@ -230,9 +227,8 @@ const messageOf = (
   finding: LookupFinding,
   nowMs: number,
 ): AnswerMessage | undefined => {
-  const { pk, mode, write_token, claim } = order;
-  if (mode !== "live") return undefined;
-  const target = { kind: "answer", mode, transaction_pk: pk, write_token, claim } as const;
+  const { pk, write_token, claim } = order;
+  const target = { kind: "answer", mode: "live", transaction_pk: pk, write_token, claim } as const;
   // Before that the order may still be on its way, and no person need look at it.
   if (finding === "not_found" && nowMs - Date.parse(sentAt(order)) >= STUCK_MS)
     return { ...target, finding, reference: asked };

@@ -89,6 +89,26 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "a lookup's answer about another order settles this one",
+    edits: [
+      {
+        file: "shared/upstream-lookup/ask-upstream.ts",
+        find: "const different = fieldsThat(false);",
+        replace: 'const different = "";',
+      },
+    ],
+  },
+  {
+    name: "an order overtakes those of its account that wait",
+    edits: [
+      {
+        file: "shared/ledger/wallet.ts",
+        find: 'unlessQueued ? ["attribute_not_exists(#open)"]',
+        replace: 'unlessQueued ? ["(attribute_exists(#open) OR attribute_not_exists(#open))"]',
+      },
+    ],
+  },
+  {
     name: "the webhook is enqueued before the transaction is settled",
     edits: [
       {

@@ -88,6 +88,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
     mutate: ["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`),
     tests: ["test/unit/shared/upstream/*.test.ts"],
   },
+  "upstream-lookup": own("upstream-lookup"),
   "upstream-statement": own("upstream-statement"),
   reconciliation: own("reconciliation"),
   periods: own("periods"),

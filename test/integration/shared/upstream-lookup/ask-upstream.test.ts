@@ -5,6 +5,8 @@ import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { ASK_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { claimOrder, enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
 import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
@@ -141,6 +143,24 @@ test("of more open orders than a run can read, each run asks for some, and the n
   }
   const asked = log.lines("upstream.asked").map(({ reference }) => reference);
   expect(new Set(asked).size).toBe(5 * QUESTIONS_MAX);
+  // With the time of one question and no more, the first hundred are read.
+  const late = await service.run(service.simulator.baseUrl, { remainingMs: () => ASK_RESERVE_MS });
+  expect(late).toMatchObject({ open: 100, unread: 900 });
+});
+
+test("the order that has been due for the longest is asked for first, and none without the time for an answer", async () => {
+  const service = await aService();
+  const log = captureLog();
+  const older = await service.anOrder();
+  await service.ask();
+  service.ledger.nowMs += MINUTE_MS / 2;
+  const younger = await service.anOrder();
+  service.ledger.nowMs += 2 * MINUTE_MS;
+  const runWith = (ms: number) => service.run(service.simulator.baseUrl, { remainingMs: () => ms });
+  expect(await runWith(ASK_RESERVE_MS - 1)).toMatchObject({ due: 2, asked: 0 });
+  expect(await runWith(ASK_RESERVE_MS)).toMatchObject({ due: 2, asked: 2 });
+  const asked = log.lines("upstream.asked").map(({ reference }) => reference);
+  expect(asked).toEqual([older.reference, younger.reference, older.reference]);
 });
 
 test("a finding of a later release is asked for anew, and holds back no other order", async () => {
@@ -255,11 +275,56 @@ test("an answer that lacks a field, or whose status is open or unknown, settles 
     service.simulator.state.lookupChanges.set(order.reference, changes);
     await askNow(service.cache, order.transaction, service.ledger.nowMs);
     await service.ask();
-    findings.push((await order.lookup())?.finding);
+    const { finding, details } = (await order.lookup()) ?? {};
+    findings.push([finding, details]);
   }
-  expect(findings).toEqual(["incomplete", "incomplete", "incomplete", "incomplete", "open"]);
+  expect(findings).toEqual([
+    ...["phone_number", "amount", "type", "reference"].map((field) => ["incomplete", field]),
+    ["open", undefined],
+  ]);
   expect(await order.stored()).toMatchObject({ status: "processing" });
   expect(await service.reasons()).toEqual([]);
+});
+
+test("a case is sent once, whatever is answered in between, and an outcome with each answer until it is applied", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("success");
+  const another = { type: "airtime", amount: null, phone_number: null };
+  for (const changes of [another, { ...another, status: "odd" }, { status: "odd" }, another, {}, {}]) {
+    service.simulator.state.lookupChanges.set(order.reference, changes);
+    await askNow(service.cache, order.transaction, service.ledger.nowMs);
+    service.ledger.nowMs += MINUTE_MS;
+    await service.run();
+  }
+  const { pk: transaction_pk, write_token } = order.transaction;
+  const { upstreamReference: reference } = service.simulator.state.purchases[0] ?? {};
+  const sent = { kind: "answer", mode: "live", transaction_pk, write_token, claim: undefined };
+  const outcome = {
+    ...{ ...sent, finding: "outcome" },
+    event: { reference, status: "success", amount_kobo: 500_00, type: "data", phone: { masked: "0803****567" } },
+  };
+  expect(service.sent).toStrictEqual([
+    { ...sent, finding: "another_order", event: { reference, status: "success", type: "airtime" } },
+    ...[outcome, outcome],
+  ]);
+});
+
+test("an order that the upstream does not know is a case from the moment in which it is stuck", async () => {
+  const service = await aService();
+  await service.anOrder();
+  service.ledger.nowMs += 15 * MINUTE_MS - 1;
+  await service.run();
+  expect(service.sent).toEqual([]);
+  service.ledger.nowMs += 2 * MINUTE_MS;
+  await service.run();
+  expect(service.sent).toMatchObject([{ kind: "answer", finding: "not_found" }]);
+
+  const other = await aService();
+  await other.anOrder();
+  other.ledger.nowMs += 15 * MINUTE_MS;
+  await other.run();
+  expect(other.sent).toHaveLength(1);
 });
 
 test("an answer that comes after an event, and contradicts it, changes nothing and becomes a case for a person", async () => {
@@ -308,6 +373,21 @@ test("questions come ever later, up to 6 hours", () => {
   expect([10, 100].map(intervalMs)).toEqual([6 * 60 * MINUTE_MS, 6 * 60 * MINUTE_MS]);
 });
 
+test("what is noted of an order is kept for 90 days from its last question, and the next one counts from when this one was due", async () => {
+  const { ledger, cache, ...service } = await aService();
+  const order = await service.anOrder();
+  const expiresAt = async () => {
+    const Key = { pk: (await order.lookup())?.pk };
+    return (await cache.db.get({ TableName: cache.table, Key })).Item?.expires_at_s;
+  };
+  const in90Days = () => Math.floor(ledger.nowMs / 1_000) + 90 * 86_400;
+  await askNow(cache, order.transaction, ledger.nowMs);
+  expect(await expiresAt()).toBe(in90Days());
+  await service.ask(2);
+  expect(await expiresAt()).toBe(in90Days());
+  expect(await order.lookup()).toMatchObject({ asked: 1, next_at: isoTime(NOON_MS + 3 * MINUTE_MS) });
+});
+
 test("an order whose question was long overdue is asked for again after an interval, not with the next run", async () => {
   const service = await aService();
   (await service.anOrder()).atUpstream("processing");
@@ -339,6 +419,27 @@ test("in an outage a run ends after three questions, and each order is asked for
   expect(await service.ask()).toMatchObject({ due: 5, asked: 3 });
   expect(await service.ask()).toMatchObject({ due: 2, asked: 2 });
   expect(await service.ask()).toMatchObject({ due: 0, asked: 0 });
+});
+
+test("answers that say nothing end a run only in a row", async () => {
+  const service = await aService();
+  const references: string[] = [];
+  for (let order = 0; order < 5; order += 1) {
+    service.ledger.nowMs += 1;
+    references.push((await service.anOrder()).reference);
+  }
+  const log = captureLog();
+  const error = answers(500, { status: false, message: "Error" });
+  const unknown = answers(404, { status: false, message: "Not found" });
+  const { baseUrl } = await startScriptedServer(error, error, unknown, error);
+  service.ledger.nowMs += MINUTE_MS;
+  expect(await service.run(baseUrl)).toMatchObject({ due: 5, asked: 5 });
+  const asked = log.lines("upstream.asked").map(({ reference, finding, details }) => [reference, finding, details]);
+  expect(asked).toEqual(
+    references.map((reference, index) =>
+      index === 2 ? [reference, "not_found", undefined] : [reference, "unclear", "status_500"],
+    ),
+  );
 });
 
 test("a question that could not be sent ends the run and does not count: the order is asked for as soon as the upstream can be reached", async () => {
@@ -512,5 +613,20 @@ describe("a lookup that answers with another order like this one, whose referenc
   test("refunds nothing if the answer has it not, until the upstream's reference is known", async () => {
     const { delivered } = await ofAnother({ path: LOOKUP.path });
     expect(await delivered.lookup()).toMatchObject({ finding: "incomplete", details: "our_reference" });
+  });
+
+  test("refunds the order whose upstream reference it has, and no order that has another one", async () => {
+    const service = await aService({ lookup: { path: LOOKUP.path } });
+    const [same, other] = [
+      await service.anOrder({ upstream_reference: "U-1" }),
+      await service.anOrder({ upstream_reference: "U-2" }),
+    ];
+    for (const { reference, atUpstream } of [same, other]) {
+      atUpstream("failed");
+      service.simulator.state.lookupChanges.set(reference, { reference: "U-1" });
+    }
+    await service.ask();
+    expect([await same.balance(), await other.balance()]).toEqual([2_000, 1_500]);
+    expect(await other.lookup()).toMatchObject({ finding: "another_order", details: "reference" });
   });
 });

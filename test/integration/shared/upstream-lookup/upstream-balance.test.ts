@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
+import { ASK_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
+import { type UpstreamReader, upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { askForBalance, readUpstreamBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
@@ -75,4 +77,17 @@ test("an answer without a balance keeps the last one with its time, and is asked
   expect(new Set(received.map(({ method, path, body }) => `${method} ${path}${body}`))).toEqual(
     new Set(["GET /v1/wallet"]),
   );
+});
+
+test("no balance is asked for without a path, at the upstream's limit, or without the time for an answer", async () => {
+  const { clock, tables } = await openLedgerAtNoon();
+  const cache = { db: tables.db, table: tables.cacheTable };
+  const askWith = (reader: UpstreamReader, ms = ASK_RESERVE_MS) =>
+    askForBalance({ cache, reader, clock }, { remainingMs: () => ms });
+  const readBalance = async () => ({ kind: "read", balanceKobo: koboFromNaira(5) }) as const;
+  expect(await askWith({ waitS: () => 0 })).toBe(false);
+  expect(await askWith({ readBalance, waitS: () => 1 })).toBe(false);
+  expect(await askWith({ readBalance, waitS: () => 0 }, ASK_RESERVE_MS - 1)).toBe(false);
+  expect(await readUpstreamBalance(cache)).toBeUndefined();
+  expect(await askWith({ readBalance, waitS: () => 0 })).toBe(true);
 });
