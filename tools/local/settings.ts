@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import * as z from "#zod";
-import { REQUESTS_PER_SECOND_MAX } from "../../infra/gateway.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
 import type { Manner } from "../simulator/manner.ts";
@@ -32,6 +31,15 @@ export type Settings = {
   readonly requestsPerSecondMax: number;
 };
 
+/** Of an upstream about which nothing is said: every order carries our reference, by which its events are recognised. */
+const PROFILE = { reference: "all" } as const satisfies ProfileChanges;
+
+/**
+ * Above a stage's default: programs on this machine send all requests of a key's minute at once, and then meet the key's
+ * limit, not the gateway's.
+ */
+const REQUESTS_PER_SECOND_MAX = 1_000;
+
 export const help = `npm start [-- --fresh] [--strict | --sloppy] [--virtual-nin]
 
 Runs the whole service on this machine.
@@ -47,9 +55,10 @@ Environment:
   PORT               port of the service; default 4010; 0 takes a free one
   DATA_DIR           directory of the data; default .local/data
   SERVICE_FILE       file with the base URL and keys as JSON while the service runs; default .local/service.json
-  UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs the next two
+  UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs the next one
   UPSTREAM_LIVE_KEY  the service's key at that upstream; several with spaces between them
-  UPSTREAM_PROFILE   how it differs from the document, as JSON such as {"reference":"documented"} (docs/upstream.md)
+  UPSTREAM_PROFILE   how it differs from the document, as JSON such as {"reference":"documented"} (docs/upstream.md);
+                     default ${JSON.stringify(PROFILE)}
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
   REQUESTS_PER_SECOND_MAX
                      rate limit of each order's route, of which other routes have a part; default ${REQUESTS_PER_SECOND_MAX}
@@ -65,6 +74,7 @@ const webUrl = (name: string) =>
   );
 
 const upstreamVariables = ["UPSTREAM_BASE_URL", "UPSTREAM_LIVE_KEY", "UPSTREAM_PROFILE"] as const;
+const requiredVariables = ["UPSTREAM_BASE_URL", "UPSTREAM_LIVE_KEY"] as const;
 
 const profileText = z.pipe(
   z.string(),
@@ -129,12 +139,12 @@ const environmentSchema = z
   .check(
     z.superRefine((variables, context) => {
       const set = upstreamVariables.find((name) => variables[name] !== undefined);
-      const unset = upstreamVariables.find((name) => variables[name] === undefined);
+      const unset = requiredVariables.find((name) => variables[name] === undefined);
       if (set === undefined || unset === undefined) return;
       context.issues.push({
         code: "custom",
         input: context.value,
-        message: `${set} is set but ${unset} is not: set ${upstreamVariables.join(", ")}, or none of them.`,
+        message: `${set} is set but ${unset} is not: set ${requiredVariables.join(" and ")}, or none of ${upstreamVariables.join(", ")}.`,
       });
     }),
   );
@@ -150,8 +160,8 @@ export const parseSettings = (
   const variables = Object.entries(env).map(([name, text]) => [name, text?.trim() || undefined]);
   const parsed = environmentSchema.safeParse(Object.fromEntries(variables));
   if (!parsed.success) throw new SettingsError(parsed.error.issues[0]?.message);
-  const { PORT, DATA_DIR, SERVICE_FILE, UPSTREAM_BASE_URL, UPSTREAM_LIVE_KEY, UPSTREAM_PROFILE } = parsed.data;
-  const { DYNAMODB_ENDPOINT } = parsed.data;
+  const { PORT, DATA_DIR, SERVICE_FILE, UPSTREAM_BASE_URL, UPSTREAM_LIVE_KEY } = parsed.data;
+  const { DYNAMODB_ENDPOINT, UPSTREAM_PROFILE = PROFILE } = parsed.data;
   return {
     port: PORT,
     dataDir: DATA_DIR,
@@ -162,7 +172,7 @@ export const parseSettings = (
     workers: parsed.data.WORKERS,
     awsCalls: parsed.data.AWS_CALLS,
     requestsPerSecondMax: parsed.data.REQUESTS_PER_SECOND_MAX,
-    ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY && UPSTREAM_PROFILE
+    ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
       ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY, profile: UPSTREAM_PROFILE } }
       : {}),
     ...(DYNAMODB_ENDPOINT && { dynamodbEndpoint: DYNAMODB_ENDPOINT }),

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { callerRoutes, routeLimits } from "../../../../infra/gateway.ts";
 import { SettingsError } from "../../../../infra/settings-error.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { parseSettings } from "../../../../tools/local/settings.ts";
 
 const UPSTREAM = {
@@ -19,7 +21,7 @@ describe("the settings of npm start", () => {
       virtualNin: false,
       workers: "on",
       awsCalls: "short",
-      requestsPerSecondMax: 200,
+      requestsPerSecondMax: 1_000,
     });
   });
 
@@ -33,6 +35,18 @@ describe("the settings of npm start", () => {
       workers: "off",
       upstream: { baseUrl: "https://x.test/v1", liveKey: "live_x", profile: { reference: "all" } },
     });
+  });
+
+  test("an upstream without a profile is one whose orders all carry our reference", () => {
+    expect(parseSettings([], { ...UPSTREAM, UPSTREAM_PROFILE: "" })?.upstream?.profile).toEqual({ reference: "all" });
+  });
+
+  test("by default a key that sends all requests of its minute at once meets its own limit before the gateway's", () => {
+    const limits = routeLimits(parseSettings([], {})?.requestsPerSecondMax ?? 0);
+    const tooLow = [...callerRoutes].filter(
+      ([key, { group }]) => (limits.get(key) ?? 0) < 2 * rateGroups[group].requestsPerMinute,
+    );
+    expect(tooLow.map(([key]) => key)).toEqual([]);
   });
 
   test("several keys of the upstream are separated by spaces", () => {
@@ -50,7 +64,7 @@ describe("the settings of npm start", () => {
     ["an upstream without its key", [], { UPSTREAM_BASE_URL: "https://x.test/v1" }, /UPSTREAM_LIVE_KEY is not/],
     ["a key without its upstream", [], { UPSTREAM_LIVE_KEY: "live_x" }, /UPSTREAM_BASE_URL is not/],
     ["an upstream that is not a URL", [], { ...UPSTREAM, UPSTREAM_BASE_URL: "x" }, /must be an http or/],
-    ["an upstream without a profile", [], { ...UPSTREAM, UPSTREAM_PROFILE: "" }, /UPSTREAM_PROFILE is not/],
+    ["a profile without its upstream", [], { UPSTREAM_PROFILE: '{"reference":"all"}' }, /UPSTREAM_BASE_URL is not/],
     ["a profile that is no JSON", [], { ...UPSTREAM, UPSTREAM_PROFILE: "all" }, /^UPSTREAM_PROFILE is not valid: /],
     [
       "a profile that does not say which orders have our reference",
