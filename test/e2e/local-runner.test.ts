@@ -205,6 +205,9 @@ test("after SIGKILL a restart has the same keys and balance, replays the same re
   }).catch(() => "cut");
   await sleep(300);
   expect(processesUsing(folder)).not.toEqual([]);
+  // Ctrl-C in a terminal reaches this process, and npm, which sends it on.
+  second.signal("SIGINT");
+  await second.untilPrinted("Stopping");
   await stop(second, "SIGINT");
   expect(await unanswered).toBe("cut");
   expect(await second.exitCode).toBe(0);

@@ -7,6 +7,8 @@ import { welcome } from "./welcome.ts";
 
 const EXIT_SETTINGS = 2;
 const PARENT_CHECK_MS = 200;
+/** Everything has stopped by then; a signal after it ends this process at once. */
+const STOP_MS_MAX = 3_000;
 
 /** A signal to npm may end npm or its shell without reaching this process, which then gets another parent. */
 const onNpmExit = (callback: () => void): void => {
@@ -55,8 +57,11 @@ const main = async (): Promise<void> => {
     },
   );
   exit = (code) => {
-    // A second Ctrl-C does not wait.
-    exit = () => process.exit(1);
+    const longestEndMs = performance.now() + STOP_MS_MAX;
+    // npm sends on each signal, which a terminal has sent to this process already.
+    exit = () => {
+      if (performance.now() > longestEndMs) process.exit(1);
+    };
     console.log("Stopping ...");
     void service.stop().finally(() => process.exit(code));
   };
