@@ -17,9 +17,16 @@ export const useFilters = <Schema extends z.ZodMiniObject>(
 
 /** How many pages of the list are shown, in the address. */
 const PAGES = "pages";
-const PAGES_MAX = 100;
+/** Beyond any list that a browser can hold: at a lower one the button for the next page would do nothing. */
+const PAGES_MAX = 10_000;
 const pageNumber = z.object({
-  [PAGES]: z.catch(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(PAGES_MAX)), 1),
+  [PAGES]: z.catch(
+    z.pipe(
+      z.coerce.number().check(z.int(), z.minimum(1)),
+      z.transform((pages) => Math.min(pages, PAGES_MAX)),
+    ),
+    1,
+  ),
 });
 
 /** The number of pages of the list that are shown, and the way to show one more. */
