@@ -4,7 +4,7 @@ import { SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
 import { STATEMENTS_LIST } from "../ledger/schema.ts";
-import { expectedAt, readFloat, recordPayment } from "../margin/float.ts";
+import { expectedAt, type FloatPayment, readFloat, recordPayment } from "../margin/float.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { readUpstreamBalance } from "../upstream-lookup/upstream-balance.ts";
@@ -41,13 +41,15 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
     const details = { id, amount: nairaFromKobo(amountKobo) };
     const audit = auditItem(context, SERVICE, { action: "float fund", why, details });
     const result = await recordPayment(context.ledger, { paymentId: id, amountKobo }, audit);
-    if (result.kind === "already_recorded" && result.payment.amount_kobo !== amountKobo) {
-      const { amount_kobo: recorded, created_at } = result.payment;
-      throw new OperatorError(`${id} was booked already, with ${koboText(recorded)} NGN at ${created_at}`);
-    }
+    if (result.kind === "already_recorded" && result.payment.amount_kobo !== amountKobo)
+      throw bookedError(result.payment);
     return { id, amount: nairaFromKobo(amountKobo), repeated: result.kind === "already_recorded" };
   },
 };
+
+/** Why the id of a payment cannot be used again. */
+export const bookedError = ({ payment_id, amount_kobo, created_at }: FloatPayment): OperatorError =>
+  new OperatorError(`${payment_id} was booked already, with ${koboText(amount_kobo)} NGN at ${created_at}`);
 
 const STATEMENTS_READ = 20;
 

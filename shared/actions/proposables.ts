@@ -3,23 +3,25 @@ import type * as z from "#zod";
 import { requireAccount } from "../access/account-store.ts";
 import { ENTITLEMENTS_CHANGED, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
+import { refundName, reversalName } from "../contract/corrections.ts";
 import { koboText, nairaFromKobo } from "../contract/money.ts";
 import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementsText, raisesEntitlements } from "../contract/permission.ts";
 import { isSettledByTwo } from "../contract/settled-by-two.ts";
-import { readFunding } from "../ledger/ledger-entry.ts";
+import { type LedgerEntry, readAdjustment, readFunding } from "../ledger/ledger-entry.ts";
 import { referenceOf, sendingOf, type Transaction } from "../ledger/transaction.ts";
 import { closedError, readWallet } from "../ledger/wallet.ts";
+import { readPayment } from "../margin/float.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { assertResolvable, type Difference, requireMatch } from "../upstream-events/operator-resolution.ts";
 import { accountsRuns } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
-import { floatRuns } from "./float.ts";
+import { bookedError, floatRuns } from "./float.ts";
 import { requireEvent, requireTransaction } from "./lookup.ts";
 import { priceConsequence, pricesRuns } from "./prices.ts";
 import { transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";
-import { assertWithinBound, walletRuns } from "./wallet.ts";
+import { assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
 
 /** What an action would do now. Throws OperatorError if it would be refused. */
 type Preview = {
@@ -60,14 +62,17 @@ const proposable = <Name extends ProposableName>(
   };
 };
 
+/** A ledger entry. `booked`: the one that has its id already. */
 const entry = async (
   context: ActionContext,
   account: string,
   amountKobo: number,
+  booked: LedgerEntry | undefined,
   what: (name: string, amount: string) => string,
 ): Promise<Preview> => {
   assertWithinBound(context, amountKobo);
   const { name } = await requireAccount(context.accounts, account);
+  await assertUnusedId(context.ledger, booked, account);
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed) throw closedError(account);
   const after = before + amountKobo;
@@ -115,14 +120,20 @@ export const proposables: Readonly<Record<ProposableName, Proposable>> = {
   "wallet fund": proposable<"wallet fund">(
     actions["wallet fund"].input,
     walletRuns["wallet fund"],
-    (context, { account, amount_kobo, id }) =>
-      entry(context, account, amount_kobo, (name, amount) => `Credits ${amount} to ${name} for the transfer ${id}`),
+    async (context, { account, amount_kobo, id }) =>
+      entry(
+        context,
+        account,
+        amount_kobo,
+        await readFunding(context.ledger, id),
+        (name, amount) => `Credits ${amount} to ${name} for the transfer ${id}`,
+      ),
   ),
   "wallet adjust": proposable<"wallet adjust">(
     actions["wallet adjust"].input,
     walletRuns["wallet adjust"],
-    (context, { account, amount_kobo, id }) =>
-      entry(context, account, amount_kobo, (name, amount) =>
+    async (context, { account, amount_kobo, id }) =>
+      entry(context, account, amount_kobo, await readAdjustment(context.ledger, account, id), (name, amount) =>
         amount_kobo < 0 ? `Takes ${amount} from ${name} (${id})` : `Gives ${amount} to ${name} (${id})`,
       ),
   ),
@@ -138,6 +149,7 @@ export const proposables: Readonly<Record<ProposableName, Proposable>> = {
         context,
         account,
         -funding.amount_kobo,
+        await readAdjustment(context.ledger, account, reversalName(funding.entry_id)),
         (name, amount) => `Takes the funding ${id} of ${amount} back from ${name}`,
       );
     },
@@ -145,14 +157,18 @@ export const proposables: Readonly<Record<ProposableName, Proposable>> = {
   "float fund": proposable<"float fund">(
     actions["float fund"].input,
     floatRuns["float fund"],
-    async (_, { amount_kobo, id }) => ({
-      consequence:
-        amount_kobo < 0
-          ? `Takes ${koboText(-amount_kobo)} NGN from the payments to the upstream (${id})`
-          : `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
-      amountKobo: amount_kobo,
-      needsApproval: true,
-    }),
+    async (context, { amount_kobo, id }) => {
+      const booked = await readPayment(context.ledger, id);
+      if (booked !== undefined) throw bookedError(booked);
+      return {
+        consequence:
+          amount_kobo < 0
+            ? `Takes ${koboText(-amount_kobo)} NGN from the payments to the upstream (${id})`
+            : `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
+        amountKobo: amount_kobo,
+        needsApproval: true,
+      };
+    },
   ),
   "transactions refund": proposable<"transactions refund">(
     actions["transactions refund"].input,
@@ -169,6 +185,7 @@ export const proposables: Readonly<Record<ProposableName, Proposable>> = {
         context,
         transaction.account_id,
         transaction.amount_kobo,
+        await readAdjustment(context.ledger, transaction.account_id, refundName(ours)),
         (name, amount) => `Gives ${amount} for ${ours} back to ${name}`,
       );
     },

@@ -1,7 +1,7 @@
 import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
-import { recreditId, reversalName } from "../contract/corrections.ts";
+import { correctedBy, recreditId, reversalName } from "../contract/corrections.ts";
 import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -198,21 +198,46 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
 /** Refuses an id that an entry of another account or amount already has, and that of a reversed funding. */
 const assertSameEntry = async (
   ledger: ActionContext["ledger"],
-  { kind, account_id, entry_id, amount_kobo, created_at }: LedgerEntry,
+  entry: LedgerEntry,
   account: string,
   amountKobo: number,
 ): Promise<void> => {
-  const reversal = kind === "funding" ? await readAdjustment(ledger, account_id, reversalName(entry_id)) : undefined;
-  if (account_id === account && amount_kobo === amountKobo && reversal === undefined) return;
+  const reversal = await reversalOf(ledger, entry);
+  if (entry.account_id === account && entry.amount_kobo === amountKobo && reversal === undefined) return;
+  throw usedIdError(entry, account, reversal);
+};
+
+/** Refuses an id that an entry already has, also an equal one: for what has not been decided yet. */
+export const assertUnusedId = async (
+  ledger: ActionContext["ledger"],
+  entry: LedgerEntry | undefined,
+  account: string,
+): Promise<void> => {
+  if (entry !== undefined) throw usedIdError(entry, account, await reversalOf(ledger, entry));
+};
+
+const reversalOf = async (
+  ledger: ActionContext["ledger"],
+  { kind, account_id, entry_id }: LedgerEntry,
+): Promise<LedgerEntry | undefined> =>
+  kind === "funding" ? readAdjustment(ledger, account_id, reversalName(entry_id)) : undefined;
+
+const usedIdError = (
+  { kind, account_id, entry_id, amount_kobo, created_at }: LedgerEntry,
+  account: string,
+  reversal: LedgerEntry | undefined,
+): OperatorError => {
   const done = account_id === account ? "recorded already" : `credited to account ${account_id} already`;
   const sentence = `${entry_id} was ${done}, with ${koboText(amount_kobo)} NGN at ${created_at}`;
   const again = recreditId(entry_id);
   if (reversal !== undefined) {
-    throw new OperatorError(
+    return new OperatorError(
       `${sentence}, and reversed at ${reversal.created_at}. Credit it again with the id ${again}`,
     );
   }
-  throw new OperatorError(sentence, {
+  // What corrects another record is booked once, and in full.
+  if (correctedBy(entry_id) !== undefined) return new OperatorError(sentence);
+  return new OperatorError(sentence, {
     command:
       kind === "funding"
         ? `If that is wrong: wallet reverse ${account_id} --id ${entry_id}, then credit it with the id ${again}`

@@ -83,11 +83,15 @@ export const recordPayment = async (
     ]);
     return { kind: "recorded" };
   } catch (error) {
-    const payment = hasConditionFailed(error, 0) ? await getItem(ledger, Item.pk, floatPaymentSchema) : undefined;
+    const payment = hasConditionFailed(error, 0) ? await readPayment(ledger, paymentId) : undefined;
     if (payment === undefined) throw error;
     return { kind: "already_recorded", payment };
   }
 };
+
+/** The payment with this id; undefined if none is booked. */
+export const readPayment = (ledger: Ledger, paymentId: string): Promise<FloatPayment | undefined> =>
+  getItem(ledger, floatPaymentPk(paymentId), floatPaymentSchema);
 
 /** What should be left of our payments at the upstream. */
 export type Float = {

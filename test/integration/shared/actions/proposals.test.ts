@@ -13,6 +13,7 @@ import type { Role } from "../../../../shared/contract/roles.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { readFunding } from "../../../../shared/ledger/ledger-entry.ts";
 import { readProposal } from "../../../../shared/ledger/proposal.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -406,8 +407,36 @@ describe("a proposal", () => {
     const { id, input, balance } = await aProposal();
     const twin = proposalIn(await send(bola, "wallet fund", input)).proposal;
     await send(bola, "proposals approve", { proposal: id });
+    expect(await listed(ada, twin)).toMatchObject({
+      ...{ balance_before: null, balance_after: null },
+      refusal: expect.stringMatching(`^It would be refused now: ${input.id} was recorded already, with 500.00 NGN at `),
+    });
     expect(await send(ada, "proposals approve", { proposal: twin })).toMatchObject(refusal(409, "It was done before"));
     expect(await balance()).toBe(1_500);
+  });
+
+  test("of what is booked already is refused at once, so that nobody is asked to approve it", async () => {
+    const { id, input, accountId: account } = await aProposal();
+    await send(bola, "proposals approve", { proposal: id });
+    const { accountId: other } = await ledger.anAccount();
+    const order = await ledger.anOrder();
+    await settleTransaction(ledger.ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
+    const reference = referenceOf(order.transaction);
+    const bookings = [
+      ["wallet adjust", { account, amount_kobo: 1_00, id: "gift" }, "gift was recorded already, with 1.00 NGN"],
+      ["wallet reverse", { account, id: input.id }, `reversal of ${input.id} was recorded already, with -500.00 NGN`],
+      ["float fund", { amount_kobo: 1_00, id: input.id }, `${input.id} was booked already, with 1.00 NGN`],
+      ["transactions refund", { reference }, `refund of ${reference} was recorded already, with 500.00 NGN`],
+    ] as const;
+    expect(await send(fay, "wallet fund", input)).toMatchObject(refusal(409, `${input.id} was recorded already`));
+    expect(await send(fay, "wallet fund", { ...input, account: other })).toMatchObject(
+      refusal(409, `${input.id} was credited to account ${account} already`),
+    );
+    for (const [action, booking, sentence] of bookings) {
+      const { proposal } = proposalIn(await send(ada, action, { ...booking, why: "one" }));
+      expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ status: 200 });
+      expect(await send(ada, action, { ...booking, why: "another" })).toMatchObject(refusal(409, sentence));
+    }
   });
 
   test("of a booking in an account that was closed since then is refused, and stays open", async () => {
