@@ -2,6 +2,7 @@ import type { upstreamEventsActions } from "../contract/actions/upstream-events.
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf, sendingOf, sentAt, transactionToView } from "../ledger/transaction.ts";
+import { expectedAmount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
 import { findCandidates } from "../upstream-events/candidates.ts";
 import { differencesOf, discardEvent, matchEvent } from "../upstream-events/operator-resolution.ts";
@@ -35,6 +36,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
         const { reference, status, type, amount, network, phone_number, created_at } = transactionToView(transaction);
         return {
           ...{ reference, account_id: transaction.account_id, mode: transaction.mode, status, type, amount },
+          expected_amount: nairaFromKobo(expectedAmount(context.costs, transaction)),
           ...{ network, phone_number, upstream_reference: transaction.upstream_reference ?? null, created_at },
           sending: sendingOf(transaction),
           sent_before_s: Math.round((Date.parse(receivedAt(event)) - Date.parse(sentAt(transaction))) / 1_000),

@@ -106,7 +106,17 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
     name: "Amount",
     field: "amount",
     event: amountText(event.amount),
-    of: ({ amount }) => <Money naira={amount} />,
+    of: ({ amount, expected_amount }) => (
+      <>
+        <Money naira={expected_amount} />
+        {amount !== expected_amount && (
+          <>
+            {" "}
+            (price <Money naira={amount} />)
+          </>
+        )}
+      </>
+    ),
   },
   {
     name: "Phone number",

@@ -47,6 +47,8 @@ const candidate = z.object({
   type: transactionType,
   /** NGN. */
   amount: nairaAmount,
+  /** What the upstream is expected to state of it, which is compared with the event: a price may differ from the face value. */
+  expected_amount: nairaAmount,
   network: z.nullable(z.string()),
   phone_number: z.nullable(z.string()),
   upstream_reference: z.nullable(z.string()),

@@ -85,6 +85,12 @@ test("candidates are the open orders that were sent before the event, those with
   expect(most.slice(0, 2).map(({ reference }) => reference)).toEqual([same, older]);
 });
 
+test("a candidate has what the upstream should state of it beside its price: that is compared with the event", async () => {
+  const { operator, anEvent, candidates } = await openEvents();
+  await operator.anOrder({ amount_kobo: koboFromNaira(490), face_kobo: koboFromNaira(500) });
+  expect(await candidates(await anEvent())).toMatchObject([{ amount: 490, expected_amount: 500, differences: [] }]);
+});
+
 test("an order that was sent after the event came, but before the event was stored, is no candidate", async () => {
   const { operator, context, anEvent } = await openEvents();
   const order = await operator.anOrder();
