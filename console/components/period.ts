@@ -1,4 +1,4 @@
-import { dateIn } from "../../shared/contract/time-zone.ts";
+import { dateIn, datesOf, monthAfter } from "../../shared/contract/time-zone.ts";
 
 /** Dates, both included; a missing one is no limit. */
 export type Period = { readonly from?: string | undefined; readonly to?: string | undefined };
@@ -15,24 +15,22 @@ export const periodName = ({ from, to }: Period): string =>
 /** The periods that are asked for most, by the days of the stage's time zone. */
 export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
   const today = dateIn(nowMs, timeZone);
-  const month = thisMonth(nowMs, timeZone);
-  const lastDayBefore = daysBefore(month.from, 1);
   return [
     { name: "Any time", from: "", to: "" },
     { name: "Today", from: today, to: today },
     yesterday(nowMs, timeZone),
     lastSevenDays(nowMs, timeZone),
-    month,
-    { name: "Last month", from: `${lastDayBefore.slice(0, "2026-11".length)}-01`, to: lastDayBefore },
+    thisMonth(nowMs, timeZone),
+    { name: "Last month", ...datesOf(monthAfter(monthIn(nowMs, timeZone), -1)) },
   ];
 };
 
 /** The months before the last one, the newest first. */
 export const earlierMonths = (nowMs: number, timeZone: string, count: number): readonly Preset[] => {
-  const [year = 0, month = 0] = thisMonth(nowMs, timeZone).from.split("-").map(Number);
+  const month = monthIn(nowMs, timeZone);
   return Array.from({ length: count }, (_, index) => {
-    const from = new Date(Date.UTC(year, month - 3 - index)).toISOString().slice(0, "2026-11-01".length);
-    return { name: from.slice(0, "2026-11".length), from, to: lastDayOf(from) };
+    const name = monthAfter(month, -2 - index);
+    return { name, ...datesOf(name) };
   });
 };
 
@@ -46,19 +44,16 @@ const lastSevenDays = (nowMs: number, timeZone: string): Preset => {
   return { name: "Last 7 days", from: daysBefore(today, 6), to: today };
 };
 
-export const thisMonth = (nowMs: number, timeZone: string): Preset => {
-  const from = `${dateIn(nowMs, timeZone).slice(0, "2026-11".length)}-01`;
-  return { name: "This month", from, to: lastDayOf(from) };
-};
+const monthIn = (nowMs: number, timeZone: string): string => dateIn(nowMs, timeZone).slice(0, "2026-11".length);
+
+export const thisMonth = (nowMs: number, timeZone: string): Preset => ({
+  name: "This month",
+  ...datesOf(monthIn(nowMs, timeZone)),
+});
 
 /** The preset that has these dates. */
 export const presetOf = ({ from, to }: Omit<Preset, "name">, named: readonly Preset[]): Preset | undefined =>
   named.find((preset) => preset.from === from && preset.to === to);
-
-const lastDayOf = (firstDay: string): string => {
-  const [year = 0, month = 0] = firstDay.split("-").map(Number);
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, firstDay.length);
-};
 
 const daysBefore = (date: string, days: number): string =>
   new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, date.length);

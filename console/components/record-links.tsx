@@ -1,19 +1,29 @@
 import { useAccountName } from "../api/use-account-name.ts";
 import { accountPath, PageLink } from "./page-link.tsx";
+import type { Preset } from "./period.ts";
 import styles from "./values.module.css";
 
 type AccountLinkProps = {
   readonly account: string;
   /** The last part of the page's path; absent: the overview. */
   readonly page?: string;
+  /** The dates that the page is to show. */
+  readonly period?: Pick<Preset, "from" | "to">;
 };
 
 /** The name of an account, which leads to its pages. Its id is shown when a person points at it. */
-export const AccountLink = ({ account, page }: AccountLinkProps) => (
-  <span title={account}>
-    <PageLink to={accountPath(account, ...(page === undefined ? [] : [page]))}>{useAccountName(account)}</PageLink>
-  </span>
-);
+export const AccountLink = ({ account, page, period }: AccountLinkProps) => {
+  const path = accountPath(account, ...(page === undefined ? [] : [page]));
+  return (
+    <span title={account}>
+      <PageLink
+        to={period === undefined ? path : `${path}?${new URLSearchParams({ from: period.from, to: period.to })}`}
+      >
+        {useAccountName(account)}
+      </PageLink>
+    </span>
+  );
+};
 
 /** The reference of a transaction, which leads to its page. */
 export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (

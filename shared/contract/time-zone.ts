@@ -87,6 +87,12 @@ export const dayBounds = (date: string, timeZone: string): { readonly from: stri
   to: isoTime(dayStartMs(dateAfter(date), timeZone)),
 });
 
+/** The first and the last date of a month. */
+export const datesOf = (month: string): { readonly from: string; readonly to: string } => ({
+  from: `${month}-01`,
+  to: dateAfter(`${monthAfter(month)}-01`, -1),
+});
+
 /** The first and last millisecond of a month in the zone. */
 export const monthRange = (month: string, timeZone: string): { readonly from: string; readonly to: string } => ({
   from: isoTime(dayStartMs(`${month}-01`, timeZone)),

@@ -5,7 +5,7 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import { koboText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
-import { timeIn } from "../contract/time-zone.ts";
+import { datesOf, timeIn } from "../contract/time-zone.ts";
 import { BATCHES_AT_ONCE, getItemBatches, getItems, keyBatches, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readAccountPeriods } from "../ledger/period.ts";
@@ -312,7 +312,7 @@ const lookForNewStatements: Look = async ({ ledger }) => {
             kind,
             key: `${key}#${account.account_id}`,
             text: `The statement of ${nameOf(account)} for ${month} is ready. It is final.`,
-            path: accountPath(account, "/statement"),
+            path: accountPath(account, `/statement?${new URLSearchParams(datesOf(month))}`),
           })),
       );
     },

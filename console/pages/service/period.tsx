@@ -5,6 +5,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import { datesOf } from "../../../shared/contract/time-zone.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
@@ -80,7 +81,7 @@ export const PeriodPage = () => {
           columns={[
             {
               header: "Account",
-              cell: ({ account_id }) => <AccountLink account={account_id} page="statement" />,
+              cell: ({ account_id }) => <AccountLink account={account_id} page="statement" period={datesOf(month)} />,
             },
             { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
             { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },

@@ -272,7 +272,7 @@ describe("one of each kind", () => {
     await run();
     expect(chat.posted).toEqual([
       expect.stringContaining(
-        `prod: Statement ready\n\nThe statement of ${masked} for 2026-11 is ready. It is final.\n${CONSOLE}/accounts/${account}/statement`,
+        `prod: Statement ready\n\nThe statement of ${masked} for 2026-11 is ready. It is final.\n${CONSOLE}/accounts/${account}/statement?from=2026-11-01&amp;to=2026-11-30\n`,
       ),
     ]);
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   dateIn,
+  datesOf,
   dayBounds,
   dayStartMs,
   isTimeZone,
@@ -18,6 +19,11 @@ test("a month in Lagos begins and ends an hour before that of UTC", () => {
   expect(monthRange("2026-12", "Africa/Lagos").to).toBe("2026-12-31T22:59:59.999Z");
   expect(monthRange("2028-02", "UTC")).toEqual({ from: "2028-02-01T00:00:00.000Z", to: "2028-02-29T23:59:59.999Z" });
   expect(monthRange("2026-11", "Asia/Kathmandu").from).toBe("2026-10-31T18:15:00.000Z");
+});
+
+test("a month has all its dates, also in a leap year and at the end of a year", () => {
+  expect(datesOf("2028-02")).toEqual({ from: "2028-02-01", to: "2028-02-29" });
+  expect(datesOf("2026-12")).toEqual({ from: "2026-12-01", to: "2026-12-31" });
 });
 
 test("a month in which clocks change has the offset of each of its ends", () => {
