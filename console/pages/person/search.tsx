@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { FOUND_MAX } from "../../../shared/contract/actions/search.ts";
 import { useRead } from "../../api/use-read.ts";
 import { useSearch } from "../../app/search.tsx";
 import { AccountStatus } from "../../components/account-status.tsx";
@@ -62,7 +63,10 @@ const accountColumn = {
 };
 
 const Transactions = ({ rows }: { readonly rows: Found["transactions"] }) => (
-  <Section title="Orders and checks">
+  <Section
+    title="Orders and checks"
+    {...(rows.length === FOUND_MAX && { description: `The newest ${FOUND_MAX}: there may be older ones.` })}
+  >
     <DataTable
       label="Orders and checks"
       rows={rows}

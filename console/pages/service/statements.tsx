@@ -7,9 +7,12 @@ import { PageLink } from "../../components/page-link.tsx";
 import { StatementState } from "../../components/statement-values.tsx";
 import { Time } from "../../components/time.tsx";
 
-type Compared = ActionOutput<"reconciliation statements list">["statements"][number]["compared"];
+type Statement = ActionOutput<"reconciliation statements list">["statements"][number];
 
-const matchedIn = (compared: Compared): number | undefined =>
+/** Those that count: the others were removed, read again in another way, or stored in part. */
+const wholeFilesOf = (files: Statement["files"]): number => files.filter(({ state }) => state === "whole").length;
+
+const matchedIn = (compared: Statement["compared"]): number | undefined =>
   compared?.totals.find((total) => total.class === "matched")?.count;
 
 export const StatementsPage = () => {
@@ -32,7 +35,7 @@ export const StatementsPage = () => {
           columns={[
             "day",
             "state",
-            ["files", ({ files }) => String(files.length)],
+            ["files", ({ files }) => String(wholeFilesOf(files))],
             ["matched", ({ compared }) => String(matchedIn(compared) ?? "")],
             ["compared_at", ({ compared }) => compared?.at ?? ""],
           ]}
@@ -47,7 +50,7 @@ export const StatementsPage = () => {
         columns={[
           { header: "Day", cell: ({ day }) => <PageLink to={`/statements/${day}`}>{day}</PageLink> },
           { header: "State", cell: (statement) => <StatementState of={statement} /> },
-          { header: "Files", align: "end", cell: ({ files }) => files.filter(({ state }) => state === "whole").length },
+          { header: "Files", align: "end", cell: ({ files }) => wholeFilesOf(files) },
           {
             header: "Matched",
             align: "end",

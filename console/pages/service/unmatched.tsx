@@ -71,7 +71,9 @@ export const UnmatchedPage = () => {
             rows={data.events}
             rowKey={({ event }) => event}
             emptyText={
-              state === "open" ? "No event waits for a decision." : "There is none. Choose another state to see others."
+              state === "open"
+                ? "No event waits for a decision."
+                : "None is among the latest 500 events. Choose another state to see others."
             }
             columns={[
               {

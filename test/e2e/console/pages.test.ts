@@ -19,7 +19,7 @@ import {
   statementCsvCells,
   statementCsvColumns,
 } from "../../../shared/contract/statement-csv.ts";
-import { timeIn } from "../../../shared/contract/time-zone.ts";
+import { datesOf, timeIn } from "../../../shared/contract/time-zone.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { auditEntry, auditPut, recordAudit } from "../../../shared/ledger/audit.ts";
 import { putProposal } from "../../../shared/ledger/proposal.ts";
@@ -402,6 +402,9 @@ test("a wrong file of a statement is removed with a reason, and its day then wai
   await page.getByText("Not compared yet").waitFor();
   await row(page, file).getByText("Removed", { exact: true }).waitFor();
   expect(await button(page, `Remove ${file}`).count()).toBe(0);
+  await visit(page, "/statements", "Upstream's statements");
+  await row(page, WRONG_DAY).getByRole("cell", { name: "0", exact: true }).waitFor();
+  expect(await saved(page, "Download CSV")).toContain(`\r\n${WRONG_DAY},open,0,`);
 });
 
 describe("a page that is not there", () => {
@@ -786,6 +789,8 @@ describe("a list", () => {
 
   test("of the lines of a closed month is saved, of all accounts", async () => {
     const page = await open("operator", `/periods/${month}`);
+    const { from, to } = datesOf(month);
+    await page.locator(`a[href$="/${oldAccount}/statement?from=${from}&to=${to}"]`).waitFor();
     const text = await saved(page, "Download lines");
     const [head, ...lines] = text.split("\r\n");
     expect(head).toBe(periodCsvColumns.join(","));
