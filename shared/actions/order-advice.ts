@@ -37,9 +37,26 @@ const refunded: Sentences = {
   customer: "{order} was refunded. It costs nothing. Reference {reference}.",
 };
 
+const paidAgain: Sentences = {
+  ...delivered,
+  happened: "It had failed and was refunded. It was delivered after all: an adjustment has taken its amount again.",
+  upstream:
+    "If the customer has nothing: ask for the proof of delivery of {named}. Without one, an adjustment gives it back.",
+};
+
+/** The upstream has reported the other final status since, and no person has decided which is true. */
+const contradicted = ({ happened = "" }: Sentences): Sentences => ({
+  happened: `${happened} The upstream has reported the opposite since.`,
+  unknown: "Which of the two is true.",
+  customer: "{order} is being looked into. Reference {reference}.",
+  avoid: NO_SECOND_ORDER,
+  upstream: 'Ask which of the two is true of {named}, then decide about the event: "Unmatched events".',
+});
+
 const waiting: Sentences = {
   happened: "The wallet is debited. It is not sent yet, because the upstream takes no more orders now.",
   wait: "It is sent by itself, or refunded.",
+  overdue: "That time is over: the next run refunds it, once purchases are on.",
   customer: "{order} is under way. It will arrive, or cost nothing. Reference {reference}.",
   avoid: NO_SECOND_ORDER,
   resolve: "It may be resolved as failed: it was not sent, so nothing is delivered.",
@@ -121,18 +138,36 @@ const ABOUT: readonly OrderAdvice["about"][] = [
   ...OPERATORS,
 ];
 
+/** What the order itself does not have. */
+type AdviceFacts = {
+  readonly isForOwner: boolean;
+  /** An operator has refunded it, although it was reported as successful. */
+  readonly isRefunded: boolean;
+  /** An operator has taken its amount again, although it was reported as failed. */
+  readonly isPaidAgain: boolean;
+  /** An event with the other final status waits for a decision. */
+  readonly isContradicted: boolean;
+  /** The time until which to wait is over. */
+  readonly isOverdue: boolean;
+};
+
 /** An order in plain words, for who is asked about it: what is known, how long to wait, what to say and what not to do. */
-export const adviceOn = (
-  order: Transaction,
-  { isForOwner, isRefunded, isOverdue }: Readonly<Record<"isForOwner" | "isRefunded" | "isOverdue", boolean>>,
-): readonly OrderAdvice[] => {
-  const { overdue, ...known } = isRefunded ? refundedSentences(order) : sentencesOn(order);
+export const adviceOn = (order: Transaction, facts: AdviceFacts): readonly OrderAdvice[] => {
+  const { isForOwner, isOverdue } = facts;
+  const { overdue, ...known } = sentencesFor(order, facts);
   const sentences: Sentences = isOverdue && overdue !== undefined ? { ...known, wait: overdue } : known;
   const values = valuesOf(order);
   return ABOUT.filter((about) => !isForOwner || !OPERATORS.includes(about)).flatMap((about) => {
     const text = sentences[about];
     return text === undefined ? [] : [{ about, text: text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? "") }];
   });
+};
+
+const sentencesFor = (order: Transaction, { isRefunded, isPaidAgain, isContradicted }: AdviceFacts): Sentences => {
+  if (isRefunded) return refundedSentences(order);
+  if (isPaidAgain) return paidAgain;
+  const known = sentencesOn(order);
+  return isContradicted && !isIdentityCheck(order) ? contradicted(known) : known;
 };
 
 const refundedSentences = (order: Transaction): Sentences =>

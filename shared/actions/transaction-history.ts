@@ -1,4 +1,5 @@
 import type { Account } from "../access/account-store.ts";
+import { deliveredId } from "../contract/corrections.ts";
 import { koboText } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
@@ -11,8 +12,9 @@ import {
   SERVICE,
 } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
+import { type LedgerEntry, readAdjustment } from "../ledger/ledger-entry.ts";
 import { deliveryPk } from "../ledger/schema.ts";
-import { isFinalStatus, isIdentityCheck, isQueuedOrder, type Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { duration } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
@@ -102,28 +104,53 @@ type Lookup = {
   readonly details: string | null;
 };
 
-/** The steps of a transaction, its events, webhook deliveries and audit entries, oldest first. */
+/**
+ * The steps of a transaction, its events, webhook deliveries and audit entries, oldest first; and what they say of its
+ * final status.
+ */
 export const historyOf = async (context: ActionContext, transaction: Transaction, lookup: Lookup | null) => {
   const isOwners = isForOwner(context);
-  const [listed, deliveries, audit] = await Promise.all([
+  const [listed, deliveries, audit, adjustment] = await Promise.all([
     // Hundreds of stored events may be read: too many for owners, whom they do not concern.
     isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
     readTransactionAudit(context.ledger, transaction),
+    adjustmentOf(context, transaction),
   ]);
+  const events = eventsAbout(listed, transaction);
   const steps: readonly Step[] = [
     debitStep(transaction),
     ...sentSteps(transaction),
     ...(isUpdated(transaction) ? [lastStep(transaction, isOwners)] : []),
     ...(lookup === null ? [] : [lookupStep(lookup)]),
-    ...eventsAbout(listed, transaction).map(eventStep),
+    ...events.map(eventStep),
     ...deliveries.flatMap(deliverySteps),
     ...audit.map((entry) => auditStep(entry, isOwners)),
+    ...(adjustment === undefined ? [] : [adjustmentStep(adjustment)]),
   ];
-  return steps
-    .toSorted((one, other) => (one.at < other.at ? -1 : 1))
-    .map((step) => ({ ...step, local_time: timeIn(Date.parse(step.at), context.timeZone) }));
+  return {
+    history: steps
+      .toSorted((one, other) => (one.at < other.at ? -1 : 1))
+      .map((step) => ({ ...step, local_time: timeIn(Date.parse(step.at), context.timeZone) })),
+    isRefunded: audit.some(({ action }) => action === REFUND),
+    isPaidAgain: adjustment !== undefined,
+    isContradicted: events.some(({ state, reason }) => state === "open" && reason === "contradiction"),
+  };
 };
+
+/** The adjustment that took the amount of an order again that had failed and was delivered. */
+const adjustmentOf = async ({ ledger }: ActionContext, transaction: Transaction): Promise<LedgerEntry | undefined> => {
+  const { mode, status, account_id } = transaction;
+  return mode === "live" && status === "failed" && !isIdentityCheck(transaction)
+    ? readAdjustment(ledger, account_id, deliveredId(referenceOf(transaction)))
+    : undefined;
+};
+
+const adjustmentStep = ({ created_at, entry_id, amount_kobo, why = "" }: LedgerEntry): Step => ({
+  at: created_at,
+  what: "Adjusted",
+  details: `${entry_id}, ${koboText(amount_kobo)} NGN, "${why}"`,
+});
 
 const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): Step => ({
   at: created_at,
@@ -198,8 +225,8 @@ const deliverySteps = ({ attempts, state, endpoint, repeat, webhook_id, created_
   }));
 };
 
-/** The step of an order that was successful, and that an operator refunded. */
-export const REFUNDED = "Refunded";
+/** What an operator does to an order that was successful and was not delivered. */
+const REFUND = "transactions refund";
 
 /** What people did; another action is named as it is. */
 const auditSteps: Readonly<Partial<Record<string, string>>> = {
@@ -208,7 +235,7 @@ const auditSteps: Readonly<Partial<Record<string, string>>> = {
   "events match": "Event matched",
   "transactions ask": "Question requested",
   "transactions note": "Note",
-  "transactions refund": REFUNDED,
+  [REFUND]: "Refunded",
   "transactions resolve": "Resolved",
   "transactions take": "Taken",
 };

@@ -41,7 +41,7 @@ import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { adviceOn } from "./order-advice.ts";
 import { resolvedView } from "./resolved-transaction.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
-import { historyOf, REFUNDED, unknownOutcomeText } from "./transaction-history.ts";
+import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
 import { adjust } from "./wallet.ts";
 
 export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
@@ -197,8 +197,7 @@ const isRefundable = ({ mode, status }: Transaction): boolean => mode === "live"
 
 const detailsOf = async (context: ActionContext, transaction: Transaction) => {
   const { lookup, next_question_at } = await lookupOf(context, transaction);
-  const history = await historyOf(context, transaction, lookup);
-  const isRefunded = history.some(({ what }) => what === REFUNDED);
+  const { history, ...found } = await historyOf(context, transaction, lookup);
   const nowMs = context.ledger.clock();
   const inFlight = isFinalStatus(transaction.status) ? 0 : inFlightMs(transaction, nowMs);
   const wait = (await queuedText(context, transaction)) ?? null;
@@ -211,12 +210,12 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
     sending: sendingOf(transaction),
     wait,
     unknown_outcome: unknownOutcomeText(transaction) ?? null,
-    advice: [...adviceOn(transaction, { isForOwner: isForOwner(context), isRefunded, isOverdue })],
+    advice: [...adviceOn(transaction, { ...found, isForOwner: isForOwner(context), isOverdue })],
     wait_until,
     next_question_at,
     in_flight_until: inFlight === 0 ? null : isoTime(nowMs + inFlight),
     lookup,
-    can_refund: isRefundable(transaction) && !isRefunded,
+    can_refund: isRefundable(transaction) && !found.isRefunded,
     can_ask: !isForOwner(context) && canAsk(context.probe.profile, transaction),
     history: [...history],
   };

@@ -8,6 +8,9 @@ export const reversalName = (fundingId: string): string => `reversal of ${fundin
 /** The id under which a reversed funding is credited again: one id for all operators, so it is credited once. */
 export const recreditId = (fundingId: string): string => `${fundingId}-again`;
 
+/** The id under which the amount of an order that had failed and was delivered is taken again: one id for all operators. */
+export const deliveredId = (reference: string): string => `delivered-${reference}`;
+
 const NAME = /^(refund|reversal) of (\S+)$/;
 
 /** The order or the funding that an adjustment with this name corrects. */

@@ -1,3 +1,4 @@
+import { deliveredId } from "../contract/corrections.ts";
 import { type Kobo, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger, Ledger, Writes } from "../ledger/ledger.ts";
@@ -271,7 +272,7 @@ const anotherSendingError = (transaction: Transaction): OperatorError =>
 export const correctionOf = (transaction: Transaction): string =>
   transaction.status === "success"
     ? "transactions refund gives the amount back, once"
-    : `wallet adjust takes the amount of one that was delivered, once, with --id delivered-${referenceOf(transaction)}`;
+    : `wallet adjust takes the amount of one that was delivered, once, with --id ${deliveredId(referenceOf(transaction))}`;
 
 const finalStatusError = (transaction: Transaction): OperatorError =>
   new OperatorError(

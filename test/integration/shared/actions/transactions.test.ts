@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
+import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
@@ -14,6 +15,7 @@ import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
+import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { askNow, noteAnswer } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
@@ -341,6 +343,31 @@ describe("transactions refund", () => {
     });
     await expect(twice).rejects.toThrow("has failed: it was refunded, or never debited");
     expect(await failed.balance()).toBe(1_000);
+  });
+});
+
+describe("a failed order that the upstream says was delivered", () => {
+  test("is not said to be safe to order again while the event waits, and is delivered once its amount is taken again", async () => {
+    const { accountId: account, transaction } = await anOrder();
+    const reference = referenceOf(transaction);
+    const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    await settleTransaction(operator.ledgerAt(), transaction, failed, deadlineIn(9_000));
+    const shown = () => transactionsRuns["transactions show"](context(), { reference });
+    const said = async () => (await shown()).advice.map(({ text }) => text).join(" ");
+    expect(await said()).toMatch(/You can try again/);
+
+    const late = { reference: `U-${reference}`, status: "success" } as const;
+    await recordEvent(operator.ledgerAt(), late, "contradiction", transaction.pk);
+    expect(await said()).toMatch(/The upstream has reported the opposite since\./);
+    expect(await said()).not.toMatch(/try again/i);
+
+    const why = "delivered after all, ticket 90";
+    const adjustment = { account, amount_kobo: -500_00, id: `delivered-${reference}`, why };
+    await walletRuns["wallet adjust"](context(), adjustment);
+    expect(await said()).toMatch(/an adjustment has taken its amount again\./);
+    expect((await shown()).history).toContainEqual(
+      expect.objectContaining({ what: "Adjusted", details: `delivered-${reference}, -500.00 NGN, "${why}"` }),
+    );
   });
 });
 

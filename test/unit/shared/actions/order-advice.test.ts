@@ -6,7 +6,9 @@ import { stateOf, transitions } from "../../../../shared/ledger/transaction-stat
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const order = { kind: "airtime", network: "mtn" } as const;
-const toOperator = { isForOwner: false, isRefunded: false, isOverdue: false };
+const toOperator = {
+  ...{ isForOwner: false, isRefunded: false, isPaidAgain: false, isContradicted: false, isOverdue: false },
+};
 const queued = { order, table: "ledger", number: 1 };
 
 /** What of an order is said about what, and one sentence of it. */
@@ -72,6 +74,30 @@ test("an order that an operator refunded is not said to be delivered, paid or to
   }
 });
 
+test.each(["success", "failed"] as const)(
+  "of an order that is %s, and that an event contradicts, neither delivery nor refund is promised, and nobody is to try again",
+  (status) => {
+    const advice = adviceOn(aTransaction({ status }), { ...toOperator, isContradicted: true });
+    expect(advice.map(({ about }) => about)).toEqual(["happened", "unknown", "customer", "avoid", "upstream"]);
+    expect(advice[0]?.text).toMatch(/delivered\..* The upstream has reported the opposite since\.$/);
+    expect(advice.find(({ about }) => about === "customer")?.text).toMatch(
+      / is being looked into\. Reference order-1\.$/,
+    );
+    expect(advice.some(({ text }) => /try again|costs nothing/i.test(text))).toBe(false);
+  },
+);
+
+test("an order that had failed and whose amount was taken again is said to be delivered", () => {
+  const advice = adviceOn(aTransaction({ status: "failed" }), {
+    ...toOperator,
+    isPaidAgain: true,
+    isContradicted: true,
+  });
+  expect(advice[0]?.text).toMatch(/an adjustment has taken its amount again\.$/);
+  expect(advice.some(({ text }) => /was delivered\. Dial/.test(text))).toBe(true);
+  expect(advice.some(({ text }) => /try again|costs nothing|back in the wallet/i.test(text))).toBe(false);
+});
+
 test("every state that a transition leads to is described", () => {
   const states = new Set(Object.values(transitions).map(({ to }) => to));
   expect(new Set(cases.map(([state]) => state))).toEqual(states);
@@ -96,11 +122,11 @@ test("an order that may have been delivered is never said to be safe to place ag
   expect(advice.find(({ about }) => about === "avoid")?.text).toMatch(/Do not place it again under another reference/);
 });
 
-test("after the time until which to wait, a purchase that was sent needs a person, and nothing else does", () => {
+test("after the time until which to wait, a purchase that was sent needs a person, and one that waits is not said to be sent", () => {
   const waitFor = (changes: Partial<Transaction>): string | undefined =>
     adviceOn(aTransaction(changes), { ...toOperator, isOverdue: true }).find(({ about }) => about === "wait")?.text;
   expect(waitFor({})).toMatch(/^That time is over: a person is needed/);
-  expect(waitFor({ queued })).toMatch(/sent by itself, or refunded/);
+  expect(waitFor({ queued })).toMatch(/^That time is over: the next run refunds it/);
   expect(waitFor({ type: "nin_verification" })).toMatch(/refunded by itself/);
 });
 
