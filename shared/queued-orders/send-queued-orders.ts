@@ -190,8 +190,14 @@ const end = async (run: CountedRun, order: QueuedOrder, inLane?: InLane): Promis
   if ((await countTurn(run, order, inLane)) === "not_written") run.notWritten.add(order.account_id);
 };
 
+/** The same of those that were set aside. */
 const endDueSetAside = async (run: CountedRun, orders: readonly QueuedOrder[]): Promise<void> => {
-  for (const order of orders) if (isDue(run, order) && (await mayEnd(run, order))) await end(run, order);
+  const due = orders.filter((order) => isDue(run, order));
+  const byAccount = Map.groupBy(due, ({ account_id }) => account_id).values();
+  const ended = mapInOrder(byAccount, CONCURRENT_ACCOUNTS, async (own) => {
+    for (const order of own) if (await mayEnd(run, order)) await end(run, order);
+  });
+  for await (const _ of ended);
 };
 
 const mayEnd = async ({ lastTurn, notWritten, deps: { gate } }: Run, order: QueuedOrder): Promise<boolean> =>

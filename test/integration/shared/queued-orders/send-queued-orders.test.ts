@@ -771,6 +771,24 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   });
 
+  test("is refunded beside those of other accounts: one whose refund gets no answer does not hold them back", async () => {
+    const service = await aService();
+    service.refuseOrders(2);
+    for (const accountId of [await ledger.anAccount(1_000), await ledger.anAccount(1_000)])
+      await service.buy(accountId, "one");
+    const both = Promise.withResolvers<"both">();
+    let refunds = 0;
+    const transactWrite = ledger.db.transactWrite.bind(ledger.db);
+    vi.spyOn(ledger.db, "transactWrite").mockImplementation(async (...input) => {
+      refunds += 1;
+      if (refunds === 2) both.resolve("both");
+      // Longer than a refund may take.
+      if ((await Promise.race([both.promise, sleep(5_000)])) !== "both") throw new Error("No answer");
+      return transactWrite(...input);
+    });
+    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 2, sent: 0, refunded: 2 });
+  });
+
   test("is one of its account's in a run, the oldest, and is no longer one if another run has claimed it", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(5_000);
