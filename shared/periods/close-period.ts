@@ -3,7 +3,7 @@ import { lineKind } from "../contract/actions/wallet.ts";
 import { koboText } from "../contract/money.ts";
 import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
-import { openTransactions, readTransactions } from "../ledger/find-transactions.ts";
+import { openOrders, readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -141,7 +141,7 @@ export const continueClosing = async (
   deadline: Deadline,
 ): Promise<ClosingProgress | undefined> => {
   let closing = begun;
-  let openOrders: ReadonlyMap<string, number> | undefined;
+  let openCounts: ReadonlyMap<string, number> | undefined;
   for (;;) {
     const range = { from: ALL_TIMES.from, to: month.to };
     const { keys, next } = await queryList(ledger, ACCOUNTS_LIST, range, closing.account, {
@@ -156,8 +156,8 @@ export const continueClosing = async (
           ? { phase: "close", done: 0, accounts: closing.accounts }
           : { ...closing, account: keys.at(-1), done: closing.done + keys.length };
     } else {
-      openOrders ??= await countOpenOrders(ledger, month.to);
-      const closed = await closeAccounts(ledger, month, closing, { keys, openOrders }, deadline);
+      openCounts ??= await countOpenOrders(ledger, month.to);
+      const closed = await closeAccounts(ledger, month, closing, { keys, openCounts }, deadline);
       if (closed.waitMs !== undefined) return { closing: closed.closing, waitMs: closed.waitMs };
       closing = closed.closing;
       if (next === undefined) return undefined;
@@ -168,7 +168,8 @@ export const continueClosing = async (
 
 type Page = {
   readonly keys: readonly z.infer<typeof indexKeySchema>[];
-  readonly openOrders: ReadonlyMap<string, number>;
+  /** Open orders by account. */
+  readonly openCounts: ReadonlyMap<string, number>;
 };
 
 /** `waitMs` is absent if all accounts of the page are closed. */
@@ -176,7 +177,7 @@ const closeAccounts = async (
   ledger: Ledger,
   month: MonthToClose,
   begun: Closing,
-  { keys, openOrders }: Page,
+  { keys, openCounts }: Page,
   deadline: Deadline,
 ): Promise<{ readonly closing: Closing; readonly waitMs?: number }> => {
   const accountIds = keys.map(({ pk }) => accountIdOf(pk));
@@ -197,7 +198,7 @@ const closeAccounts = async (
       // The account was not yet in the index when the others were sealed.
       if (sealed_to < month.to) await sealWallet(ledger, account_id, month.to);
       const period = { ...month, account_id, previous: before.get(account_id)?.hash ?? "" };
-      const open_orders = openOrders.get(account_id) ?? 0;
+      const open_orders = openCounts.get(account_id) ?? 0;
       // Between two calls the index may list another account before the one that was begun.
       const begunAccount = closing.begun?.account_id === account_id ? closing.begun : { account_id, fold: emptyFold };
       const unfinished = await closeAccount(ledger, { period, open_orders, was }, begunAccount, deadline);
@@ -297,7 +298,7 @@ const countOpenOrders = async (ledger: Ledger, to: string): Promise<ReadonlyMap<
   };
   const { wallets, setAside } = await queuedKeys(ledger);
   const open = [
-    ...(await openTransactions(ledger, { from: ALL_TIMES.from, to })),
+    ...(await openOrders(ledger, { from: ALL_TIMES.from, to })),
     ...(await readTransactions(ledger, setAside)),
   ];
   for (const { account_id, created_at } of open) if (created_at <= to) count(account_id, 1);
