@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
@@ -7,6 +5,7 @@ import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { localAwsEnvironment } from "../../tools/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../tools/local/secrets.ts";
+import { temporaryFolder } from "../../tools/usage/temporary-folder.ts";
 import { startServer } from "./server-process.ts";
 
 /** What all stacks share: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
@@ -18,13 +17,13 @@ export type Backends = {
   /** The environment in which SDK clients use them; `dynamodb` replaces the endpoint of DynamoDB. */
   readonly awsEnvironment: (dynamodb?: string) => Readonly<Record<string, string | undefined>>;
   readonly checksumKey: string;
-  /** The path of a temporary file, which `stop` deletes. */
+  /** The path of a temporary file. */
   readonly file: (name: string) => string;
   readonly stop: () => Promise<void>;
 };
 
 export const openBackends = async (): Promise<Backends> => {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const folder = temporaryFolder("bench-");
   const file = (name: string): string => join(folder, name);
   const dynamodb = await startDynoxide({ pidFile: file("dynoxide.pid"), logFile: file("dynoxide.log") });
   const secrets = loadSecrets(file("secrets.json"));
@@ -44,7 +43,6 @@ export const openBackends = async (): Promise<Backends> => {
     stop: async () => {
       db.destroy();
       await Promise.all([upstream.stop(), secretsManager.stop(), dynamodb.stop()]);
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 };

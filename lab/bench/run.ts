@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { withSection } from "../../tools/markdown/markdown.ts";
+import { knownNames, readArguments } from "../../tools/usage/arguments.ts";
 import { coldStart } from "./cold-start/cold-start.ts";
 import { isShort } from "./extent.ts";
 import { growth } from "./growth/growth.ts";
@@ -18,14 +19,13 @@ const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStar
 
 const lab = fileURLToPath(new URL("..", import.meta.url));
 const docs = new URL("../../docs/", import.meta.url);
-const usage = (): string =>
-  [
-    "npm run bench -- [part ...] [--json] [--short]",
-    "",
-    "Measures the named parts, or all, and writes their tables to docs/performance.md. --json also prints the results",
-    "as JSON. --short does everything once, in about a minute, and writes nothing. The parts:",
-    ...Object.entries(parts).map(([name, { description }]) => `  ${name}: ${description}`),
-  ].join("\n");
+const usage = [
+  "npm run bench -- [part ...] [--json] [--short]",
+  "",
+  "Measures the named parts, or all, and writes their tables to docs/performance.md. --json also prints the results",
+  "as JSON. --short does everything once, in about a minute, and writes nothing. The parts:",
+  ...Object.entries(parts).map(([name, { description }]) => `  ${name}: ${description}`),
+].join("\n");
 
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -46,24 +46,18 @@ const record = async ({ sections, drawings = {} }: Measured): Promise<void> => {
   for (const [name, svg] of Object.entries(drawings)) writeFileSync(new URL(name, docs), svg);
 };
 
-const args = process.argv.slice(2);
-const isJson = args.includes("--json");
-const named = args.filter((arg) => arg !== "--json" && arg !== "--short");
-const unknown = named.filter((name) => !(name in parts));
-if (unknown.length > 0) {
-  report(`There is no part or option ${unknown.join(", ")}.\n\n${usage()}`);
-  process.exitCode = 1;
-} else {
-  installPeers();
-  const results: Record<string, unknown> = {};
-  for (const [name, part] of Object.entries(parts)) {
-    if (named.length > 0 && !named.includes(name)) continue;
-    report(`\n${name}: ${part.description}`);
-    const measured = await part.measure((line) => report(`  ${line}`));
-    await record(measured);
-    results[name] = measured.results;
-  }
-  if (!isShort)
-    report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
-  if (isJson) console.log(JSON.stringify(results, undefined, 2));
+const args = readArguments(usage, (given) =>
+  knownNames("part or option", given, [...Object.keys(parts), "--json", "--short"]),
+);
+const named = Object.entries(parts).filter(([name]) => args.includes(name));
+installPeers();
+const results: Record<string, unknown> = {};
+for (const [name, part] of named.length > 0 ? named : Object.entries(parts)) {
+  report(`\n${name}: ${part.description}`);
+  const measured = await part.measure((line) => report(`  ${line}`));
+  await record(measured);
+  results[name] = measured.results;
 }
+if (!isShort)
+  report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
+if (args.includes("--json")) console.log(JSON.stringify(results, undefined, 2));

@@ -13,6 +13,7 @@ import {
   remedyTable,
   settings,
 } from "../../tools/scale/tables.ts";
+import { onlyOption, readArguments } from "../../tools/usage/arguments.ts";
 
 const HOUR_LOAD = { purchasesPerS: 2_000, seconds: 3_600 };
 
@@ -20,11 +21,8 @@ const HOUR_LOAD = { purchasesPerS: 2_000, seconds: 3_600 };
  * `npm run scale`: prints which limit is reached at which load, as tables or with --json as data. With --hour it carries
  * an hour's load through simulated partitions, in some minutes, and writes their table to docs/scale.md.
  */
-const [option, ...others] = process.argv.slice(2);
-if (others.length > 0 || (option !== undefined && option !== "--json" && option !== "--hour")) {
-  process.stderr.write("The options are --json and --hour: npm run scale -- --json.\n");
-  process.exitCode = 1;
-} else if (option === "--hour") {
+const option = readArguments("npm run scale -- [--json | --hour]", (args) => onlyOption(args, "--json", "--hour"));
+if (option === "--hour") {
   const { purchasesPerS, seconds } = HOUR_LOAD;
   const table = loadTable(await simulate(purchasesPerS, seconds), seconds);
   console.log(table);

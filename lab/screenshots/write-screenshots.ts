@@ -8,12 +8,16 @@ import { startChromium } from "../../test/builders/chromium.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
 import { sampleDates } from "../../tools/local/sample-books.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
+import { knownNames, readArguments } from "../../tools/usage/arguments.ts";
+import { temporaryFolder } from "../../tools/usage/temporary-folder.ts";
 import { withPalette } from "./png.ts";
 import { OPEN_PHONE, type Seeded, seed } from "./seed.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
 /** The pages to take pictures of, by their names in page-list.ts; all without a name. */
-const named = process.argv.slice(2);
+const named: readonly string[] = readArguments("npm run screenshots -- [PAGE ...]", (args) =>
+  knownNames("page", args, Object.keys(pageList)),
+);
 const SETTLE_MS = 1_200;
 /** Time in which webhooks are sent, and the ledger's stream is read. */
 const BACKGROUND_MS = 6_000;
@@ -126,7 +130,7 @@ const takePictures = async (
 builtConsole();
 if (named.length === 0) rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-const service = await startService({ sampleBooks: true });
+const service = await startService({ sampleBooks: true, dataDir: temporaryFolder("screenshots-") });
 const browser = await startChromium();
 try {
   const operator = await signIn(browser, service.details.console.url, "operator");

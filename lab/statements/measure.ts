@@ -1,5 +1,4 @@
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createWriteStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -31,13 +30,21 @@ import { markdownTable } from "../../tools/markdown/markdown.ts";
 import { documentedColumns } from "../../tools/statement-import/columns.ts";
 import { directImporter } from "../../tools/statement-import/direct-importer.ts";
 import { importStatement } from "../../tools/statement-import/import-statement.ts";
+import { readArguments, wholeNumber } from "../../tools/usage/arguments.ts";
+import { temporaryFolder } from "../../tools/usage/temporary-folder.ts";
 import { importTables } from "../bench/growth/imported-tables.ts";
+
+/** Each has a phone number of its own. */
+const ORDERS_MAX = 10_000_000;
 
 /**
  * `npm run statements -- ORDERS`: an account with that many orders of one day, by default a million. Measures its
  * statement from balance points on that are ever further back, and the import of the upstream's statement of the day.
  */
-const orders = Number(process.argv[2] ?? 1_000_000);
+const orders = readArguments("npm run statements -- [ORDERS]", ([count = "1000000", ...others]) => {
+  if (others.length > 0) throw new Error("Give one number of orders.");
+  return wholeNumber("ORDERS", count, 1, ORDERS_MAX);
+});
 const sizes = [1_000, 100_000].filter((size) => size < orders);
 
 const DAY = "2026-11-21";
@@ -195,54 +202,50 @@ const writeStatement = async (path: string): Promise<void> => {
   await pipeline(Readable.from(rows()), createWriteStream(path));
 };
 
-const folder = mkdtempSync(join(tmpdir(), "statements-"));
+const folder = temporaryFolder("statements-");
 const key = async (): Promise<string> => "k".repeat(32);
+const empty = await startDynoxide({ pidFile: join(folder, "empty.pid"), logFile: join(folder, "empty.log") });
+await createTables(empty.endpoint);
+console.info(`Importing a ledger with ${orders} orders`);
+const tables = await importTables(empty.endpoint, ledgerItems(), folder);
+await empty.stop();
+setEnvironment(localAwsEnvironment({ dynamodb: tables.endpoint, sqs: "", secretsManager: "" }));
+const db = documentClient();
+const { ledger: table, audit: auditTable } = localTableNames;
+const ledger: AuditedLedger = { db, table, auditTable, clock: systemClock };
+const measured = measuredBeside(tables.pid);
+const rows: string[][] = [];
+const report = (work: string, cells: readonly string[]): void => {
+  console.info([work, ...cells].join(", "));
+  rows.push([work, ...cells]);
+};
 try {
-  const empty = await startDynoxide({ pidFile: join(folder, "empty.pid"), logFile: join(folder, "empty.log") });
-  await createTables(empty.endpoint);
-  console.info(`Importing a ledger with ${orders} orders`);
-  const tables = await importTables(empty.endpoint, ledgerItems(), folder);
-  await empty.stop();
-  setEnvironment(localAwsEnvironment({ dynamodb: tables.endpoint, sqs: "", secretsManager: "" }));
-  const db = documentClient();
-  const { ledger: table, audit: auditTable } = localTableNames;
-  const ledger: AuditedLedger = { db, table, auditTable, clock: systemClock };
-  const measured = measuredBeside(tables.pid);
-  const rows: string[][] = [];
-  const report = (work: string, cells: readonly string[]): void => {
-    console.info([work, ...cells].join(", "));
-    rows.push([work, ...cells]);
-  };
-  try {
-    const statement = join(folder, "statement.csv");
-    await writeStatement(statement);
-    const importer = directImporter({
-      actor: () => ({ by: "lab" }),
-      capacity: "operator",
-      ledger,
-      costs: FACE_VALUES,
-      queueMinutes: 15,
-      keyedHashes: loadKeyedHashes({ value: key, refetch: key }),
-    });
-    for (const size of sizes) {
-      const begins = await closeBefore(ledger, orders - size);
-      const { result: lines, cells } = await measured(() => readLines(ledger, begins));
-      const bare = await measured(() => readItems(ledger, begins));
-      report(`statement of ${lines.toLocaleString("en-GB")} lines`, cells);
-      report(`query of ${bare.result.toLocaleString("en-GB")} of them, and nothing else`, bare.cells);
-    }
-    const whole = await measured(() => readLines(ledger, isoTime(fromMs - 1)));
-    report(`statement of ${whole.result.toLocaleString("en-GB")} lines`, whole.cells);
-    const imported = await measured(() =>
-      importStatement(importer, { path: statement, day: DAY, map: documentedColumns }),
-    );
-    const { open_cases, totals } = imported.result;
-    if (open_cases > 0 || totals[0]?.count !== orders) throw new Error(`Not all matched: ${JSON.stringify(totals)}`);
-    report(`import of ${orders.toLocaleString("en-GB")} rows`, imported.cells);
-    console.info(markdownTable([["work", "time", "CPU time", "of the emulator", "memory, at most"], ...rows]));
-  } finally {
-    await tables.stop();
+  const statement = join(folder, "statement.csv");
+  await writeStatement(statement);
+  const importer = directImporter({
+    actor: () => ({ by: "lab" }),
+    capacity: "operator",
+    ledger,
+    costs: FACE_VALUES,
+    queueMinutes: 15,
+    keyedHashes: loadKeyedHashes({ value: key, refetch: key }),
+  });
+  for (const size of sizes) {
+    const begins = await closeBefore(ledger, orders - size);
+    const { result: lines, cells } = await measured(() => readLines(ledger, begins));
+    const bare = await measured(() => readItems(ledger, begins));
+    report(`statement of ${lines.toLocaleString("en-GB")} lines`, cells);
+    report(`query of ${bare.result.toLocaleString("en-GB")} of them, and nothing else`, bare.cells);
   }
+  const whole = await measured(() => readLines(ledger, isoTime(fromMs - 1)));
+  report(`statement of ${whole.result.toLocaleString("en-GB")} lines`, whole.cells);
+  const imported = await measured(() =>
+    importStatement(importer, { path: statement, day: DAY, map: documentedColumns }),
+  );
+  const { open_cases, totals } = imported.result;
+  if (open_cases > 0 || totals[0]?.count !== orders) throw new Error(`Not all matched: ${JSON.stringify(totals)}`);
+  report(`import of ${orders.toLocaleString("en-GB")} rows`, imported.cells);
+  console.info(markdownTable([["work", "time", "CPU time", "of the emulator", "memory, at most"], ...rows]));
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  await tables.stop();
 }

@@ -1,9 +1,8 @@
 import { randomInt } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { readArguments, wholeNumber } from "../usage/arguments.ts";
+import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { startKillableService } from "./killable-service.ts";
 import { type RunOptions, runClient } from "./run.ts";
 import { resultOf } from "./scorecard.ts";
@@ -17,42 +16,31 @@ const ORDERS_MAX = 10_000;
 const PROCESSES_MAX = 40;
 const PROGRESS_MS = 10_000;
 
-const readOptions = (): RunOptions & { readonly json: boolean } => {
-  try {
-    const { values } = parseArgs({
-      options: {
-        client: { type: "string" },
-        orders: { type: "string", default: "500" },
-        seed: { type: "string", default: String(randomInt(SEEDS)) },
-        processes: { type: "string", default: "8" },
-        json: { type: "boolean", default: false },
-      },
-    });
-    const { client, json } = values;
-    if (client === undefined) throw new Error("Name the command that starts the client.");
-    return {
-      client,
-      json,
-      orders: wholeNumber("--orders", values.orders, 1, ORDERS_MAX),
-      seed: wholeNumber("--seed", values.seed, 0, Number.MAX_SAFE_INTEGER),
-      processes: wholeNumber("--processes", values.processes, 1, PROCESSES_MAX),
-    };
-  } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
-  }
-};
-
-const wholeNumber = (name: string, text: string, min: number, max: number): number => {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new Error(`${name} must be a whole number from ${min} to ${max}.`);
+const readOptions = (args: readonly string[]): RunOptions & { readonly json: boolean } => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      client: { type: "string" },
+      orders: { type: "string", default: "500" },
+      seed: { type: "string", default: String(randomInt(SEEDS)) },
+      processes: { type: "string", default: "8" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const { client, json } = values;
+  if (!client) throw new Error("Name the command that starts the client.");
+  return {
+    client,
+    json,
+    orders: wholeNumber("--orders", values.orders, 1, ORDERS_MAX),
+    seed: wholeNumber("--seed", values.seed, 0, Number.MAX_SAFE_INTEGER),
+    processes: wholeNumber("--processes", values.processes, 1, PROCESSES_MAX),
+  };
 };
 
 const main = async (): Promise<number> => {
-  const { json, ...options } = readOptions();
-  const folder = mkdtempSync(join(tmpdir(), "conformance-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => process.exit(130));
+  const { json, ...options } = readArguments(USAGE, readOptions);
+  const folder = temporaryFolder("conformance-");
   console.error(`Places ${options.orders} orders with seed ${options.seed}. Starting the service ...`);
   const service = await startKillableService(folder);
   let printedAtMs = performance.now();

@@ -1,3 +1,5 @@
+import { onlyOption, readArguments } from "../usage/arguments.ts";
+import { usage } from "../usage/usage.ts";
 import { doorCosts, requestCosts, restCosts } from "./costs.ts";
 import { prices } from "./prices.ts";
 import { recoveryCosts } from "./recovery.ts";
@@ -12,11 +14,8 @@ import {
 } from "./tables.ts";
 
 /** `npm run costs`: prints what the service costs on AWS, as tables or with --json as data. */
-const [option, ...others] = process.argv.slice(2);
-if (others.length > 0 || (option !== undefined && option !== "--json")) {
-  process.stderr.write("The only option is --json: npm run costs -- --json.\n");
-  process.exitCode = 1;
-} else if (option === "--json") {
+const option = readArguments(usage.costs, (args) => onlyOption(args, "--json"));
+if (option === "--json") {
   console.log(
     JSON.stringify(
       { requests: requestCosts(), doors: doorCosts(), atRest: restCosts(), recovery: recoveryCosts(), assumed, prices },

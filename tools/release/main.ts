@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { buildClient, packClient } from "../client/build.ts";
 import { buildPackage, packPackage } from "../package/build.ts";
+import { onlyOption, readArguments } from "../usage/arguments.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { isReleased, releasedVersions, releaseNotes, unreleasedText, withRelease } from "./changelog.ts";
 import { compareSurfaces } from "./compare.ts";
@@ -37,9 +37,9 @@ import { unreadable, writeGolden } from "./stored-items.ts";
  * has into .local/release/files. With `--dry-run` what is missing is listed, and fails nothing. With `--prepare` it writes what
  * a release needs in the tree, to be committed. It neither tags nor publishes.
  */
-const { values: options } = parseArgs({
-  options: { "dry-run": { type: "boolean", default: false }, prepare: { type: "boolean", default: false } },
-});
+const option = readArguments("npm run release -- [--dry-run | --prepare]", (args) =>
+  onlyOption(args, "--dry-run", "--prepare"),
+);
 const git = (...args: readonly string[]): string =>
   execFileSync("git", args, { cwd: projectRoot, encoding: "utf8" }).trim();
 const changelogs = ["CHANGELOG.md", "client/CHANGELOG.md"] as const;
@@ -117,9 +117,9 @@ const buildFiles = async (folder: string): Promise<readonly Subject[]> => {
   return subjects;
 };
 
-if (options.prepare) prepare();
+if (option === "--prepare") prepare();
 const found = Object.entries(checks());
-console.log(`Release ${version}${options["dry-run"] ? ", a dry run" : ""}\n`);
+console.log(`Release ${version}${option === "--dry-run" ? ", a dry run" : ""}\n`);
 for (const [name, problems] of found) {
   console.log(`${problems.length === 0 ? "ok     " : "missing"} ${name}`);
   for (const problem of problems) console.log(problem.replaceAll(/^/gm, "          "));
@@ -131,8 +131,8 @@ console.log(
     : `\nSince ${last?.version}: ${compared.added.length} parts of the public surface added, ${compared.breaking.length} broken.`,
 );
 const isReady = found.every(([, problems]) => problems.length === 0);
-if (options.prepare) console.log(`\nCommit ${Object.keys(records).join(", ")} and ${changelogs.join(", ")}.`);
-else if (isReady || options["dry-run"]) {
+if (option === "--prepare") console.log(`\nCommit ${Object.keys(records).join(", ")} and ${changelogs.join(", ")}.`);
+else if (isReady || option === "--dry-run") {
   const folder = join(projectRoot, ".local/release/files");
   await buildFiles(folder);
   console.log(`\nBuilt in ${folder}:`);

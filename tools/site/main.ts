@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { onlyOption, readArguments } from "../usage/arguments.ts";
 import { brokenLinks } from "./broken-links.ts";
 import { pageFiles } from "./page-list.ts";
 import { sitePathOf } from "./site-markdown.ts";
@@ -14,13 +14,13 @@ const SHORT_PAGES = 4;
  * `npm run site`: builds the documentation into .local/site/dist, and fails if a link of it is broken. With `--short` it
  * builds some pages, whose links to the others lead nowhere.
  */
-const { values: options } = parseArgs({ options: { short: { type: "boolean", default: false } } });
+const isShort = readArguments("npm run site -- [--short]", (args) => onlyOption(args, "--short")) !== undefined;
 const folder = join(projectRoot, ".local/site");
 const all = pageFiles();
-const pages = options.short ? all.slice(0, SHORT_PAGES) : all;
+const pages = isShort ? all.slice(0, SHORT_PAGES) : all;
 writeSources(folder, pages);
 const isLeftOut = (path: string): boolean =>
-  options.short && all.some((file) => sitePathOf(file).replace(/\.md$/, ".html") === path);
+  isShort && all.some((file) => sitePathOf(file).replace(/\.md$/, ".html") === path);
 const built = spawnSync(
   process.execPath,
   [join(projectRoot, "site/node_modules/vitepress/bin/vitepress.js"), "build"],

@@ -11,7 +11,7 @@ const readOptions = (): { readonly stage: string; readonly output: string } => {
   try {
     const { values } = parseArgs({ options: { stage: { type: "string" }, output: { type: "string" } } });
     const { stage, output } = values;
-    if (stage !== undefined && output !== undefined) return { stage, output };
+    if (stage !== undefined && output) return { stage, output };
   } catch (error) {
     throw usageError("templates", error);
   }

@@ -1,11 +1,10 @@
 import { functionNames } from "../../infra/functions.ts";
+import { knownNames, readArguments } from "../usage/arguments.ts";
 import { traced } from "./traced.ts";
 
-const [given, ...line] = process.argv.slice(2);
-const name = functionNames.find((known) => known === given);
-if (name === undefined || line.length === 0) {
-  process.stderr.write(`Usage: npm run trace -- FUNCTION 'LOG LINE'. The functions are ${functionNames.join(", ")}.\n`);
-  process.exitCode = 1;
-} else {
-  process.stdout.write(`${await traced(name, line.join(" "))}\n`);
-}
+const { name, line } = readArguments("npm run trace -- FUNCTION 'LOG LINE'", ([given = "", ...words]) => {
+  const [named] = knownNames("function", [given], functionNames);
+  if (named === undefined || words.length === 0) throw new Error("Give the log line, between quotes.");
+  return { name: named, line: words.join(" ") };
+});
+console.log(await traced(name, line));

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
@@ -14,6 +12,7 @@ import { readStatement } from "../../../test/builders/statement.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../tools/local/tables.ts";
+import { temporaryFolder } from "../../../tools/usage/temporary-folder.ts";
 import { createClient } from "../../load/client.ts";
 import { openColdGateway } from "../cold-gateway.ts";
 import { sizes, times } from "../extent.ts";
@@ -44,24 +43,19 @@ export type TransactionResults = {
 
 /** Measures accounts with a year of transactions. */
 export const measureTransactions = async (report: Report): Promise<readonly TransactionResults[]> => {
-  const folder = mkdtempSync(join(tmpdir(), "growth-"));
+  const { tables, accounts } = await prepareTables(temporaryFolder("growth-"), report);
+  const db = emulatorClientAt(tables.endpoint);
+  const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
   try {
-    const { tables, accounts } = await prepareTables(folder, report);
-    const db = emulatorClientAt(tables.endpoint);
-    const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
-    try {
-      const pagesMs = await measurePages(tables.endpoint, accounts);
-      const results: TransactionResults[] = [];
-      for (const [position, account] of accounts.entries()) {
-        results.push({ ...(await measureBooks(ledger, account)), pageMs: pagesMs[position] ?? Number.NaN });
-      }
-      return results;
-    } finally {
-      db.destroy();
-      await tables.stop();
+    const pagesMs = await measurePages(tables.endpoint, accounts);
+    const results: TransactionResults[] = [];
+    for (const [position, account] of accounts.entries()) {
+      results.push({ ...(await measureBooks(ledger, account)), pageMs: pagesMs[position] ?? Number.NaN });
     }
+    return results;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    db.destroy();
+    await tables.stop();
   }
 };
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -18,6 +17,7 @@ import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import { createTables } from "../../../tools/local/tables.ts";
 import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
+import { temporaryFolder } from "../../../tools/usage/temporary-folder.ts";
 import { runtimeOptions } from "../bundle.ts";
 import { isShort, times } from "../extent.ts";
 import type { Part, Report } from "../part.ts";
@@ -77,7 +77,7 @@ type Connections = {
 };
 
 const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => {
-  const folder = mkdtempSync(join(tmpdir(), "memory-"));
+  const folder = temporaryFolder("memory-");
   const file = (name: string): string => join(folder, name);
   const secrets = loadSecrets(file("secrets.json"));
   const [dynamodb, secretsManager, sqs] = await Promise.all([
@@ -134,7 +134,6 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
     endpoint.stop();
     db.destroy();
     await Promise.all([dynamodb.stop(), secretsManager.stop(), sqs.stop()]);
-    rmSync(folder, { recursive: true, force: true });
   }
 };
 
