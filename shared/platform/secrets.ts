@@ -12,6 +12,8 @@ const RETRY_AFTER_MS = 5_000;
 /** A function reads up to three secrets one after the other: it does not wait for each until its client gives up. */
 const FETCH_MS_MAX = 1_000;
 
+type Stage = "AWSCURRENT" | "AWSPREVIOUS";
+
 /** A secret, cached in memory. */
 export type Secret = {
   /** The value; undefined if it is not set. Throws if Secrets Manager fails and nothing is cached. */
@@ -25,7 +27,7 @@ export const secret = (
   client: SecretsClient,
   secretId: string,
   clock: Clock = systemClock,
-  stage: "AWSCURRENT" | "AWSPREVIOUS" = "AWSCURRENT",
+  stage: Stage = "AWSCURRENT",
 ): Secret => {
   let cached:
     | { readonly value: string | undefined; readonly requestedAtMs: number; readonly untilMs: number }
@@ -75,14 +77,27 @@ export const secret = (
   return { value, refetch };
 };
 
-const read = async (
-  client: SecretsClient,
-  secretId: string,
-  stage: "AWSCURRENT" | "AWSPREVIOUS",
-): Promise<string | undefined> => {
+/**
+ * A previous version counts only if it is not newer than the current one. Who may set a secret can also put a value that is only
+ * the previous one: it was never current, and Secrets Manager sends no event about it. Sources: AWS Secrets Manager,
+ * "PutSecretValue", VersionStages; "Secret Label Updated event".
+ */
+const read = async (client: SecretsClient, secretId: string, stage: Stage): Promise<string | undefined> => {
+  if (stage === "AWSCURRENT") return (await readVersion(client, secretId, stage))?.value;
+  const [previous, current] = await Promise.all([
+    readVersion(client, secretId, "AWSPREVIOUS"),
+    readVersion(client, secretId, "AWSCURRENT"),
+  ]);
+  const wasCurrent = previous !== undefined && current !== undefined && previous.createdMs <= current.createdMs;
+  return wasCurrent ? previous.value : undefined;
+};
+
+type Version = { readonly value: string | undefined; readonly createdMs: number };
+
+const readVersion = async (client: SecretsClient, secretId: string, stage: Stage): Promise<Version | undefined> => {
   try {
-    const { SecretString } = await client.getSecretValue({ SecretId: secretId, VersionStage: stage });
-    return SecretString?.trim() || undefined;
+    const { SecretString, CreatedDate } = await client.getSecretValue({ SecretId: secretId, VersionStage: stage });
+    return { value: SecretString?.trim() || undefined, createdMs: CreatedDate?.getTime() ?? Number.NaN };
   } catch (error) {
     // AWS reports this error for a secret that was created without a value.
     if (error instanceof Error && error.name === "ResourceNotFoundException") return undefined;

@@ -18,7 +18,10 @@ export type Service<Output> = {
 };
 
 type Metadata = { readonly $metadata?: object };
-export type SecretOutput = Metadata & { readonly SecretString?: string | undefined };
+export type SecretOutput = Metadata & {
+  readonly SecretString?: string | undefined;
+  readonly CreatedDate?: Date | undefined;
+};
 export type SentOutput = Metadata & {
   readonly MessageId?: string | undefined;
   readonly Failed?: BatchResultErrorEntry[] | undefined;
@@ -37,7 +40,11 @@ export const dynamoDb: Service<DocumentOutput> = {
 export const secretsManager: Service<SecretOutput> = {
   ...{ id: "secretsmanager", variable: "SECRETS_MANAGER", headers: json("1.1"), target: "secretsmanager" },
   write: asIs,
-  read: asIs,
+  // In seconds.
+  read: ({ SecretString, CreatedDate }: { SecretString?: string; CreatedDate?: number }) => ({
+    SecretString,
+    CreatedDate: CreatedDate === undefined ? undefined : new Date(CreatedDate * 1_000),
+  }),
 };
 
 /** As the SDK, it checks that SQS has the texts of messages. */

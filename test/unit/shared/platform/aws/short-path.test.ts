@@ -39,8 +39,11 @@ describe("without loading the SDK", () => {
   });
 
   test("a secret and its absence are read", async () => {
-    json(200, { SecretString: "value" });
-    expect((await secretsClient().getSecretValue({ SecretId: "key" })).SecretString).toBe("value");
+    json(200, { SecretString: "value", CreatedDate: 1_764_331_200.5 });
+    expect(await secretsClient().getSecretValue({ SecretId: "key" })).toEqual({
+      SecretString: "value",
+      CreatedDate: new Date("2025-11-28T12:00:00.500Z"),
+    });
     json(400, { __type: "ResourceNotFoundException" });
     await expect(secretsClient().getSecretValue({ SecretId: "key" })).rejects.toThrow(
       expect.objectContaining({ name: "ResourceNotFoundException" }),
