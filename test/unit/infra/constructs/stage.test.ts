@@ -3,9 +3,11 @@ import { Token } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 import * as z from "#zod";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
+import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { aConsole } from "../../../builders/console.ts";
@@ -14,6 +16,7 @@ import {
   changedSettings,
   type Resource,
   readTemplate,
+  stackTemplates,
   synthesisWarnings,
   templatesOf,
 } from "../../../builders/templates.ts";
@@ -32,6 +35,17 @@ test.each(Object.entries(stageVariants))(
   (_, [stage, changes]) => {
     // A finding throws.
     expect(synthesisWarnings(stage, changes)).toEqual([]);
+  },
+);
+
+// Source: AWS CloudFormation, quotas: 51,200 bytes of a template in a request. The CDK puts a larger one into the bucket of the
+// bootstrap, where it takes a file of that name that is there as its own: a session of the pipeline can put one there.
+test.each(Object.entries(stageVariants))(
+  "CloudFormation gets the administrator's template from the administrator's own request in this variant of a stage: %s",
+  (_, [stage, changes]) => {
+    const template = stackTemplates(stage, changes).get(stackName(stage, "Administrator"));
+    // As the CDK writes it, without the paths of constructs.
+    expect(stringify(template, { schema: "yaml-1.1", lineWidth: 0 }).length).toBeLessThan(48_000);
   },
 );
 
@@ -72,6 +86,7 @@ describe("the stacks of a stage that sells, with copies in another region", () =
       return [assumeRoleArn, cloudFormationExecutionRoleArn];
     };
     expect(roleOf(administrator.stackName)).toEqual([undefined, undefined]);
+    expect(assembly.getStackByName(administrator.stackName).stackTemplateAssetObjectUrl).toBeUndefined();
     for (const stack of Object.values(others)) {
       if (stack) expect(roleOf(stack.stackName)).toEqual([expect.any(String), expect.any(String)]);
     }
