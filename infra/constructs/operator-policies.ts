@@ -43,9 +43,11 @@ export class OperatorPolicies extends Construct {
 
   constructor(scope: Construct, id: string, { stage, data, service }: OperatorPoliciesProps) {
     super(scope, id);
-    const { alarms, api, hasRestApi } = service;
+    const { alarms, api, hasRestApi, outcomes } = service;
     const queues = service.node.findAll().filter((construct) => construct instanceof Queue);
     const deadLetters = queues.filter((queue) => queue instanceof DeadLetters);
+    // With the token in an order's item, which `reading` allows, one message ends and refunds the order without an entry.
+    const settling: readonly Queue[] = [outcomes.queue, outcomes.deadLetters];
     const arnsOf = (some: readonly Queue[]): string[] => some.map(({ queueArn }) => queueArn);
     const { access, ledger, audit, cache } = data.tables;
     const secretArn = (name: (typeof secretNames)[number]): string => data.secretArns[secretTable[name].variable];
@@ -106,7 +108,10 @@ export class OperatorPolicies extends Construct {
       // AWS authorises both without a resource.
       allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
     ];
-    const acting = (isDirect: boolean): PolicyStatement[] => [
+    const acting = (
+      isDirect: boolean,
+      used = isDirect ? queues : queues.filter((queue) => !settling.includes(queue)),
+    ): PolicyStatement[] => [
       ...(isDirect
         ? [
             allow(["dynamodb:UpdateItem"], [ledger.tableArn]),
@@ -125,10 +130,10 @@ export class OperatorPolicies extends Construct {
       allow(["secretsmanager:PutSecretValue"], [...changeable, ...(isDirect ? versioned : [])].map(secretArn)),
       ...(isDirect ? [allow(["secretsmanager:GetSecretValue"], [...usedHere, ...fixed].map(secretArn))] : []),
       // AWS moves dead letters with the permissions of the person who asks for it.
-      allow(["sqs:SendMessage"], arnsOf(queues.filter((queue) => !deadLetters.includes(queue)))),
+      allow(["sqs:SendMessage"], arnsOf(used.filter((queue) => !(queue instanceof DeadLetters)))),
       allow(
         ["sqs:DeleteMessage", "sqs:PurgeQueue", "sqs:ReceiveMessage", "sqs:StartMessageMoveTask"],
-        arnsOf(deadLetters),
+        arnsOf(used.filter((queue) => queue instanceof DeadLetters)),
       ),
     ];
 

@@ -18,7 +18,7 @@ import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, type EgressSubnets, ExistingNetwork, importedSubnets } from "./egress-network.ts";
 import { callersValues, consoleValues, dataValues, queueValues, settingsValues } from "./function-environment.ts";
-import { DeadLetters } from "./queue-consumer.ts";
+import { DeadLetters, type QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
 import { ServiceFunctions } from "./service-functions.ts";
@@ -40,6 +40,8 @@ export interface ServiceProps extends StackProps {
 export class Service extends Stack {
   readonly alarms: Alarms;
   readonly api: Api;
+  /** Orders end by its messages. */
+  readonly outcomes: QueueConsumer;
   /** Callers have a door of their own, which is a REST API. */
   readonly hasRestApi: boolean;
   /** Base URL for callers, `/v1` included. */
@@ -117,6 +119,7 @@ export class Service extends Stack {
     addOutputs(this, { values, api, callers, apiUrl, domainTarget, dashboard, alarms });
     this.alarms = alarms;
     this.api = api;
+    this.outcomes = queues.outcomes;
     this.hasRestApi = callers !== undefined;
   }
 }

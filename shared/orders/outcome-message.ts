@@ -6,8 +6,8 @@ import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
 
 /**
  * A settlement for one transaction, sent by the service itself. `mode` and `write_token` make sure that it
- * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so a person
- * who can only write to the queue cannot forge one.
+ * is applied to that transaction only. The token is random and leaves the ledger only in these messages and in logs, so who can
+ * only write to the queue cannot forge one. Who can read orders besides can: no policy of people has both but the direct one.
  */
 const settlementMessage = z.object({
   kind: z.literal("settlement"),

@@ -53,6 +53,7 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ["subjects", "Answer people who ask what is kept of them, and erase it", addSubjectCommands],
   ["events", "Resolve upstream events that could not be applied automatically"],
   ["deliveries", "Inspect and resend webhook deliveries"],
+  ["dead-letters", "See the messages that were given up, and send them again"],
   ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
   ["upstream", "Find out what the upstream accepts"],
   ["reconciliation", "Compare the upstream's statements with our books", addReconciliationCommands],

@@ -2,8 +2,9 @@ import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
 
-/** `outcomes`: outcomes of orders. `delivery`: webhooks to send. */
-const redrivable = z.enum(["outcomes", "delivery"]);
+const redrivable = z
+  .enum(["outcomes", "delivery"], "Must be outcomes or delivery")
+  .register(z.globalRegistry, { description: "outcomes, of orders; or delivery, of webhooks" });
 
 /** How many messages one `redrive` moves. */
 export const REDRIVE_MAX = 50;
@@ -39,7 +40,10 @@ export const deadLettersActions = {
       ),
     }),
     summary: "Show the messages that were given up, without their contents",
-    command: "none",
+    command: {
+      table: { rows: "queues", columns: ["queue", "number", "oldest_s: oldest, in seconds"] },
+      note: "With --json: up to ten messages of each queue, and what they are about.",
+    },
   },
   "dead-letters redrive": {
     scope: "service",
@@ -54,6 +58,6 @@ export const deadLettersActions = {
       may_have_more: z.boolean(),
     }),
     summary: `Move up to ${REDRIVE_MAX} messages that were given up back to their queue`,
-    command: "none",
+    command: { takes: { queue: "<queue>" }, example: 'outcomes --why "the cause is mended, ticket 98"' },
   },
 } as const satisfies ActionTable;

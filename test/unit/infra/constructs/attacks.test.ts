@@ -235,7 +235,6 @@ const OTHER_ROLES = ["finance", "support", "auditor", "reader"] as const satisfi
 const OPERATING = [
   "read all items: dynamodb:Scan",
   "change or delete a secret: secretsmanager:PutSecretValue",
-  "empty, redirect or delete a queue: sqs:PurgeQueue",
 ] as const satisfies readonly Possible[];
 const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
   "prod-airtime-operator-read": [...READING, "read an API key's item: dynamodb:GetItem"],
@@ -250,6 +249,7 @@ const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
   "prod-airtime-operator-direct": [
     "read an API key's item: dynamodb:BatchGetItem",
     ...OPERATING,
+    "empty, redirect or delete a queue: sqs:PurgeQueue",
     "hide a wrong balance",
     "put an audit entry, over another one too",
     ...KEY_CHANGES,
@@ -285,6 +285,22 @@ test("only the direct policy has secrets, and none has the upstream's keys and t
       ["ChecksumKey", "ReferenceKey", "UpstreamHmac", "UpstreamTestKey", "WebhookKey", "WebhookToken"],
     ],
     ...OTHER_ROLES.map((role) => [rolePolicy("prod", role), []]),
+  ]);
+});
+
+// Who reads an order has its token, with which a message of the outcomes queue ends and refunds it, without an entry or a page.
+test("only the direct policy sends outcomes, and takes or deletes those that were given up", () => {
+  const ofQueues = [...managed].map(([name, statements]) => {
+    const [sent, taken] = [queueSends, queueReads].map((requests) => [...allowedOf(statements, requests)].toSorted());
+    return [name, sent, taken];
+  });
+  const others = ["DeliveryDeadLetters", "LedgerDeadLetters", "SchedulesDeadLetters"];
+  expect(ofQueues).toEqual([
+    ["prod-airtime-operator-read", [], []],
+    ["prod-airtime-operator-act", ["DeliveryQueue"], others],
+    ["prod-airtime-operator-direct-read", [], []],
+    ["prod-airtime-operator-direct", ["DeliveryQueue", "OutcomesQueue"], [...others, "OutcomesDeadLetters"].toSorted()],
+    ...OTHER_ROLES.map((role) => [rolePolicy("prod", role), [], []]),
   ]);
 });
 
@@ -434,10 +450,14 @@ describe("with the pipeline", () => {
     ["silence the alarm on direct writes", "cloudwatch:DisableAlarmActions", ofWrites("cloudwatch", "alarm:")],
     ["stop the trail of direct access", "cloudtrail:StopLogging", ofWrites("cloudtrail", "trail/")],
     ["delete the record of direct access", "logs:DeleteLogStream", ofWrites("logs", "log-group:")],
-  ])("a deployment is denied to %s, whatever else CloudFormation may do", (_, action, resource) => {
-    const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
-    expect(evaluate(statementsOf([EVERYTHING, ...denials]), { action, resource, context })).toBe("denied");
-  });
+  ])(
+    "a deployment is denied to %s, whatever else CloudFormation may do, and so is a function that it makes",
+    (_, action, resource) => {
+      const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
+      expect(evaluate(statementsOf([EVERYTHING, ...denials]), { action, resource, context })).toBe("denied");
+      expect(isWithinBoundary({ action, resource, context })).toBe(false);
+    },
+  );
 
   test("a deployment may still make the stage's roles and rules", () => {
     const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
