@@ -29,7 +29,8 @@ export const backupVaultName = (stage: string): string => `${stage}-airtime-back
 /** The vault of a stage's copies in its recovery region. Both regions know it by name: no reference crosses regions. */
 export const copyVaultName = (stage: string): string => `${stage}-airtime-copies`;
 
-export type StackPart = "Data" | "Network" | "Service" | "Recovery" | "Administrator";
+export const stackParts = ["Data", "Network", "Service", "Recovery", "Administrator"] as const;
+export type StackPart = (typeof stackParts)[number];
 /** `prod` and `Service` make the stack `Prod-Service`. */
 export const stackName = (stage: string, part: StackPart): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-${part}`;

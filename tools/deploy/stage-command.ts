@@ -1,3 +1,4 @@
+import { stackName, stackParts } from "../../infra/outputs.ts";
 import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-settings.ts";
@@ -45,6 +46,13 @@ export const runStageCommand = async (
   const rest = options.filter((option) => option !== ADMINISTRATOR);
   const isAdministrator = rest.length < options.length;
   if (isAdministrator && name !== "deploy") throw new SettingsError(`${ADMINISTRATOR} is an option of deploy only.`);
+  // The CDK would take the name, and delete all the same.
+  const named = rest.find((option) => stackParts.some((part) => stackName(stage, part) === option));
+  if (name === "destroy" && named !== undefined) {
+    throw new SettingsError(
+      `destroy deletes all stacks of a stage, not ${named} alone. Delete one with the AWS CLI: aws cloudformation delete-stack --stack-name ${named}`,
+    );
+  }
   const settings = settingsOf(stage, known ?? (await readStages()));
   if (command.needsAws) await signIn({ stage, ...settings }, { profile, ...(askCode && { askCode }) });
   const stageCdk: StageCdk = (...selection) => cdk([...selection, "--context", `stage=${stage}`, ...rest]);

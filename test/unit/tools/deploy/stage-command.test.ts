@@ -78,6 +78,10 @@ test.each([
   [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in stages.ts. Known: sandbox, prod.'],
   [["publish"], 'There is no command "publish". The commands are synth, diff, deploy, destroy.'],
   [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
+  [
+    ["destroy", "--stage", "prod", "Prod-Service"],
+    "destroy deletes all stacks of a stage, not Prod-Service alone. Delete one with the AWS CLI: aws cloudformation delete-stack --stack-name Prod-Service",
+  ],
   [["diff"], "Name the stage: npm run diff -- --stage NAME."],
   [["deploy", "--stage", "prod", "--profile"], "--profile needs the name of a profile in ~/.aws/config."],
   [["deploy", "--stage"], "--stage needs the name of a stage in stages.ts."],
