@@ -60,7 +60,7 @@ test("npm start serves, npm run admin operates it, and Ctrl-C ends it", async ()
     ],
   });
   service.signal("SIGINT");
-  await service.exitCode;
+  expect(await service.exitCode).toBe(0);
   expect(service.output()).toContain("Stopping");
 });
 
