@@ -17,6 +17,10 @@ const text = (value: unknown): string | undefined => {
   return trimmed === "" ? undefined : trimmed;
 };
 
+/** A number of a person or phone has 11 digits, and a JSON number no leading zero. */
+const digits: Reader = (value) =>
+  typeof value === "number" && /^\d{10}$/.test(String(value)) ? `0${value}` : text(value);
+
 const gender: Reader = (value) => {
   const initial = text(value)?.charAt(0).toUpperCase();
   return initial === "M" || initial === "F" ? initial : undefined;
@@ -42,8 +46,8 @@ const recordField = (read: Reader, ...aliases: readonly string[]): Field => ({ r
 
 /** Our fields, and the names that upstreams use for them: lower-case, without separators. */
 const recordFields = {
-  nin: recordField(text, "nin", "ninnumber", "nationalidentitynumber"),
-  bvn: recordField(text, "bvn", "bvnnumber", "bankverificationnumber"),
+  nin: recordField(digits, "nin", "ninnumber", "nationalidentitynumber"),
+  bvn: recordField(digits, "bvn", "bvnnumber", "bankverificationnumber"),
   first_name: recordField(text, "firstname", "givenname", "fname"),
   last_name: recordField(text, "lastname", "surname", "familyname", "lname"),
   middle_name: recordField(text, "middlename", "othername", "othernames", "mname"),
@@ -51,7 +55,7 @@ const recordFields = {
   date_of_birth: recordField(date, "dateofbirth", "birthdate", "dob"),
   photo: recordField(photo, "photo", "image", "base64image", "picture", "photograph"),
   phone_number: recordField(
-    text,
+    digits,
     "phonenumber",
     "phone",
     "telephoneno",

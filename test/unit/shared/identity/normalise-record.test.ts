@@ -224,14 +224,24 @@ describe("other values", () => {
     expect(advancedBvn({ watch_listed: sent })).toMatchObject({ watch_listed: expected });
   });
 
+  test("a NIN, BVN or phone number that was sent as a JSON number gets back the leading zero that such a number cannot have", () => {
+    expect(advanced({ nin: 1_234_567_890, phone_number: 8_031_234_567 })).toMatchObject({
+      nin: "01234567890",
+      phone_number: "08031234567",
+    });
+    expect(advanced({ phone_number: 2_348_031_234_567 })).toMatchObject({ phone_number: "2348031234567" });
+    expect(advanced({ phone_number: "8031234567" })).toMatchObject({ phone_number: "8031234567" });
+    expect(advancedBvn({ bvn: 1_234_567_890 })).toMatchObject({ bvn: "01234567890" });
+  });
+
   test("text is trimmed; empty text, lists and objects count as absent; a number is written out", () => {
-    const record = { last_name: "  Obi ", middle_name: "   ", email: ["a"], title: {}, phone_number: 8_031_234_567 };
+    const record = { last_name: "  Obi ", middle_name: "   ", email: ["a"], title: {}, marital_status: 1 };
     expect(advanced(record)).toMatchObject({
       last_name: "Obi",
       middle_name: "",
       email: null,
       title: null,
-      phone_number: "8031234567",
+      marital_status: "1",
     });
   });
 
