@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { wellFormed, wholeText } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
+import { phoneNumberOf } from "./phone-spelling.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
 /** The only event about a transaction. Source: docs/interface.md 15.3. */
@@ -22,10 +23,26 @@ export const upstreamReferenceSchema = z.union([
   z.pipe(z.int().check(z.positive()), z.transform(String)),
 ]);
 
-/** What else the upstream reports of an order: what cannot be read counts as absent. */
+const sentPhone = z.union([
+  z.string().check(z.minLength(1), z.maxLength(20)),
+  z.pipe(z.int().check(z.positive()), z.transform(String)),
+]);
+
+/**
+ * What else the upstream reports of an order: what cannot be read counts as absent. Orders are found by their phone
+ * number, which they have in 11 digits.
+ */
 export const reportedFields = lazyObject(() => ({
   type: z.catch(z.optional(z.string().check(z.maxLength(40), wellFormed, z.trim(), z.toLowerCase())), undefined),
-  phone: z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(20))), undefined),
+  phone: z.catch(
+    z.optional(
+      z.pipe(
+        sentPhone,
+        z.transform((sent) => phoneNumberOf(sent) ?? sent),
+      ),
+    ),
+    undefined,
+  ),
 }));
 
 export const upstreamEventReceipt = lazyObject(() => ({ outcome: z.enum(["accepted", "ignored"]) }));

@@ -1,5 +1,4 @@
 import type { LookupFinding } from "../contract/actions/transactions.ts";
-import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
 import { BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
@@ -196,7 +195,7 @@ const comparison = (
   our_reference: isBound(order, asked, { reference, ourReference, status }),
   type: type === undefined ? undefined : type === order.type,
   amount: amountKobo === undefined ? undefined : isExpectedAmount(costs, order, amountKobo),
-  phone_number: phoneNumber === undefined ? undefined : phoneNumberOf(phoneNumber) === order.phone_number,
+  phone_number: phoneNumber === undefined ? undefined : phoneNumber === order.phone_number,
 });
 
 /**

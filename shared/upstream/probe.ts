@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "#zod";
 import { koboFromNaira } from "../contract/money.ts";
-import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { balanceRequest, readBalance } from "./balance.ts";
 import { classify, classifyCheck, DUPLICATE_REFERENCE, sentFields } from "./classify.ts";
@@ -124,7 +123,7 @@ const fitsOf = (lookup: LookupProfile, { outcome }: CaseAnswer, reference: strin
   status: order.status !== undefined || outcome.kind !== "delivered",
   amount: order.amountKobo !== undefined,
   type: order.type === "data",
-  phone_number: phoneNumberOf(order.phoneNumber ?? "") === PHONE_NUMBER,
+  phone_number: order.phoneNumber === PHONE_NUMBER,
 });
 
 /** An upstream that ignores the parameter answers with another order. */

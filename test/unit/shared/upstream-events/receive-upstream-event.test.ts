@@ -199,7 +199,16 @@ describe("an event of the upstream", () => {
     expect((await receive({ event, data })).queued).toMatchObject([{ message: { kind: "event" } }]);
   });
 
-  test.each([undefined, null, "", 8_031_234_567, "x".repeat(21)])(
+  test.each(["+2348031234567", "234 803 123 4567", " 8031234567", 8_031_234_567, 2_348_031_234_567])(
+    "an event whose phone number is written as %j is queued with the key of the number in 11 digits",
+    async (phoneNumber) => {
+      const { queued } = await update({ phone_number: phoneNumber });
+      const { phoneKey } = await keyedHashes();
+      expect(queued[0]?.message).toMatchObject({ phone: { key: phoneKey("08031234567"), masked: "0803****567" } });
+    },
+  );
+
+  test.each([undefined, null, "", -8_031_234_567, 0.5, "x".repeat(21)])(
     "an event whose phone number is %j is queued without one",
     async (phoneNumber) => {
       const { queued } = await update({ phone_number: phoneNumber });
