@@ -65,6 +65,15 @@ test("an order made exactly 30 minutes before the event is matched, and a second
   expect(await apply(await anEvent({ phoneNumber }))).toMatchObject({ outcome: "no_candidate" });
 });
 
+test("an order of the sandbox is matched with no event, and hides no live one", async () => {
+  const phoneNumber = aPhoneNumber();
+  const sandbox = await anOpenOrder(ledger, { phone_number: phoneNumber, mode: "test", open: undefined });
+  expect(await apply(await anEvent({ phoneNumber }))).toMatchObject({ outcome: "no_candidate" });
+  const live = await anOpenOrder(ledger, { phone_number: phoneNumber });
+  expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("matched"));
+  expect([(await sandbox.stored())?.status, (await live.stored())?.status]).toEqual(["processing", "success"]);
+});
+
 test("an event that fits two orders settles neither and is escalated", async () => {
   const phoneNumber = aPhoneNumber();
   const orders = [
