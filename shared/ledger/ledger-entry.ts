@@ -58,7 +58,8 @@ const recordEntryAt = async (
     created_at: bookedAt,
   };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
-  const walletWrite = entry.amount_kobo < 0 ? walletAdjustment : walletCredit;
+  const isDebit = entry.amount_kobo < 0;
+  const walletWrite = isDebit ? walletAdjustment : walletCredit;
   try {
     await transactWithRetry(ledger, [
       { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
@@ -76,7 +77,7 @@ const recordEntryAt = async (
     if (isSealedAt(wallet, bookedAt)) {
       return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
     }
-    if (hasConditionFailed(error, WALLET_POSITION) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
+    if (hasConditionFailed(error, WALLET_POSITION) && isDebit) return { kind: "insufficient_balance" };
     throw error;
   }
 };

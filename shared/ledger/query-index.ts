@@ -89,8 +89,8 @@ const queryIndex = async <Item, Key extends object>(
     KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
     ExpressionAttributeNames: { ...names, "#partition": partition, "#sort": sort },
     ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
-    ...(limits.oldest !== undefined && { Limit: limits.oldest }),
-    ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
+    ...(limits.newest !== undefined && { ScanIndexForward: false }),
+    Limit: limits.newest ?? limits.oldest,
     ...(start && { ExclusiveStartKey: { ...keySchema.parse(start), [partition]: list } }),
   });
   return {

@@ -105,7 +105,7 @@ const sendOnce = async (
     await db.transactWrite({ ClientRequestToken, TransactItems }, { ...(abortSignal && { abortSignal }) });
     return { kind: "written" };
   } catch (error) {
-    // A decision of this service, and no answer of AWS.
+    // A proposal is decided already (proposal.ts): no answer of AWS.
     if (error instanceof OperatorError) throw error;
     const failure = classifyWriteError(error);
     const attempts = [...earlierAttempts(error).map(classifyWriteError), failure];

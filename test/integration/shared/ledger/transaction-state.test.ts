@@ -110,10 +110,8 @@ test.each(["processing", "success", "failed"] as const)("a settlement as %s has 
     [false, ["sent", "claimed"]],
     [true, ["queued", "set_aside"]],
   ] as const) {
-    expect(settlingTransition(status, waits)).toMatchObject({
-      from,
-      ...(status !== "processing" && { to: status }),
-    });
+    const change = settlingTransition(status, waits);
+    expect([change.from, change.to]).toEqual([from, status === "processing" ? undefined : status]);
   }
 });
 

@@ -2,8 +2,9 @@ import { ConditionalCheckFailedException, TransactionCanceledException } from "@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
 import { entriesPk, keyUsagePk } from "../../../../shared/ledger/schema.ts";
-import { classifyWriteError } from "../../../../shared/ledger/transact.ts";
+import { classifyWriteError, transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
+import { emulatorClientAt } from "../../../builders/emulator-client.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -100,4 +101,9 @@ describe("classifyWriteError", () => {
   ])("%s leaves the write indeterminate", (_name, error) => {
     expect(classifyWriteError(error)).toEqual({ kind: "indeterminate", error });
   });
+});
+
+test("an operator's write that got no answer is an error, and not taken for a refused one", async () => {
+  const db = emulatorClientAt("http://127.0.0.1:1");
+  await expect(transactUnlessRefused({ db }, [])).rejects.toThrow("ECONNREFUSED");
 });
