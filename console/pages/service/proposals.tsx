@@ -1,8 +1,9 @@
 import { NativeSelect } from "@mantine/core";
 import * as z from "#zod";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { type ActionOutput, actionNames } from "../../../shared/contract/actions/actions.ts";
 import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
@@ -135,9 +136,17 @@ const approvalPreview = ({ amount, balance_before, balance_after, consequence }:
   button: amount === null ? "Approve" : `Approve ${moneyText(Math.abs(amount))}`,
 });
 
+/** Those whose role may do what is proposed may reject it, and its author may. */
+const useMayReject = ({ action, proposed_by }: Proposal): boolean => {
+  const { by, may } = usePerson();
+  const name = actionNames.find((each) => each === action);
+  return proposed_by === by || (name !== undefined && may(name));
+};
+
 const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
   const { proposal, state, consequence, refusal } = shown;
   const isOpen = state === "open";
+  const mayReject = useMayReject(shown);
   return (
     <Row>
       <KeptWhileOpen isShown={isOpen && refusal === null}>
@@ -155,7 +164,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           It is carried out in your name, with the name of the person who proposed it beside it. This cannot be undone.
         </ChangeDialog>
       </KeptWhileOpen>
-      <KeptWhileOpen isShown={isOpen}>
+      <KeptWhileOpen isShown={isOpen && mayReject}>
         <ChangeDialog
           action="proposals reject"
           button="Reject"

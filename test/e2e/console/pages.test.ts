@@ -917,6 +917,10 @@ test("a correction that is proposed after another one has a name of its own, so 
     await submit(page, `Propose to debit NGN ${naira}.00`);
     await dialog.waitFor({ state: "detached" });
   }
+  const finance = await open("finance", "/proposals");
+  const foreign = row(finance, `correction of ${accountId}`);
+  await foreign.getByText("Your role may not do what is proposed").first().waitFor();
+  expect(await foreign.getByRole("button").count()).toBe(0);
   await visit(page, "/proposals", "Proposals");
   for (const naira of ["100.00", "25.00"]) {
     const proposed = row(page, `correction of ${accountId}`).filter({ hasText: `${naira} NGN` });
