@@ -8,7 +8,7 @@ import type { Role } from "../contract/roles.ts";
 import { datesOf, timeIn } from "../contract/time-zone.ts";
 import { BATCHES_AT_ONCE, getItemBatches, getItems, keyBatches, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { listServicePeriods, readAccountPeriods } from "../ledger/period.ts";
+import { listServicePeriods, readAccountPeriods, type ServicePeriod } from "../ledger/period.ts";
 import { ALL_TIMES, accountIdsOf, openKeys } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { isStuck, referenceOf, STUCK_MS, transactionSchema } from "../ledger/transaction.ts";
@@ -289,32 +289,38 @@ const lookForStuckOrders: Look = async (deps) => {
   };
 };
 
-/** The statements of the month that was closed last. Of all accounts it is one finding. */
+/** Months that were closed one after the other, as where a company begins late, are each news. */
+const NEW_MONTHS_MAX = 12;
+
+/** The statements of the months that were closed last. Of all accounts each month is one finding. */
 const lookForNewStatements: Look = async ({ ledger }) => {
-  const [last] = await listServicePeriods(ledger, 1);
-  if (last === undefined || ledger.clock() - Date.parse(last.closed_at) > NEW_STATEMENT_MS) {
-    return { ofAll: [], ofAccounts: async () => new Map() };
-  }
-  const { month } = last;
   const kind = "statement.ready";
-  const key = `${kind}#${month}`;
-  const text = `${month} is closed: the statements of ${last.accounts} ${last.accounts === 1 ? "account is" : "accounts are"} ready and final.`;
+  const keyOf = (month: string): string => `${kind}#${month}`;
+  const isNew = ({ closed_at }: ServicePeriod): boolean => ledger.clock() - Date.parse(closed_at) <= NEW_STATEMENT_MS;
+  const closed = (await listServicePeriods(ledger, NEW_MONTHS_MAX)).filter(isNew).toReversed();
   return {
-    ofAll: [{ kind, key, text, path: `/periods/${month}` }],
+    ofAll: closed.map(({ month, accounts }) => ({
+      kind,
+      key: keyOf(month),
+      text: `${month} is closed: the statements of ${accounts} ${accounts === 1 ? "account is" : "accounts are"} ready and final.`,
+      path: `/periods/${month}`,
+    })),
     ofAccounts: async (accounts) => {
       const ids = accounts.map(({ account_id }) => account_id);
-      const periods = new Set((await readAccountPeriods(ledger, month, ids)).map(({ account_id }) => account_id));
-      return byAccountOf(
-        accounts
-          .filter(({ account_id }) => periods.has(account_id))
-          .map((account) => ({
+      const found: (Finding & { readonly account_id: string })[] = [];
+      for (const { month } of closed) {
+        const periods = new Set((await readAccountPeriods(ledger, month, ids)).map(({ account_id }) => account_id));
+        for (const account of accounts.filter(({ account_id }) => periods.has(account_id))) {
+          found.push({
             account_id: account.account_id,
             kind,
-            key: `${key}#${account.account_id}`,
+            key: `${keyOf(month)}#${account.account_id}`,
             text: `The statement of ${nameOf(account)} for ${month} is ready. It is final.`,
             path: accountPath(account, `/statement?${new URLSearchParams(datesOf(month))}`),
-          })),
-      );
+          });
+        }
+      }
+      return byAccountOf(found);
     },
   };
 };

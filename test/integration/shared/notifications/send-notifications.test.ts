@@ -765,6 +765,15 @@ test(`the month ${CLOSED_MONTH} that was closed long ago is no news`, async () =
   expect(await run(4 * DAY_MS)).toMatchObject({ sent: 0 });
 });
 
+test("months that are closed one after the other are each news", async () => {
+  await aPerson("ada", { roles: ["finance"] }).choose({ slack: ["statement.ready"], slack_url: chat.url });
+  await anOldAccount(ledger, "2026-09");
+  for (const month of ["2026-09", "2026-10"]) await closeMonth(operators(), month, pass);
+  ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
+  await run();
+  expect(chat.posted).toEqual([expect.stringMatching(/2026-09 is closed: [\s\S]*2026-10 is closed: /)]);
+});
+
 describe("more than a run has time for", () => {
   /** How long each read of up to a hundred items takes. */
   const readsTake = (ms: number): void => {
