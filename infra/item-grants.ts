@@ -57,6 +57,12 @@ export const onlyKeys = (patterns: readonly string[]): Condition => ({
   Null: { "dynamodb:LeadingKeys": "false" },
 });
 
+/** All items but those with these keys; not a request without a key either. */
+export const otherKeys = (patterns: readonly string[]): Condition => ({
+  "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": patterns },
+  Null: { "dynamodb:LeadingKeys": "false" },
+});
+
 /**
  * Only these attributes, of the items with these keys if there are any: a request names them in its update, its condition and
  * its key. The answer may have all attributes. Source: AWS, "Using IAM policy conditions for fine-grained access control":

@@ -8,8 +8,9 @@ import { Construct } from "constructs";
 import * as z from "#zod";
 import { type Role as PersonRole, roles } from "../../shared/contract/roles.ts";
 import { auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
+import { cacheKeyPattern } from "../../shared/platform/cache-keys.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
-import { onlyKeys } from "../item-grants.ts";
+import { onlyKeys, otherKeys } from "../item-grants.ts";
 import {
   operatorActPolicy,
   operatorDirectPolicy,
@@ -85,7 +86,8 @@ export class OperatorPolicies extends Construct {
       // Each table in one statement: a policy has few characters.
       allow(["dynamodb:GetItem", ...(isDirect ? ["dynamodb:BatchGetItem"] : []), ...described], [access.tableArn]),
       allow(["dynamodb:BatchGetItem", "dynamodb:GetItem", ...described], [ledger.tableArn]),
-      allow(["dynamodb:BatchGetItem", "dynamodb:GetItem"], [cache.tableArn]),
+      // Who may set the key that seals results of identity checks could read them.
+      allow(["dynamodb:BatchGetItem", "dynamodb:GetItem"], [cache.tableArn], otherKeys([cacheKeyPattern("replay")])),
       // `audit verify` finds the logs by the table itself.
       allow(["dynamodb:GetResourcePolicy", "dynamodb:Query", "dynamodb:Scan", ...described], [audit.tableArn]),
       ...(data.auditCopy

@@ -30,6 +30,14 @@ const itemCondition = z.union([
     }),
     z.transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
   ),
+  // Which kind is left out is evaluated with the attacks.
+  z.pipe(
+    z.strictObject({
+      "ForAllValues:StringNotLike": z.strictObject({ "dynamodb:LeadingKeys": oneOrMore }),
+      Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
+    }),
+    z.transform(() => []),
+  ),
   // Whether the attributes are those of the calls is evaluated with the calls (subjects.test.ts).
   z.pipe(
     z.strictObject({
@@ -64,7 +72,8 @@ export const grantsIn = (policy: Resource): readonly Grant[] =>
       if (Action.every((action) => action.startsWith("ec2:"))) return [];
       throw new Error(`${policy.id} denies ${Action}`);
     }
-    const kinds = Condition === undefined ? [""] : itemCondition.parse(Condition).map((kind) => `/${kind}`);
+    const limited = Condition === undefined ? [] : itemCondition.parse(Condition);
+    const kinds = limited.length === 0 ? [""] : limited.map((kind) => `/${kind}`);
     return Action.flatMap((action) =>
       Resource.flatMap((resource) => kinds.map((kind): Grant => `${action} on ${resourceName(resource)}${kind}`)),
     );

@@ -81,10 +81,9 @@ const SHOWING = [
   "read a payment",
   "read a proposal",
 ] as const satisfies readonly Attack[];
-/** The operators' policies read items by key, without a limit on their kinds. */
+/** The operators' policies read items of the ledger by key, without a limit on their kinds. */
 const READING = [
   ...SHOWING.filter((attack) => attack !== "read an API key's item"),
-  "read the result of an identity check",
   "read prices",
   "read a statement of the upstream",
 ] as const satisfies readonly Attack[];
