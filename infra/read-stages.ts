@@ -23,8 +23,11 @@ export type ThrowAwayStage = z.input<typeof throwAwayStage>;
 /** Every stage that commands know. Throws a SettingsError if the file is missing, cannot be read, or exports no stages. */
 export const readStages = async (folder: string = process.cwd()): Promise<Stages> => ({
   ...throwAwayStages(process.env[THROW_AWAY_STAGE]),
-  ...(await stagesIn(join(folder, STAGES_FILE))),
+  ...(await committedStages(folder)),
 });
+
+/** The stages of the file alone: a terminal in which `THROW_AWAY_STAGE` is still set may run another acceptance. */
+export const committedStages = (folder: string = process.cwd()): Promise<Stages> => stagesIn(join(folder, STAGES_FILE));
 
 const stagesModule = z.object({ stages: z.custom<Stages>((value) => typeof value === "object" && value !== null) });
 

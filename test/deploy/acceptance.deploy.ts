@@ -5,9 +5,12 @@ import { CreateSecretCommand, ListSecretsCommand, SecretsManagerClient } from "@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { commonSchedules } from "../../infra/schedules.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { simulatorStackName } from "../../tools/acceptance/simulator/stack.ts";
+import { cleanUp } from "../../tools/acceptance/steps/clean-up.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
+import { acceptanceStage } from "../builders/acceptance-stage.ts";
 import { startTokenIssuer } from "../builders/token-issuer.ts";
 import { createToolkit } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
@@ -27,8 +30,9 @@ const cloudFormation = new CloudFormationClient({});
 const dynamoDb = new DynamoDBClient({});
 const secretsManager = new SecretsManagerClient({});
 
-const acceptance = (...args: readonly string[]) =>
-  emulator.run(projectRoot, "npm", "run", "--silent", "acceptance", "--", ...args);
+const npm = ["npm", "run", "--silent", "acceptance", "--"] as const;
+const acceptance = (...args: readonly string[]) => emulator.run(projectRoot, ...npm, ...args);
+const THROW_AWAY_STAGE_IS_SET = `THROW_AWAY_STAGE=${JSON.stringify({ stage: "try", region: REGION, upstreamBaseUrl: "https://upstream.example.com/v1" })}`;
 
 const stackNames = async () => {
   const { StackSummaries = [] } = await cloudFormation.send(new ListStacksCommand({}));
@@ -48,29 +52,37 @@ const contents = async () => {
 
 test.each([
   [[], "Name a stage that does not exist yet, and a region"],
+  [["--stage", "try", "--region", ""], "Name a stage that does not exist yet, and a region"],
   [["--stage", "try", "--region", REGION, "--keep"], "Unknown option '--keep'"],
   [["--stage", "try", "--region", REGION], `is not bootstrapped. Run npx cdk bootstrap aws://${ACCOUNT}/${REGION}`],
 ])("acceptance with the options %j is refused with one sentence, and exit code 2", async (options, sentence) => {
-  const { code, stdout, stderr } = await acceptance(...options);
+  // As docs/acceptance.md sets it for the operator's commands.
+  const { code, stdout, stderr } = await emulator.run(projectRoot, "env", THROW_AWAY_STAGE_IS_SET, ...npm, ...options);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(sentence);
 });
 
 describe("in a bootstrapped account with resources of others", () => {
-  const others = { stacks: ["CDKToolkit-airtime", "Other-Service"], tables: ["Try-Data-Other"], secrets: ["other"] };
+  const others = {
+    stacks: ["CDKToolkit-airtime", "Other-Service"],
+    tables: ["Try-Data-Other", "Try-Data-Restored-2026"],
+    secrets: ["other"],
+  };
 
   beforeAll(async () => {
     await createToolkit();
     const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: "AWS::SNS::Topic" } } });
     await cloudFormation.send(new CreateStackCommand({ StackName: "Other-Service", TemplateBody }));
-    await dynamoDb.send(
-      new CreateTableCommand({
-        TableName: "Try-Data-Other",
-        AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-        KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-        BillingMode: "PAY_PER_REQUEST",
-      }),
-    );
+    for (const TableName of others.tables) {
+      await dynamoDb.send(
+        new CreateTableCommand({
+          TableName,
+          AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+          KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+          BillingMode: "PAY_PER_REQUEST",
+        }),
+      );
+    }
     await secretsManager.send(new CreateSecretCommand({ Name: "other", SecretString: "kept" }));
   });
 
@@ -144,6 +156,7 @@ describe("in a bootstrapped account with resources of others", () => {
     const { code, stderr } = await acceptance("--stage", "other", "--region", REGION, "--clean-up");
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Other-Service") });
     expect(await contents()).toEqual(before);
+    expect(await cleanUp("none", () => Promise.resolve())).toEqual({ found: "there is nothing of stage none" });
   });
 });
 
@@ -158,20 +171,8 @@ describe("errors, lag and conflicts in CloudWatch", () => {
   const read = (stage: string) => {
     const [startedAt, { signal }] = [new Date(Date.now() - 600_000), new AbortController()];
     const context = { stage, region: REGION, startedAt, signal, wait: () => Promise.resolve() };
-    const outputs = {
-      ApiUrl: `https://${stage}.example.com/v1`,
-      AlarmTopic: "arn:",
-      TicketTopic: "arn:",
-      AccessTable: "-",
-      LedgerTable: stage,
-      ChecksumKeySecretId: "-",
-    };
-    return readLagAndConflicts(context, {
-      outputs,
-      baseUrl: outputs.ApiUrl,
-      run: () => Promise.reject(new Error("no command is run")),
-      admin: () => Promise.reject(new Error("no command is run")),
-    });
+    const outputs = { ApiUrl: `https://${stage}.example.com/v1`, LedgerTable: stage };
+    return readLagAndConflicts(context, acceptanceStage({ outputs }));
   };
 
   test("counts are summed, ages are the highest, and what has no metric is 0", async () => {
@@ -180,6 +181,8 @@ describe("errors, lag and conflicts in CloudWatch", () => {
     await put("AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "fast-airtime-delivery"], 9);
     await put("AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "fast-airtime-delivery"], 4);
     for (const count of [3, 4]) await put("AWS/DynamoDB", "TransactionConflict", ["TableName", "fast"], count);
+    for (const name of commonSchedules)
+      await put("AWS/Lambda", "Invocations", ["FunctionName", `fast-airtime-${name}`], 1);
     expect(await read("fast")).toEqual({
       found:
         "stream 1200 ms behind and messages 9 s old at most; ledger: 7 transaction conflicts, 0 failed conditions, 0 write throttles; functions: 0 errors, 2 throttles",
@@ -190,6 +193,7 @@ describe("errors, lag and conflicts in CloudWatch", () => {
     ["AWS/Lambda", "Errors", ["FunctionName", "a-airtime-purchase"], 1, "functions crashed or timed out: purchase"],
     ["AWS/Lambda", "IteratorAge", ["FunctionName", "b-airtime-enqueue-webhooks"], 61_000, "stream was 61000 ms behind"],
     ["AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "c-airtime-outcomes"], 61, "a message waited for 61 s"],
+    ["AWS/Lambda", "Invocations", ["FunctionName", "d-airtime-refresh-catalog"], 9, "no schedule has run requeue-del"],
   ] as const)("%s %s of %j with the value %i fails the step", async (namespace, name, dimension, value, sentence) => {
     await put(namespace, name, dimension, value);
     await expect(read(dimension[1].split("-")[0] ?? "")).rejects.toThrow(sentence);

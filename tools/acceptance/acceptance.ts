@@ -1,6 +1,7 @@
 import type { Context, Simulator, Stage, Wait } from "./context.ts";
 import { emulatorEndpoint, emulatorSkips } from "./emulator.ts";
-import { AcceptanceError, type Outcome, skipped } from "./outcome.ts";
+import { type Outcome, skipped } from "./outcome.ts";
+import { createSteps, type StepResult } from "./run-steps.ts";
 import { raiseAlarms } from "./steps/alarms.ts";
 import type { Place } from "./steps/check-place.ts";
 import { cleanUp } from "./steps/clean-up.ts";
@@ -17,16 +18,6 @@ import { rotateSecrets } from "./steps/rotation.ts";
 import { type SetUp, setUp } from "./steps/set-up.ts";
 import { settleByEvents } from "./steps/upstream-events.ts";
 
-/** The result of one step, as `--json` prints it. */
-export type StepResult = {
-  readonly step: string;
-  readonly state: "ok" | "failed" | "skipped" | "interrupted";
-  readonly found: string;
-  readonly duration_s: number;
-};
-
-type Report = (result: StepResult) => void;
-
 /** Each purchase is an invocation, and so is its order at the simulator; the other functions run beside them. */
 const concurrencyFor = (purchases: number): number => 2 * purchases + 30;
 
@@ -34,46 +25,17 @@ const concurrencyFor = (purchases: number): number => 2 * purchases + 30;
 export const runAcceptance = async (
   context: Context,
   place: Place,
-  report: Report,
+  report: (result: StepResult) => void,
   /** Does not end with an interruption. */
   wait: Wait,
 ): Promise<readonly StepResult[]> => {
-  const results: StepResult[] = [];
-  const run = async <Result>(step: string, task: () => Promise<Result>, outcomeOf: (result: Result) => Outcome) => {
-    const startedMs = Date.now();
-    const end = (state: StepResult["state"], found: string): void => {
-      const result = { step, state, found, duration_s: Math.round((Date.now() - startedMs) / 100) / 10 };
-      results.push(result);
-      report(result);
-    };
-    try {
-      const result = await task();
-      const outcome = outcomeOf(result);
-      if ("found" in outcome) end("ok", outcome.found);
-      else end("skipped", outcome.skipped);
-      return result;
-    } catch (error) {
-      if (context.signal.aborted) end("interrupted", "interrupted");
-      else end("failed", sentenceOf(error));
-      return undefined;
-    }
-  };
-  /** A step that all later ones need. */
-  const prepare = <Result>(step: string, task: () => Promise<Result>) => run(step, task, () => ({ found: "done" }));
-  const check = async (step: string, task: () => Promise<Outcome>): Promise<void> => {
-    if (!context.signal.aborted) await run(step, task, (outcome) => outcome);
-  };
-
-  const simulator = await prepare("deploy the simulator", () => deploySimulator(context));
-  const stage = simulator && (await prepare("deploy the stage", () => deployStage(context, simulator)));
-  const ready = stage && (await prepare("set the secrets", () => setUp(simulator, stage)));
-  if (ready) for (const [step, task] of checks(context, place, simulator, stage, ready)) await check(step, task);
-  await run(
-    "clean up",
-    () => cleanUp(context.stage, wait),
-    (outcome) => outcome,
-  );
-  return results;
+  const steps = createSteps(context.signal, report);
+  const simulator = await steps.prepare("deploy the simulator", () => deploySimulator(context));
+  const stage = simulator && (await steps.prepare("deploy the stage", () => deployStage(context, simulator)));
+  const ready = stage && (await steps.prepare("set the secrets", () => setUp(simulator, stage)));
+  if (ready) for (const [step, task] of checks(context, place, simulator, stage, ready)) await steps.check(step, task);
+  await steps.cleanUp(() => cleanUp(context.stage, wait));
+  return steps.results;
 };
 
 /** Each is independent: a failure ends none of the others. */
@@ -110,9 +72,4 @@ const checks = (
     ["doctor", () => runDoctor(context, stage)],
     ["every alarm notifies", () => raiseAlarms(context, simulator, stage)],
   ];
-};
-
-const sentenceOf = (error: unknown): string => {
-  if (error instanceof AcceptanceError) return error.message;
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 };

@@ -10,6 +10,7 @@ import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { openDynamoDb, openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { sleep, systemClock } from "../../shared/platform/time.ts";
+import { causeOf } from "../admin/connection-error.ts";
 import type { Stage } from "./context.ts";
 import { AcceptanceError } from "./outcome.ts";
 import { requestCounts } from "./request-counts.ts";
@@ -53,12 +54,7 @@ export const ownAddress = async (stage: Stage): Promise<string> => {
   const { accounts } = storesOf(stage);
   const { account_id } = await createAccount(accounts, { name: "address", whitelist: [] });
   const { key } = await createKey(accounts, account_id, { mode: "test" });
-  const response = await call(stage, key, "/wallet");
-  const address = /^The IP address (\S+) is not whitelisted$/.exec(
-    errorBody.safeParse(await response.json()).data?.message ?? "",
-  )?.[1];
-  if (address === undefined)
-    throw new AcceptanceError(`A call from an unknown address was answered ${response.status} instead of 403`);
+  const address = await addressIn(await call(stage, key, "/wallet"));
   await setWhitelist(accounts, account_id, [address]);
   const allowed = await call(stage, key, "/wallet");
   if (allowed.status !== 200)
@@ -66,7 +62,15 @@ export const ownAddress = async (stage: Stage): Promise<string> => {
   return address;
 };
 
-const errorBody = z.object({ message: z.string() });
+/** The address that a refusal for want of a whitelist entry names. Throws if it is another answer. */
+export const addressIn = async (response: Response): Promise<string> => {
+  const text = await response.text();
+  const [, address] = /"The IP address (\S+) is not whitelisted"/.exec(text) ?? [];
+  if (address !== undefined) return address;
+  throw new AcceptanceError(
+    `A call from an unknown address was answered ${response.status} ${text.slice(0, 300)}, and not 403 with that address`,
+  );
+};
 
 const call = (stage: Stage, key: string, path: string, body?: unknown): Promise<Response> => {
   requestCounts.requests += 1;
@@ -103,15 +107,22 @@ export const buyAirtime = async (
   order: { readonly reference: string; readonly phoneNumber: string },
 ): Promise<Ordered> => {
   const body = { network: "mtn", phone_number: order.phoneNumber, amount: AIRTIME_NAIRA, reference: order.reference };
+  let last = "";
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const response = await call(stage, key, "/vtu/airtime/purchase", body).catch(() => undefined);
+    const response = await call(stage, key, "/vtu/airtime/purchase", body).catch((error: unknown) => {
+      last = `got no answer (${causeOf(error)})`;
+      return undefined;
+    });
     if (response?.status === 200) return transactionAnswer.parse(await response.json()).data.transaction;
     const code = response?.headers.get(headers.errorCode);
     const retryAfter = response?.headers.get(headers.retryAfter);
     if (code && !retryAfter) return { code };
+    if (response) last = `was answered ${response.status} ${code ?? "by API Gateway"}`;
     await sleep(1_000 * Number(retryAfter ?? 2 ** attempt));
   }
-  throw new AcceptanceError(`The order ${order.reference} got no answer in ${ATTEMPTS} attempts`);
+  throw new AcceptanceError(
+    `The order ${order.reference} ${last}, the last of ${ATTEMPTS} times: read the log of purchase, and the line of doctor below`,
+  );
 };
 
 /** The queue delivers an event again, if a function that was still starting did not accept it in time. */
@@ -120,10 +131,16 @@ const SETTLED_S_MAX = 120;
 /** Waits until a transaction has a final status, which an event of the upstream brings. */
 export const finalStatus = async (stage: Stage, key: string, reference: string): Promise<string> => {
   for (const untilMs = Date.now() + SETTLED_S_MAX * 1_000; Date.now() < untilMs; ) {
-    const answer = transactionAnswer.safeParse(await (await call(stage, key, `/transactions/${reference}`)).json());
+    const response = await call(stage, key, `/transactions/${reference}`);
+    const code = response.headers.get(headers.errorCode);
+    if (code !== null && response.status < 500 && !response.headers.has(headers.retryAfter))
+      throw new AcceptanceError(`A lookup of ${reference} was answered ${response.status} ${code}`);
+    const answer = transactionAnswer.safeParse(await response.json());
     const status = answer.data?.data.transaction.status;
     if (status !== undefined && status !== "processing") return status;
     await sleep(1_000);
   }
-  throw new AcceptanceError(`The transaction ${reference} is still processing after ${SETTLED_S_MAX} s`);
+  throw new AcceptanceError(
+    `The transaction ${reference} is still processing after ${SETTLED_S_MAX} s: read the logs of purchase, receive-upstream-event and apply-upstream-event, and the line of doctor below`,
+  );
 };

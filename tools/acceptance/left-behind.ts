@@ -15,19 +15,21 @@ import { TAG } from "./stacks.ts";
 
 /** What a stage's deletion leaves behind on purpose: its durable tables and the keys that are never rotated. */
 
-const restoredPrefix = (stage: string): string => `${stackName(stage, "Data")}-Restored-`;
-
 /** The name of a new table that a restore makes; it has no tags, because a restore copies none. */
 export const restoredTableName = (stage: string): string =>
-  `${restoredPrefix(stage)}${crypto.randomUUID().slice(0, 8)}`;
+  `${stackName(stage, "Data")}-Restored-${crypto.randomUUID().slice(0, 8)}`;
 
-/** The stage's tables: by the name that CloudFormation gives them, and the tag of this command. */
+/** In full, because a person who restores a ledger may name it in a similar way. */
+const isRestoredName = (stage: string, name: string): boolean =>
+  /^[0-9a-f]{8}$/.test(name.replace(`${stackName(stage, "Data")}-Restored-`, ""));
+
+/** The stage's tables: by the name that CloudFormation gives them and the tag of this command, or by `restoredTableName`. */
 export const tablesOf = async (stage: string): Promise<readonly string[]> => {
   const client = new DynamoDBClient({});
   const own: string[] = [];
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const name of TableNames.filter((name) => name.startsWith(`${stackName(stage, "Data")}-`))) {
-      if (name.startsWith(restoredPrefix(stage)) || (await isTagged(client, name, stage))) own.push(name);
+      if (isRestoredName(stage, name) || (await isTagged(client, name, stage))) own.push(name);
     }
   }
   return own;

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { readStages } from "../../infra/read-stages.ts";
+import { committedStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { usage, usageError } from "../usage/usage.ts";
-import { runAcceptance, type StepResult } from "./acceptance.ts";
+import { runAcceptance } from "./acceptance.ts";
 import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";
 import { estimateDollars } from "./estimate.ts";
 import { requestCounts } from "./request-counts.ts";
+import { exitCodeOf, isAccepted, type StepResult } from "./run-steps.ts";
 import { assertNewStage, checkPlace, signInTo } from "./steps/check-place.ts";
 import { cleanUp } from "./steps/clean-up.ts";
 
@@ -25,7 +26,8 @@ const readOptions = () => {
       },
     });
     const { stage, region, "clean-up": isCleanUp, ...others } = values;
-    if (stage !== undefined && region !== undefined) return { stage, region, isCleanUp, ...others };
+    // A variable of the shell that is not set leaves an empty option.
+    if (stage && region) return { stage, region, isCleanUp, ...others };
   } catch (error) {
     throw usageError("acceptance", error);
   }
@@ -40,7 +42,7 @@ const main = async (): Promise<number> => {
   const print = json ? console.error : console.log;
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
-  const known = await readStages();
+  const known = await committedStages();
   assertNewStage(stage, known);
   const consoleToken = readConsoleToken();
   const account = await signInTo({ stage, region, profile }, known);
@@ -61,7 +63,7 @@ const main = async (): Promise<number> => {
   };
   if (isCleanUp) {
     const outcome = await cleanUp(stage, wait);
-    print("found" in outcome ? outcome.found : outcome.skipped);
+    print(`Account ${account}, region ${region}: ${"found" in outcome ? outcome.found : outcome.skipped}`);
     return 0;
   }
   const place = await checkPlace(stage, region, account);
@@ -72,7 +74,7 @@ const main = async (): Promise<number> => {
   };
   const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted, consoleToken };
   const steps = await runAcceptance(context, place, report, wait);
-  const accepted = steps.every(({ state }) => state === "ok" || state === "skipped");
+  const accepted = isAccepted(steps);
   const duration_s = Math.round((Date.now() - startedAt.getTime()) / 1_000);
   const estimated_usd = Number(estimateDollars(requestCounts.requests, Date.now() - startedAt.getTime()).toFixed(4));
   if (json)
@@ -92,8 +94,7 @@ const main = async (): Promise<number> => {
   print(
     `Estimated cost: ${estimated_usd} USD for ${requestCounts.requests} requests (tools/costs/prices.ts; no bill was read).`,
   );
-  if (signal.aborted) return 130;
-  return accepted ? 0 : 1;
+  return exitCodeOf(steps, signal.aborted);
 };
 
 const summary = (steps: readonly StepResult[], accepted: boolean, durationS: number): string => {

@@ -17,6 +17,8 @@ import { resourcesOf } from "../stacks.ts";
 /** DescribeAlarms takes that many names. */
 const NAMES_MAX = 100;
 const NOTIFIED_MS_MAX = 120_000;
+/** How many alarms a sentence names. */
+const NAMED_MAX = 5;
 
 /**
  * Raises every alarm of the stage, and waits for the notification of each that notifies. The others are parts of a
@@ -35,17 +37,26 @@ export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { ou
   const topics = [outputs.AlarmTopic, outputs.TicketTopic];
   const notifies = ({ ActionsEnabled, AlarmActions = [], OKActions = [] }: MetricAlarm | CompositeAlarm): boolean =>
     ActionsEnabled !== false && topics.some((topic) => AlarmActions.includes(topic) && OKActions.includes(topic));
-  const isPart = ({ AlarmName = "" }: MetricAlarm): boolean =>
-    composites.some(({ AlarmRule }) => AlarmRule?.includes(AlarmName));
+  const parts = composites.flatMap(({ AlarmRule = "" }) => raisedBy(AlarmRule));
+  const isPart = ({ AlarmName = "", AlarmArn = "" }: MetricAlarm): boolean =>
+    parts.includes(AlarmName) || parts.includes(AlarmArn);
   const silent = [
     ...alarms.filter((alarm) => !notifies(alarm) && !isPart(alarm)),
     ...composites.filter((each) => !notifies(each)),
   ];
-  assertThat(silent.length === 0, `alarms notify no topic: ${silent.map(({ AlarmName }) => AlarmName).join(", ")}`);
+  assertThat(alarms.length > 0, "the stack has no alarm");
+  assertThat(silent.length === 0, `alarms notify no topic: ${listed(silent.map(({ AlarmName = "" }) => AlarmName))}`);
 
   const sns = new SNSClient({});
   for (const TopicArn of topics) {
-    await sns.send(new SubscribeCommand({ TopicArn, Protocol: "sqs", Endpoint: simulator.NotificationsArn }));
+    const { SubscriptionArn = "none" } = await sns.send(
+      new SubscribeCommand({ TopicArn, Protocol: "sqs", Endpoint: simulator.NotificationsArn }),
+    );
+    // A pending one gets no notification.
+    assertThat(
+      SubscriptionArn.startsWith("arn:"),
+      `the subscription to ${TopicArn} is not confirmed: ${SubscriptionArn}`,
+    );
   }
   for (const { AlarmName, StateValue } of alarms) {
     // Only a change of the state notifies.
@@ -57,9 +68,19 @@ export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { ou
   const names = [...alarms, ...composites].filter(notifies).map(({ AlarmName = "" }) => AlarmName);
   const notified = await raisedAlarms(simulator.NotificationsUrl, names);
   const unheard = names.filter((name) => !notified.has(name));
-  assertThat(unheard.length === 0, `no notification came of ${unheard.join(", ")}`);
+  assertThat(
+    unheard.length === 0,
+    `no notification came of ${unheard.length} of ${names.length} alarms: ${listed(unheard)}. Check the policies of the topics and of the queue of the simulator's stack`,
+  );
   return found(`${alarms.length} alarms were raised, and the topics' subscriber was notified`);
 };
+
+/** The names and ARNs of the alarms that raise a composite alarm by their own state `ALARM`, exactly as its rule has them. */
+export const raisedBy = (alarmRule: string): readonly string[] =>
+  [...alarmRule.matchAll(/\bALARM\(\s*"([^"]+)"\s*\)/g)].map(([, alarm = ""]) => alarm);
+
+const listed = (names: readonly string[]): string =>
+  [...names.slice(0, NAMED_MAX), ...(names.length > NAMED_MAX ? [`${names.length - NAMED_MAX} more`] : [])].join(", ");
 
 /** The alarms of these names, metric alarms or composite ones. */
 const describe = async (cloudWatch: CloudWatchClient, names: readonly string[]) => {

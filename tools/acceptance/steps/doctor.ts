@@ -4,7 +4,7 @@ import { assertThat, found, type Outcome } from "../outcome.ts";
 
 const report = z.object({
   ok: z.boolean(),
-  checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string() })),
+  checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string(), todo: z.optional(z.string()) })),
 });
 
 const CATALOG_MS_MAX = 3 * 60_000;
@@ -15,7 +15,9 @@ export const runDoctor = async ({ wait }: Context, { admin }: Stage): Promise<Ou
   const untilMs = Date.now() + CATALOG_MS_MAX;
   for (;;) {
     const { ok, checks } = await admin(report, ["doctor"]);
-    const wrong = checks.filter(({ state }) => state === "wrong").map(({ check, found }) => `${check}: ${found}`);
+    const wrong = checks
+      .filter(({ state }) => state === "wrong")
+      .map(({ check, found, todo = "" }) => `${check}: ${found}. ${todo}`);
     if (ok)
       return found(
         `${checks.filter(({ state }) => state === "ok").length} of ${checks.length} checks are ok, none is wrong`,

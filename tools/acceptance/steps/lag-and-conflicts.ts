@@ -1,5 +1,6 @@
 import { functionNames } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
+import { commonSchedules } from "../../../infra/schedules.ts";
 import { streamConsumers } from "../../../infra/streams.ts";
 import { sum } from "../../../shared/platform/sum.ts";
 import type { Context, Stage } from "../context.ts";
@@ -28,8 +29,8 @@ export const readLagAndConflicts = async (
   }
 
   const read = (metrics: readonly Metric[]) => metricValues(metrics, startedAt);
-  const ofFunctions = (name: string): readonly Metric[] =>
-    functionNames.map((each) => metric("AWS/Lambda", name, "Sum", { FunctionName: `${stage}-airtime-${each}` }));
+  const ofFunctions = (name: string, functions = functionNames): readonly Metric[] =>
+    functions.map((each) => metric("AWS/Lambda", name, "Sum", { FunctionName: `${stage}-airtime-${each}` }));
   const errors = await read(ofFunctions("Errors"));
   const failed = functionNames.filter((_, index) => errors[index] !== 0);
   assertThat(failed.length === 0, `functions crashed or timed out: ${failed.join(", ")}`);
@@ -44,6 +45,13 @@ export const readLagAndConflicts = async (
   );
   const queueS = Math.max(...(await read(ages)));
   assertThat(queueS <= LAG_S_MAX, `a message waited for ${queueS} s`);
+
+  const runs = await read(ofFunctions("Invocations", commonSchedules));
+  const idle = commonSchedules.filter((_, index) => runs[index] === 0);
+  assertThat(
+    idle.length === 0,
+    `no schedule has run ${idle.join(", ")}: check that EventBridge may invoke them each minute`,
+  );
 
   const ofLedger = (name: string) => metric("AWS/DynamoDB", name, "Sum", { TableName: outputs.LedgerTable });
   const [conflicts, conditions, writeThrottles] = await read(
