@@ -8,6 +8,7 @@ import { projectRoot } from "./project-root.ts";
 
 /** What the bundles depend on besides esbuild's options. */
 const SOURCES = [
+  "client/src",
   "functions",
   "shared",
   "infra/bundle",

@@ -118,6 +118,7 @@ describe("in a bootstrapped account with resources of others", () => {
       "the console: ok",
       "contract suite: ok",
       "orders settled by upstream events: ok",
+      "webhooks to a caller: ok",
       "20 simultaneous purchases on one wallet: ok",
       "100 simultaneous purchases on one wallet: skipped",
       "rotation of secrets under purchases: ok",

@@ -17,6 +17,7 @@ import { restoreLedger } from "./steps/restore.ts";
 import { rotateSecrets } from "./steps/rotation.ts";
 import { type SetUp, setUp } from "./steps/set-up.ts";
 import { settleByEvents } from "./steps/upstream-events.ts";
+import { receiveWebhooks } from "./steps/webhooks.ts";
 
 /** Each purchase is an invocation, and so is its order at the simulator; the other functions run beside them. */
 const concurrencyFor = (purchases: number): number => 2 * purchases + 30;
@@ -57,6 +58,7 @@ const checks = (
     ["the console", () => tryConsole(stage, context.consoleToken)],
     ["contract suite", () => runContractSuite(stage, ready)],
     ["orders settled by upstream events", () => settleByEvents(stage, ready)],
+    ["webhooks to a caller", () => receiveWebhooks(context, simulator, stage, ready)],
     ["20 simultaneous purchases on one wallet", () => buy(20)],
     [
       "100 simultaneous purchases on one wallet",

@@ -20,6 +20,7 @@ export type Context = {
 export const simulatorOutputs = z.object({
   SimulatorUrl: z.url(),
   SimulatorTable: z.string().check(z.minLength(1)),
+  ReceiverUrl: z.url(),
   NotificationsUrl: z.url(),
   NotificationsArn: z.string().check(z.startsWith("arn:")),
 });

@@ -26,18 +26,26 @@ export const callable = (url: string): string => {
   return `${endpoint}/_aws/execute-api/${hostname.split(".")[0]}/$default${pathname}`;
 };
 
+const LOOPBACK = "127.0.0.1/32";
+
 /**
- * The emulator's APIs have no HTTPS, which the settings of every stage demand of an upstream. So the deployed functions
- * get the address at which it serves the simulator.
+ * The emulator's APIs have no HTTPS, which the settings of every stage demand of an upstream, and are at loopback, where
+ * no stage sends webhooks. So the deployed functions get the address at which it serves the simulator, and may send
+ * webhooks there.
  */
 export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: string): Promise<void> => {
   const client = new LambdaClient({});
-  // The stage's upstream cannot be asked for an order.
-  const deployed = functionNames.map((name) => ({ name, ...specOf(name) })).filter(({ asksUpstream }) => !asksUpstream);
-  for (const { name } of deployed.filter(({ environment }) => environment?.includes("UPSTREAM_BASE_URL"))) {
+  const values = { UPSTREAM_BASE_URL: callable(simulatorUrl), WEBHOOK_ALLOWED_CIDRS: LOOPBACK };
+  // The stage's upstream cannot be asked for an order, and it may have no console.
+  const deployed = functionNames
+    .map((name) => ({ name, ...specOf(name) }))
+    .filter(({ asksUpstream, needsConsole }) => !asksUpstream && !needsConsole);
+  for (const { name, environment } of deployed) {
+    const changed = Object.entries(values).filter(([variable]) => environment?.some((each) => each === variable));
+    if (changed.length === 0) continue;
     const FunctionName = `${stage}-airtime-${name}`;
     const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
-    const Variables = { ...Environment?.Variables, UPSTREAM_BASE_URL: callable(simulatorUrl) };
+    const Variables = { ...Environment?.Variables, ...Object.fromEntries(changed) };
     await client.send(new UpdateFunctionConfigurationCommand({ FunctionName, Environment: { Variables } }));
     await waitUntilFunctionUpdatedV2({ client, maxWaitTime: 20 }, { FunctionName });
   }

@@ -9,9 +9,13 @@ import { purchaseOutcome } from "../../simulator/outcomes.ts";
 import { startSimulator } from "../../simulator/server.ts";
 import type { Order } from "../../simulator/state.ts";
 import { orderEvent, sendEvent } from "../../simulator/webhooks.ts";
-import { SETTINGS_PK, simulatorSettings } from "./table.ts";
+import { receiveWebhook } from "./receiver.ts";
+import { ORDER_PREFIX, SETTINGS_PK, simulatorSettings } from "./table.ts";
 
-/** The simulator as a function of a throw-away stage: it serves the upstream's interface and sends later events. */
+/**
+ * The simulator as a function of a throw-away stage: it serves the upstream's interface, sends later events, and receives
+ * webhooks as a caller does.
+ */
 
 const { SIMULATOR_TABLE, EVENT_QUEUE_URL } = z
   .object({ SIMULATOR_TABLE: z.string().check(z.minLength(1)), EVENT_QUEUE_URL: z.url() })
@@ -50,15 +54,32 @@ const readSettings = async () => {
 
 export const handler = async (event: unknown): Promise<unknown> => {
   const messages = queueMessages.safeParse(event).data;
-  return messages === undefined ? serve(httpRequest.parse(event)) : sendEvents(messages);
+  if (messages !== undefined) return sendEvents(messages);
+  const request = httpRequest.parse(event);
+  const [, token] = RECEIVER_PATH.exec(request.rawPath) ?? [];
+  return token === undefined ? serve(request) : receive(token, request);
 };
 
-const serve = async ({ rawPath, headers, body, isBase64Encoded, requestContext }: z.output<typeof httpRequest>) => {
+/** Behind the second API: no endpoint may be at the host of a stage's upstream. */
+const RECEIVER_PATH = /^\/receiver\/([\w-]+)$/;
+
+type HttpRequest = z.output<typeof httpRequest>;
+
+const receive = async (token: string, request: HttpRequest) => {
+  const { headers } = request;
+  return { statusCode: await receiveWebhook(db, SIMULATOR_TABLE, { token, headers, body: bodyOf(request) }) };
+};
+
+const bodyOf = ({ body, isBase64Encoded }: HttpRequest): string | Buffer =>
+  isBase64Encoded ? Buffer.from(body, "base64") : body;
+
+const serve = async (incomingRequest: HttpRequest) => {
+  const { rawPath, headers, requestContext } = incomingRequest;
   const { baseUrl, state } = await simulatorFor((await readSettings()).live_key);
   // A connection of its own for each request: one that is kept would time out while the instance is frozen.
   const options = { method: requestContext.http.method, headers: pick(headers, REQUEST_HEADERS), agent: false };
   const request = httpRequestTo(new URL(rawPath, baseUrl), options);
-  request.end(isBase64Encoded ? Buffer.from(body, "base64") : body);
+  request.end(bodyOf(incomingRequest));
   const [response] = incoming.parse(await once(request, "response"));
   const answer = {
     statusCode: response.statusCode,
@@ -82,7 +103,7 @@ const pick = (headers: Readonly<Record<string, unknown>>, names: readonly string
 const record = async (order: Order): Promise<void> => {
   const { reference, upstreamReference, amountKobo, mode } = order;
   const Item = {
-    pk: `order#${randomUUID()}`,
+    pk: `${ORDER_PREFIX}${randomUUID()}`,
     reference,
     upstream_reference: upstreamReference,
     amount_kobo: amountKobo,

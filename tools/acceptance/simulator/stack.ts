@@ -21,8 +21,8 @@ export const simulatorStackName = (stage: string): string =>
 const TIMEOUT_S = 29;
 
 /**
- * What a throw-away stage has instead of an upstream, and a queue that its alarms notify. It keeps the simulator's
- * state in a table, because simultaneous requests are handled by as many instances of the function.
+ * What a throw-away stage has instead of an upstream, a receiver of webhooks, and a queue that its alarms notify. It keeps
+ * the simulator's state in a table, because simultaneous requests are handled by as many instances of the function.
  */
 export class SimulatorStack extends Stack {
   constructor(scope: Construct, stage: string) {
@@ -60,6 +60,10 @@ export class SimulatorStack extends Stack {
     events.grantSendMessages(simulator);
     simulator.addEventSource(new SqsEventSource(events, { batchSize: 1 }));
     const api = new HttpApi(this, "Api", { defaultIntegration: new HttpLambdaIntegration("Simulator", simulator) });
+    // The stage refuses endpoints at the host of its upstream.
+    const receiver = new HttpApi(this, "ReceiverApi", {
+      defaultIntegration: new HttpLambdaIntegration("Receiver", simulator),
+    });
 
     const notifications = new Queue(this, "Notifications", { retentionPeriod: Duration.hours(1) });
     const topics = this.formatArn({ service: "sns", resource: `${stackName(stage, "Service")}-*` });
@@ -70,6 +74,7 @@ export class SimulatorStack extends Stack {
     const outputs = {
       SimulatorUrl: `${api.apiEndpoint}/v1`,
       SimulatorTable: table.tableName,
+      ReceiverUrl: `${receiver.apiEndpoint}/receiver`,
       NotificationsUrl: notifications.queueUrl,
       NotificationsArn: notifications.queueArn,
     };
