@@ -1,6 +1,11 @@
 import { CloudFormationClient, CreateStackCommand, ListStacksCommand } from "@aws-sdk/client-cloudformation";
 import { CloudWatchClient, PutMetricDataCommand } from "@aws-sdk/client-cloudwatch";
-import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  ListTablesCommand,
+} from "@aws-sdk/client-dynamodb";
 import { CreateSecretCommand, ListSecretsCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
@@ -8,6 +13,7 @@ import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { commonSchedules } from "../../infra/schedules.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { simulatorStackName } from "../../tools/acceptance/simulator/stack.ts";
+import { checkPlace } from "../../tools/acceptance/steps/check-place.ts";
 import { cleanUp } from "../../tools/acceptance/steps/clean-up.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
 import { acceptanceStage } from "../builders/acceptance-stage.ts";
@@ -38,6 +44,16 @@ const stackNames = async () => {
   const { StackSummaries = [] } = await cloudFormation.send(new ListStacksCommand({}));
   return StackSummaries.filter(({ StackStatus }) => StackStatus !== "DELETE_COMPLETE").map((each) => each.StackName);
 };
+
+const createTable = (table: Pick<CreateTableCommandInput, "TableName" | "Tags">) =>
+  dynamoDb.send(
+    new CreateTableCommand({
+      ...table,
+      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+      BillingMode: "PAY_PER_REQUEST",
+    }),
+  );
 
 /** The names of all stacks, tables and secrets of the account. */
 const contents = async () => {
@@ -73,16 +89,7 @@ describe("in a bootstrapped account with resources of others", () => {
     await createToolkit();
     const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: "AWS::SNS::Topic" } } });
     await cloudFormation.send(new CreateStackCommand({ StackName: "Other-Service", TemplateBody }));
-    for (const TableName of others.tables) {
-      await dynamoDb.send(
-        new CreateTableCommand({
-          TableName,
-          AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-          KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-          BillingMode: "PAY_PER_REQUEST",
-        }),
-      );
-    }
+    for (const TableName of others.tables) await createTable({ TableName });
     await secretsManager.send(new CreateSecretCommand({ Name: "other", SecretString: "kept" }));
   });
 
@@ -152,12 +159,22 @@ describe("in a bootstrapped account with resources of others", () => {
     expect(await contents()).toEqual(before);
   });
 
+  test("a table that an earlier run left is named before anything is deployed, and deleted by a clean-up", async () => {
+    const before = await contents();
+    await createTable({ TableName: "Left-Data-Ledger", Tags: [{ Key: "throw-away-stage", Value: "left" }] });
+    await expect(checkPlace("left", REGION, ACCOUNT)).rejects.toThrow(
+      `An earlier run of stage "left" left Left-Data-Ledger in account ${ACCOUNT}. Add --clean-up`,
+    );
+    await cleanUp("left", () => Promise.resolve());
+    expect(await contents()).toEqual(before);
+    expect(await cleanUp("left", () => Promise.resolve())).toEqual({ found: 'there is nothing of stage "left"' });
+  });
+
   test("acceptance --clean-up leaves a stack alone that it did not deploy, and ends with 1", async () => {
     const before = await contents();
     const { code, stderr } = await acceptance("--stage", "other", "--region", REGION, "--clean-up");
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Other-Service") });
     expect(await contents()).toEqual(before);
-    expect(await cleanUp("none", () => Promise.resolve())).toEqual({ found: "there is nothing of stage none" });
   });
 });
 

@@ -3,6 +3,7 @@ import { SettingsError } from "../../../infra/settings-error.ts";
 import { ACCOUNT_PLACEHOLDER, assertStageName, type Stages, sells } from "../../../infra/stage-settings.ts";
 import { readAccountConcurrency } from "../../aws/concurrency.ts";
 import { signIn } from "../../aws/sign-in.ts";
+import { secretsOf, tablesOf } from "../left-behind.ts";
 import { findStack, stackNames } from "../stacks.ts";
 
 export type Place = { readonly account: string; readonly concurrencyMax: number };
@@ -36,7 +37,10 @@ export const signInTo = async (
   return account;
 };
 
-/** Refuses a region without the CDK's bootstrap, and a stage that exists there. */
+/**
+ * Refuses a region without the CDK's bootstrap, a stage that exists there, and what an earlier run left. It reads all that the
+ * clean-up reads: credentials that may not would leave the stage behind.
+ */
 export const checkPlace = async (stage: string, region: string, account: string): Promise<Place> => {
   if ((await findStack(cdkJson.toolkitStackName)) === undefined) {
     throw new SettingsError(
@@ -47,6 +51,12 @@ export const checkPlace = async (stage: string, region: string, account: string)
     if ((await findStack(name)) === undefined) continue;
     throw new SettingsError(
       `There is a stack ${name} in account ${account}. Choose another name; or, if an earlier run was killed, add --clean-up to delete what it left. Nothing was changed.`,
+    );
+  }
+  const left = [...(await tablesOf(stage)), ...(await secretsOf(stage))];
+  if (left.length > 0) {
+    throw new SettingsError(
+      `An earlier run of stage "${stage}" left ${left.join(", ")} in account ${account}. Add --clean-up to delete it first. Nothing was changed.`,
     );
   }
   const { UnreservedConcurrentExecutions: concurrencyMax } = await readAccountConcurrency();

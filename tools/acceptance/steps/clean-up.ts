@@ -28,7 +28,7 @@ export const cleanUp = async (stage: string, wait: Wait): Promise<Outcome> => {
   const secrets = await secretsOf(stage);
   for (const secret of secrets) await deleteSecret(secret);
   await untilNothingIsLeft(stage, wait);
-  if (names.length + tables.length + secrets.length === 0) return found(`there is nothing of stage ${stage}`);
+  if (names.length + tables.length + secrets.length === 0) return found(`there is nothing of stage "${stage}"`);
   return found(
     `deleted ${names.length} stacks, ${tables.length} tables and ${secrets.length} secrets that they leave behind`,
   );
