@@ -183,9 +183,10 @@ const logNear = ({ account_id, key_id }: Transaction, counting: Counting | undef
   }
 };
 
+/** Only a live transaction, which is listed, has a wallet that may be sealed. */
 const datedAt = (transaction: Transaction, at: string): Transaction => ({
   ...transaction,
-  ...(transaction.listed_at !== undefined && { listed_at: at }),
+  listed_at: at,
   created_at: at,
   updated_at: at,
 });

@@ -86,7 +86,7 @@ const ruleAt = (rules: readonly PriceRule[], order: FaceValue, atMs: number): Pr
       .reduce<PriceRule | undefined>((last, rule) => (last && last.from > rule.from ? last : rule), undefined);
   const found = [
     latest(({ plan_id }) => plan_id !== undefined && plan_id === order.planId),
-    latest(({ plan_id, network }) => plan_id === undefined && network !== undefined && network === order.network),
+    latest(({ plan_id, network }) => plan_id === undefined && network === order.network),
     latest(({ plan_id, network }) => plan_id === undefined && network === undefined),
   ];
   return found.find((rule) => rule !== undefined && rule.change.by !== "none");
@@ -107,7 +107,6 @@ export const currentRules = (rules: readonly PriceRule[], atMs: number): readonl
   const isReplaced = (rule: PriceRule, index: number): boolean =>
     rules.some(
       (other, at) =>
-        at !== index &&
         isSameSelector(rule, other) &&
         Date.parse(other.from) <= atMs &&
         (other.from > rule.from || (other.from === rule.from && at > index)),

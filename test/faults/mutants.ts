@@ -99,16 +99,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "an order overtakes those of its account that wait",
-    edits: [
-      {
-        file: "shared/ledger/wallet.ts",
-        find: 'unlessQueued ? ["attribute_not_exists(#open)"]',
-        replace: 'unlessQueued ? ["(attribute_exists(#open) OR attribute_not_exists(#open))"]',
-      },
-    ],
-  },
-  {
     name: "the webhook is enqueued before the transaction is settled",
     edits: [
       {

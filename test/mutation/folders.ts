@@ -84,6 +84,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
       ),
     ],
   },
+  prices: own("prices"),
   upstream: {
     mutate: ["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`),
     tests: ["test/unit/shared/upstream/*.test.ts"],

@@ -9,6 +9,7 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
@@ -41,7 +42,9 @@ describe("openTransaction", () => {
     const transaction = ledger.aTransaction(accountId);
     const record = { pk: `consent#${randomUUID()}`, by: "ada", created_at: transaction.created_at };
     ledger.proxy.calls.length = 0;
+    const log = captureLog();
     expect(await openTransaction(ledger, transaction, [record], enough())).toEqual({ kind: "opened" });
+    expect(log.text()).toBe("");
     expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["TransactWriteItems"]);
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await itemAt(record.pk)).toEqual(record);

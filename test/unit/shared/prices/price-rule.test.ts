@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { currentRules, nextChangeMs, type PriceRule, priceAt } from "../../../../shared/prices/price-rule.ts";
+import {
+  changedBy,
+  currentRules,
+  nextChangeMs,
+  type PriceRule,
+  priceAt,
+  priceRuleSchema,
+} from "../../../../shared/prices/price-rule.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const aRule = (changes: Partial<PriceRule> = {}): PriceRule => ({
@@ -28,6 +35,9 @@ describe("the price of a plan of 500 NGN", () => {
     ["the face value instead of one below the bound", { discount_percent_max: 9.99 }, 500_00],
     ["as low as the bound", { discount_percent_max: 10 }, 450_00],
     ["the face value instead of nothing", { change: { by: "amount", kobo: -500_00 } }, 500_00],
+    ["the highest price of a catalog", { change: { by: "amount", kobo: 1_000_000_000 - 500_00 } }, 1_000_000_000],
+    ["the face value instead of a higher one", { change: { by: "amount", kobo: 1_000_000_001 - 500_00 } }, 500_00],
+    ["the face value of another plan of the network", { plan_id: 102, network: "mtn" }, 500_00],
   ])("is %s", (_, changes, kobo) => {
     expect(priceOf([aRule(changes)])).toBe(kobo);
   });
@@ -45,6 +55,51 @@ describe("the price of a plan of 500 NGN", () => {
     const ended = [...rules, aRule({ plan_id: 101, from: isoTime(NOON_MS + 1), change: { by: "none" } })];
     expect([priceOf(ended), priceOf(ended, NOON_MS + 1)]).toEqual([495_00, 490_00]);
   });
+});
+
+test("an order without a plan has no price of another network", () => {
+  const airtime = { kind: "airtime", network: "mtn", faceKobo: koboFromNaira(500) } as const;
+  expect(priceOf([aRule({ kind: "airtime", network: "glo" })], NOON_MS, airtime)).toBe(500_00);
+  expect(priceOf([aRule({ kind: "airtime", network: "mtn" })], NOON_MS, airtime)).toBe(450_00);
+});
+
+test("of two rules for the same orders from the same moment, the one that was set last counts", () => {
+  const rules = [aRule(), aRule({ id: "pr_2", change: { by: "percent", percent: -5 } })];
+  expect(priceAt(rules, order, NOON_MS)).toEqual({ amountKobo: 475_00, faceKobo: 500_00, rule: "pr_2" });
+  expect(currentRules(rules, NOON_MS).map(({ id }) => id)).toEqual(["pr_2"]);
+  expect(currentRules([aRule(), aRule({ kind: "airtime" })], NOON_MS)).toHaveLength(2);
+});
+
+test("networks for which a bound is not meant have the other one, and so has an order without a network", () => {
+  const elsewhere = { not: ["mtn"], discount_percent_max: 5 };
+  const rule = aRule({ discount_percent_max: 10, elsewhere });
+  const prices = ["mtn", "glo", undefined].map((network) => priceOf([rule], NOON_MS, { ...order, network }));
+  expect(prices).toEqual([450_00, 500_00, 500_00]);
+});
+
+test("the end of a rule changes no price, and goes once it has begun", () => {
+  const end = aRule({ id: "pr_2", change: { by: "none" } });
+  expect(changedBy(end, koboFromNaira(500))).toBe(500_00);
+  const rules = [aRule({ from: isoTime(NOON_MS - 1) }), end];
+  expect(currentRules(rules, NOON_MS - 1)).toEqual(rules);
+  expect(currentRules(rules, NOON_MS)).toEqual([]);
+});
+
+test("the next change is the first rule that has not begun, and none once all have", () => {
+  const rules = [2, 0, 1].map((ms) => aRule({ from: isoTime(NOON_MS + ms) }));
+  expect([-1, 0, 1].map((ms) => nextChangeMs(rules, NOON_MS + ms))).toEqual([NOON_MS, NOON_MS + 1, NOON_MS + 2]);
+  expect(nextChangeMs(rules, NOON_MS + 2)).toBeUndefined();
+});
+
+test("a rule is read as it was written", () => {
+  const bound = { discount_percent_max: 3, elsewhere: { not: ["mtn"], discount_percent_max: 2 } };
+  for (const rule of [
+    aRule({ network: "mtn", plan_id: 101, ...bound }),
+    aRule({ change: { by: "amount", kobo: -5 } }),
+    aRule({ change: { by: "none" } }),
+  ]) {
+    expect(priceRuleSchema.parse(rule)).toEqual(rule);
+  }
 });
 
 const someRules = fc.array(
