@@ -85,7 +85,9 @@ export const startQueues = async (
 const makeInFlightVisible = (path: string): void => {
   if (!existsSync(path)) return;
   const database = new DatabaseSync(path);
-  database.exec("UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL");
+  // A run that was killed while it made the file left no table.
+  const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqs_messages'").get() !== undefined;
+  if (hasTable) database.exec("UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL");
   database.close();
 };
 

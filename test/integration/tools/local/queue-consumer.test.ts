@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test } from "vitest";
@@ -92,6 +94,14 @@ test("unhandled messages survive a restart of the queues", async () => {
   await cleanups.pop()?.();
   const { bodies } = await consumedQueue(() => undefined, { dataDir });
   await eventually(() => expect(bodies()).toEqual(["stored"]));
+});
+
+test("the queues start with a file that a run left empty, because it was killed while it made it", async () => {
+  const dataDir = temporaryFolder();
+  writeFileSync(join(dataDir, "fauxqs.db"), "");
+  const { send, bodies } = await consumedQueue(() => undefined, { dataDir });
+  await send("hello");
+  await eventually(() => expect(bodies()).toEqual(["hello"]));
 });
 
 test("9 slow messages do not delay the message after them while 10 batches may be in work", async () => {
