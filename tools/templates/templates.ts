@@ -29,13 +29,13 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
   if (settings.recovery) {
     throw new SettingsError(`Stage "${stage}" has recovery, whose stacks in two regions only the CDK deploys.`);
   }
+  makeFolder(join(folder, "assets"));
   const scratch = mkdtempSync(join(tmpdir(), "templates-"));
   try {
     const app = new App({ context: cdkJson.context, outdir: scratch, treeMetadata: false });
     const { data, network, service, administrator } = addStage(app, stage, settings, { isPortable: true });
     app.synth();
     const stacks = [data, ...(network ? [network] : []), service, administrator];
-    mkdirSync(join(folder, "assets"), { recursive: true });
     for (const { stackName, templateFile, artifactId } of stacks) {
       writeFileSync(join(folder, `${stackName}.json`), readFileSync(join(scratch, templateFile)));
       const { files } = manifest.parse(JSON.parse(readFileSync(join(scratch, `${artifactId}.assets.json`), "utf8")));
@@ -49,6 +49,15 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
     return stacks.map(({ stackName }) => stackName);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
+  }
+};
+
+/** Before anything is built, which takes a minute. */
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new SettingsError(`The folder cannot be made: ${error instanceof Error ? error.message : error}.`);
   }
 };
 
