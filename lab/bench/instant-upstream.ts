@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { reportTo } from "./server-report.ts";
 
 /**
@@ -15,6 +14,4 @@ const server = createServer({ keepAliveTimeout: 60_000 }, async (request, respon
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify({ status: true, message: "Data purchase", data: { transaction } }));
 });
-server.listen(0, "127.0.0.1");
-await once(server, "listening");
-reportTo(z.object({ port: z.number() }).parse(server.address()).port);
+reportTo(await listenOnLoopback(server));

@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { expect, vi } from "vitest";
 import * as z from "zod";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
@@ -8,6 +7,7 @@ import { sleep } from "../../shared/platform/time.ts";
 import { readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../../test/builders/receiver.ts";
+import { freePort } from "../../tools/local/loopback.ts";
 import { type Client, createClient, orderRequest } from "./client.ts";
 import { takeDeadLetters } from "./queues.ts";
 import { reportResults, spread } from "./results.ts";
@@ -100,7 +100,7 @@ const openCaller = async (
   const purchases = 2 * seconds * perSecond;
   const account = await newAccount({ naira: 100 * purchases, keys: Math.ceil(purchases / PURCHASES_PER_KEY) });
   const receiver = kind === "dead" ? undefined : await receiverOf(kind);
-  const url = receiver?.url ?? `http://127.0.0.1:${await closedPort()}/hook`;
+  const url = receiver?.url ?? `http://127.0.0.1:${await freePort()}/hook`;
   await setEndpoint(admin.endpoints, admin.addressRules, account.accountId, url);
   return { account, receiver, boughtAtMs: new Map() };
 };
@@ -116,15 +116,6 @@ const receiverOf = (kind: Exclude<Kind, "dead">): Promise<Receiver> => {
     case "failing":
       return startReceiver((response) => void response.writeHead(500).end());
   }
-};
-
-/** A port that refuses connections. */
-const closedPort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  await new Promise<void>((closed) => server.close(() => closed()));
-  return port;
 };
 
 const buyAtRate = async (

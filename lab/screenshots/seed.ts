@@ -1,16 +1,15 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import * as z from "../../shared/contract/zod.ts";
 import { openDynamoDb } from "../../shared/platform/aws/sdk.ts";
 import { setDailyBalances } from "../../shared/statistics/daily-balances.ts";
 import { addToAccountDays, addToHours } from "../../shared/statistics/hourly-counts.ts";
+import { LOOPBACK, listenOnLoopback } from "../../tools/local/loopback.ts";
 import type { RunningService } from "../../tools/local/service.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const HOST = "127.0.0.1";
 /** The simulator leaves orders for this number open. */
 export const OPEN_PHONE = "08000000004";
 
@@ -45,10 +44,7 @@ const startEndpoint = async (): Promise<string> => {
     response.writeHead(isRefused ? 503 : 200, { "content-type": "application/json", "retry-after": "5" });
     response.end(JSON.stringify({ received: !isRefused }));
   }).unref();
-  server.listen(0, HOST);
-  await once(server, "listening");
-  const address = server.address();
-  return `http://${HOST}:${typeof address === "object" && address !== null ? address.port : 0}/webhooks`;
+  return `http://${LOOPBACK}:${await listenOnLoopback(server)}/webhooks`;
 };
 
 /** Fills the local service with accounts, orders and events, by the console's own actions with an operator's token. */

@@ -1,16 +1,13 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
 import { afterAll, beforeAll } from "vitest";
-import * as z from "#zod";
 import { localAwsEnvironment, setEnvironment } from "../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 
 /** Sends the calls of every AWS client to this server, with these variables besides, for the tests of the importing file. */
 export const callAwsAt = (server: Server, environment: Readonly<Record<string, string>> = {}): void => {
   let restore = (): void => {};
   beforeAll(async () => {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = z.object({ port: z.number() }).parse(server.address());
+    const port = await listenOnLoopback(server);
     const at = `http://127.0.0.1:${port}`;
     restore = setEnvironment({
       ...localAwsEnvironment({ dynamodb: at, sqs: at, secretsManager: at }),

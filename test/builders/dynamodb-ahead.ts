@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
-import * as z from "#zod";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 
 type Call = { readonly operation: string; readonly body: string };
 
@@ -37,9 +37,7 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
     forwarded.once("error", () => outgoing.destroy());
     forwarded.end(body);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const port = await listenOnLoopback(server);
   const proxy: DynamoDbAhead = {
     endpoint: `http://127.0.0.1:${port}`,
     aheadMs: 0,

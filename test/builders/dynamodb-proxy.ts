@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import * as z from "#zod";
 import { sum } from "../../shared/platform/sum.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { inProgressAnswer } from "../strict/answers.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
 import { refusalOf, type WireFault } from "../strict/faults.ts";
@@ -65,8 +65,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   const server = createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(server.address() satisfies AddressInfo | string | null);
+  const port = await listenOnLoopback(server);
 
   const tables = forwardTo(emulator);
   const streams = forwardTo(emulator, DYNAMODB_STREAMS);

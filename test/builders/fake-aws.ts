@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import * as z from "#zod";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 
 /** A response of AWS's query protocol: the result's XML, or an error. */
 export type QueryAnswer =
@@ -52,8 +53,7 @@ export const startFakeAws = async (answer: (request: QueryRequest) => QueryAnswe
     const name = status === 200 ? `${request.Action}Response` : "ErrorResponse";
     response.writeHead(status, { "content-type": "text/xml" }).end(`<${name}>${body}</${name}>`);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const port = await listenOnLoopback(server);
   const endpoint = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), "fake-aws-"));
   let homes = 0;

@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 
 /** What the server does with one request. `body` is the request's. */
 export type Step = (response: ServerResponse, request: IncomingMessage, body: string) => void;
@@ -29,11 +29,8 @@ export const startScriptedServer = async (...script: readonly Step[]) => {
     received.push({ method, path: url, headers, body });
     step?.(response, request, body);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   servers.push(server);
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const port = await listenOnLoopback(server);
   return { baseUrl: `http://127.0.0.1:${port}/v1`, received };
 };
 

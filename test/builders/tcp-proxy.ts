@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import * as z from "#zod";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 
 /**
  * What happened to the connections of a process while it was frozen. `fin`: the server closed them. `rst`: they were
@@ -38,9 +38,7 @@ export const startTcpProxy = async (target: string): Promise<TcpProxy> => {
     client.once("close", () => dropped.delete(client));
     client.pipe(server).pipe(client);
   });
-  listener.listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port } = z.object({ port: z.number() }).parse(listener.address());
+  const port = await listenOnLoopback(listener);
 
   const dropFlow = (client: Socket, server: Socket, effect: FreezeEffect): void => {
     flows.delete(client);

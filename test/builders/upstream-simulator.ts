@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import * as z from "#zod";
 import { profileOf } from "../../shared/upstream/profile.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
 
 /** The simulator takes our reference with every order. */
@@ -66,10 +67,7 @@ export const aWebhook = async () => {
     received.push({ body: Buffer.concat(chunks).toString(), signature: request.headers["x-webhook-signature"] });
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
+  onTestFinished(() => server.close().closeAllConnections());
+  const port = await listenOnLoopback(server);
   return { received, webhook: { url: `http://127.0.0.1:${port}/hook`, secret: "s3cret" } };
 };

@@ -1,13 +1,12 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { freePort } from "../../tools/local/loopback.ts";
 import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
 import { WAIT_MS_MAX } from "../builders/until.ts";
 import { installEmulator } from "./install-emulator.ts";
@@ -129,15 +128,6 @@ const start = (python: string, port: number, home: string): ChildProcessByStdio<
       ...(existsSync(join(home, TRUSTED)) && { SSL_CERT_FILE: join(home, TRUSTED) }),
     },
   });
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  server.close();
-  await once(server, "close");
-  return port;
 };
 
 const waitUntilReady = async (url: string): Promise<void> => {

@@ -16,6 +16,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent, storedEventId, storedEventPk } from "../../shared/upstream-events/stored-event.ts";
 import { stages } from "../../stages.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import {
   type AdminRun,
@@ -142,8 +143,7 @@ beforeAll(async () => {
     const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
     response.writeHead(status, { "content-type": "text/xml" }).end(body);
   });
-  await new Promise<void>((listening) => aws.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(aws.address());
+  const port = await listenOnLoopback(aws);
   endpoint = `http://127.0.0.1:${port}`;
   dynamodb = await startDynamoDbAhead(service.dynamodb.endpoint);
   dynamodb.added.DescribeTable = () => ({ Table: account.table });

@@ -17,6 +17,7 @@ import { sleep, systemClock } from "../../shared/platform/time.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { type RunningService, type ServiceSettings, startService } from "../../tools/local/service.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
@@ -337,11 +338,9 @@ describe("a start is refused with a sentence", () => {
   const refusal = (settings: ServiceSettings) => expect(startHere(settings)).rejects;
 
   test("if its port is in use, and leaves no process running", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const server = createServer();
     cleanups.push(() => server.close());
-    const address = server.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const port = await listenOnLoopback(server);
     const folder = temporaryFolder();
     const sentence = `Port ${port} is in use: PORT=0 npm start takes a free one.`;
     await refusal({ port, dataDir: join(folder, "data") }).toThrow(new SettingsError(sentence));

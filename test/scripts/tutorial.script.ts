@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { freePort } from "../../tools/local/loopback.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import type { ProcessGroup } from "../builders/process-group.ts";
 import { until } from "../builders/until.ts";
@@ -15,14 +15,6 @@ import { startNpm } from "./npm.ts";
 const blocks = [...readFileSync(join(projectRoot, "docs/tutorial.md"), "utf8").matchAll(/^```(\w+)\n(.*?)^```/gms)].map(
   ([, language = "", text = ""]) => ({ language, text }),
 );
-
-const freePort = async (): Promise<string> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return String(typeof address === "object" && address !== null ? address.port : 0);
-};
 
 /** A shell that keeps its variables and jobs from one block to the next. */
 const openTerminal = (home: string) => {
@@ -70,7 +62,7 @@ const walletAnswer = z.object({ data: z.object({ wallet: z.object({ balance: z.n
 test("the tutorial's shop sells three bundles, once each, although it and the service are killed", async () => {
   const folder = temporaryFolder();
   const SERVICE_FILE = join(folder, "service.json");
-  const env = { PORT: await freePort(), DATA_DIR: join(folder, "data"), SERVICE_FILE };
+  const env = { PORT: String(await freePort()), DATA_DIR: join(folder, "data"), SERVICE_FILE };
   const terminal = openTerminal(folder);
   let service: ProcessGroup | undefined;
   let compared = 0;

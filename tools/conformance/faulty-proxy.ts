@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import * as z from "#zod";
 import { sleep } from "../../shared/platform/time.ts";
 import { jsonOf } from "../../shared/upstream/exchange.ts";
+import { listenOnLoopback } from "../local/loopback.ts";
 import { draws } from "./draws.ts";
 
 type Forwarded = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
@@ -128,10 +128,7 @@ export const startFaultyProxy = async (options: ProxyOptions): Promise<FaultyPro
       underWay -= 1;
     }
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const ownPort = typeof address === "object" && address !== null ? address.port : 0;
+  const ownPort = await listenOnLoopback(server);
   return {
     baseUrl: `http://127.0.0.1:${ownPort}/v1`,
     counts,

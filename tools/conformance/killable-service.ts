@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { type AdminContext, openAdminContext } from "../admin/context.ts";
 import { setEnvironment } from "../local/local-aws.ts";
+import { freePort } from "../local/loopback.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 
 const NO_LIMIT = 1_000_000_000;
@@ -102,12 +102,4 @@ export const startKillableService = async (
       await simulator.stop();
     },
   };
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 };

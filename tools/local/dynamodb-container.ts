@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
-import { type EmulatorFiles, HOST, type LocalDynamoDb, startEmulator } from "./dynamodb.ts";
+import { type EmulatorFiles, type LocalDynamoDb, startEmulator } from "./dynamodb.ts";
 import { DYNAMODB_LOCAL_VERSION, storeArgs } from "./dynamodb-local.ts";
+import { LOOPBACK } from "./loopback.ts";
 
 const IMAGE = `amazon/dynamodb-local:${DYNAMODB_LOCAL_VERSION}`;
 const PORT_INSIDE = 8000;
@@ -48,7 +49,7 @@ export const containerArgs = ({
 }): readonly string[] => {
   const { uid, gid } = userInfo();
   const volume = databaseFolder === undefined ? [] : ["--volume", `${databaseFolder}:${FOLDER_INSIDE}`];
-  const container = ["--rm", "--name", name, "--publish", `${HOST}:${port}:${PORT_INSIDE}`, ...volume];
+  const container = ["--rm", "--name", name, "--publish", `${LOOPBACK}:${port}:${PORT_INSIDE}`, ...volume];
   const program = ["-jar", "DynamoDBLocal.jar", "-disableTelemetry", "-port", String(PORT_INSIDE)];
   const store = storeArgs(databaseFolder && FOLDER_INSIDE);
   return ["run", ...container, "--user", `${uid}:${gid}`, IMAGE, ...program, ...store];

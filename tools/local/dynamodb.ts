@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { localClient } from "./local-aws.ts";
+import { freePort, LOOPBACK } from "./loopback.ts";
 
-export const HOST = "127.0.0.1";
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 500;
 
@@ -40,7 +39,7 @@ export const startDynoxide = ({
   return startEmulator({
     name: "dynoxide",
     program: dynoxideBinary(),
-    args: (port) => ["--host", HOST, "--port", String(port), ...store],
+    args: (port) => ["--host", LOOPBACK, "--port", String(port), ...store],
     files,
   });
 };
@@ -91,7 +90,7 @@ const startAt = async (port: number, emulator: EmulatorProgram): Promise<LocalDy
     await exit;
     rmSync(files.pidFile, { force: true });
   };
-  const endpoint = `http://${HOST}:${port}`;
+  const endpoint = `http://${LOOPBACK}:${port}`;
   const outcome = await Promise.race([isReady(endpoint), exit.then(() => "ended" as const)]);
   if (outcome !== true) {
     await stop();
@@ -166,16 +165,6 @@ const isReady = async (endpoint: string): Promise<boolean> => {
     client.destroy();
   }
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, HOST, () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 
 /** Arguments with spaces between them; empty if there is no such process. */
 const commandLineOf = (pid: number): string =>

@@ -19,9 +19,9 @@ import {
 import { iamCaller } from "./iam-authorizer.ts";
 import type { Authorize } from "./jwt-authorizer.ts";
 import { localLog } from "./local-log.ts";
+import { LOOPBACK, listenOnLoopback } from "./loopback.ts";
 import { createThrottle } from "./throttle.ts";
 
-const HOST = "127.0.0.1";
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
 /** Lambda takes no larger event. Sources: AWS, "Lambda quotas"; aws/aws-lambda-dotnet, ApiGatewayEmulatorProcess.cs. */
 const EVENT_BYTES_MAX = 6 * 1024 * 1024;
@@ -140,14 +140,11 @@ export const openGateway = async (options: {
     }
   };
 
-  server.listen(options.port, HOST);
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : options.port;
+  const port = await listenOnLoopback(server, options.port);
 
   return {
     port,
-    origin: `http://${HOST}:${port}`,
+    origin: `http://${LOOPBACK}:${port}`,
     serve: (invokeFunction, authorizeToken = authorize) => {
       invoke = invokeFunction;
       authorize = authorizeToken;

@@ -1,5 +1,4 @@
 import { generateKeyPair } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -7,9 +6,9 @@ import { createRemoteJWKSet } from "jose";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { Role, roleGroups } from "../../shared/contract/roles.ts";
 import { type Authorize, jwtAuthorizer } from "./jwt-authorizer.ts";
+import { LOOPBACK, listenOnLoopback } from "./loopback.ts";
 import { memoryAdapter } from "./memory-adapter.ts";
 
-const HOST = "127.0.0.1";
 const CLIENT_ID = "console";
 /** A group of each role. */
 const groups = {
@@ -78,10 +77,7 @@ export const openIdentityProvider = async ({
       response.writeHead(500).end(String(error));
     }
   });
-  server.listen(0, HOST);
-  await once(server, "listening");
-  const address = server.address();
-  issuer = `http://${HOST}:${typeof address === "object" && address !== null ? address.port : 0}`;
+  issuer = `http://${LOOPBACK}:${await listenOnLoopback(server)}`;
   return {
     settings: {
       issuer,
@@ -108,7 +104,7 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<voi
 const startProvider = async (issuer: string, consoleOrigin: string, idTokenS: () => number): Promise<Serve> => {
   const { Provider } = await import("oidc-provider");
   // Some people type this instead.
-  const consoleOrigins = [consoleOrigin, consoleOrigin.replace(HOST, "localhost")];
+  const consoleOrigins = [consoleOrigin, consoleOrigin.replace(LOOPBACK, "localhost")];
   const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
   const provider = new Provider(issuer, {
     adapter: memoryAdapter(),

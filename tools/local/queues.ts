@@ -9,6 +9,7 @@ import { type FauxqsServer, startFauxqs } from "fauxqs";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { ACCOUNT_ID, pollingClient, REGION } from "./local-aws.ts";
+import { LOOPBACK } from "./loopback.ts";
 
 const STOP_MS_MAX = 500;
 /** Longer than a poll of the queue consumer. */
@@ -119,7 +120,6 @@ const startOnLoopback = async (options: Parameters<typeof startFauxqs>[0]): Prom
 /** Node publishes to this channel before a server binds its address. Source: Node.js, "Diagnostics Channel", net. */
 const LISTEN_CHANNEL = "tracing:net.server.listen:asyncStart";
 const ALL_ADDRESSES = "0.0.0.0";
-const LOOPBACK = "127.0.0.1";
 
 type Listen = { readonly server: Server; readonly options: { host?: unknown } };
 const isListen = (message: unknown): message is Listen =>

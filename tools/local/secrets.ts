@@ -1,13 +1,12 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "#zod";
 import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
+import { LOOPBACK, listenOnLoopback } from "./loopback.ts";
 
-const HOST = "127.0.0.1";
 const random = (): string => randomBytes(32).toString("base64url");
 
 /** Every secret of the service by its name, and the previous value of each secret that was rotated. */
@@ -90,11 +89,9 @@ export const startSecretsManager = async (
       : failure("UnknownOperationException", `Only ${Object.keys(operations).join(" and ")} are served here.`);
     response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
   });
-  server.listen(0, HOST);
-  await once(server, "listening");
-  const address = server.address();
+  const port = await listenOnLoopback(server);
   return {
-    endpoint: `http://${HOST}:${typeof address === "object" && address !== null ? address.port : 0}`,
+    endpoint: `http://${LOOPBACK}:${port}`,
     stop: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

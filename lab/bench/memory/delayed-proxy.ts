@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
-import * as z from "zod";
+import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 
 /** A stand-in for the way to AWS: every request arrives later than it was sent, and the waiting for AWS is added up. */
 export type DelayedProxy = {
@@ -38,9 +37,7 @@ export const openDelayedProxy = (delayMs: number): DelayedProxy => {
         }
       });
       servers.push(server);
-      server.listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
+      return `http://127.0.0.1:${await listenOnLoopback(server)}`;
     },
     takeWaitedMs: () => {
       const taken = waitedMs;

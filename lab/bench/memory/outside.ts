@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:https";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 
 export const UPSTREAM_MS = 1_000;
 export const ENDPOINT_MS = 200;
@@ -30,9 +29,7 @@ export const openOutside = async (tls: { readonly key: string; readonly cert: st
     response.end(JSON.stringify({ status: true, message: "Done", data }));
     waitedMs += performance.now() - beginMs;
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const origin = `https://localhost:${z.object({ port: z.number() }).parse(server.address()).port}`;
+  const origin = `https://localhost:${await listenOnLoopback(server)}`;
   return {
     upstreamUrl: `${origin}/v1`,
     endpointUrl: `${origin}${ENDPOINT_PATH}`,

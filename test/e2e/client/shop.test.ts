@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 import { cleanups } from "../../builders/cleanups.ts";
 import { newApp, packedClient } from "../../builders/packed-client.ts";
 import { BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../../builders/service.ts";
@@ -110,11 +111,8 @@ const startProxy = async (handle: (sent: Sent) => Promise<Response>): Promise<st
     const answer = await handle({ path, forward });
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   cleanups.push(() => server.close().closeAllConnections());
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`;
+  return `http://127.0.0.1:${await listenOnLoopback(server)}/v1`;
 };
 const isPurchase = ({ path }: Pick<Sent, "path">): boolean => path.endsWith("/purchase");
 

@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { webhookHandler as expressHandler } from "../../../client/examples/webhook-express.ts";
 import { webhookHandler as fetchHandler, type Settle } from "../../../client/examples/webhook-fetch.ts";
 import { webhookHandler as lambdaHandler } from "../../../client/examples/webhook-lambda.ts";
+import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 import { cleanups } from "../../builders/cleanups.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -28,11 +28,9 @@ const throughFetch = async (settle: Settle): Promise<Send> => {
 };
 const throughExpress = async (settle: Settle): Promise<Send> => {
   const handle = expressHandler(secret, settle);
-  const server = createServer((request, response) => void handle(request, response)).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = createServer((request, response) => void handle(request, response));
   cleanups.push(() => server.close().closeAllConnections());
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const port = await listenOnLoopback(server);
   return async (body, headers) => (await fetch(`http://127.0.0.1:${port}`, { method: "POST", body, headers })).status;
 };
 const throughLambda =

@@ -9,6 +9,7 @@ import type { QueueClient } from "../../../../shared/platform/aws-clients.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -91,9 +92,7 @@ test.for([
   "a send that gets no answer is aborted half a second before the deadline: %s",
   async ([, leftMs, expectedMs]) => {
     const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    const address = silent.address();
-    const url = `http://127.0.0.1:${typeof address === "object" && address?.port}`;
+    const url = `http://127.0.0.1:${await listenOnLoopback(silent)}`;
     const client = new SQS(localClient(url));
     try {
       const begunMs = performance.now();

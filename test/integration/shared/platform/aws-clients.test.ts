@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer } from "node:https";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
@@ -7,6 +6,7 @@ import { documentClient, secretsClient } from "../../../../shared/platform/aws-c
 import { sleep } from "../../../../shared/platform/time.ts";
 import { loadFunctions } from "../../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
@@ -139,9 +139,8 @@ test.each(clientCases)(
 test("a call over TLS succeeds after a freeze in which two idle connections were forgotten", async () => {
   const server = createServer(selfSigned(), (_request, response) => {
     setTimeout(() => response.end("{}"), 20);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  });
+  const port = await listenOnLoopback(server);
   const proxy = await startTcpProxy(`http://127.0.0.1:${port}`);
   const back = setEnvironment({
     AWS_ENDPOINT_URL_SECRETS_MANAGER: proxy.endpoint.replace("http:", "https:"),

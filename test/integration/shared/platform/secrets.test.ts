@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { secret } from "../../../../shared/platform/secrets.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -34,9 +35,7 @@ const aSecret = async (value: string | undefined) => {
     if (stored === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
     return answer(200, { Name: "upstream-key", SecretString: stored });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const port = await listenOnLoopback(server);
   const client = new SecretsManager({
     endpoint: `http://127.0.0.1:${port}`,
     region: "us-east-1",

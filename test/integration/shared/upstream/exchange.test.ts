@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { createServer as createTlsServer } from "node:https";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ExchangeLimits, exchange } from "../../../../shared/upstream/exchange.ts";
+import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
 
@@ -16,13 +16,6 @@ const order = '{"reference":"DATA_1"}';
 
 /** What a server received. */
 type Seen = { connections: number; requests: string[]; closed: number };
-
-const listen = async (server: Server): Promise<number> => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
-};
 
 /** A server of raw bytes; `answer` is called once per connection, when a whole order has arrived. */
 const aRawServer = async (answer: (socket: Socket) => void) => {
@@ -44,7 +37,7 @@ const aRawServer = async (answer: (socket: Socket) => void) => {
       answer(socket);
     });
   });
-  const port = await listen(server);
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -110,7 +103,7 @@ describe("answered", () => {
 
   test("a GET is sent without a body", async () => {
     const server = createServer((socket) => socket.once("data", (chunk) => socket.end(response(chunk.toString()))));
-    const port = await listen(server);
+    const port = await listenOnLoopback(server);
     onTestFinished(() => void server.close());
     const result = await exchange({ method: "GET", url: `http://127.0.0.1:${port}/v1/vtu/data`, headers: {} }, limits);
     if (result.kind !== "answered") expect.unreachable();
@@ -130,11 +123,7 @@ describe("answered", () => {
 
 describe("never_sent", () => {
   test("a refused connection is never_sent", async () => {
-    const server = createServer();
-    const port = await listen(server);
-    server.close();
-    await once(server, "close");
-    expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ kind: "never_sent", reason: "ECONNREFUSED" });
+    expect(await post(`http://127.0.0.1:${await freePort()}/`)).toEqual({ kind: "never_sent", reason: "ECONNREFUSED" });
   });
 
   test("a name that does not resolve is never_sent", async () => {
@@ -183,7 +172,7 @@ describe("never_sent", () => {
       socket.on("error", () => {});
       socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
-    const port = await listen(server);
+    const port = await listenOnLoopback(server);
     onTestFinished(() => void server.close());
     expect(await post(`https://127.0.0.1:${port}/`)).toMatchObject({ kind: "never_sent" });
   });
@@ -203,7 +192,7 @@ describe("over TLS", () => {
       seen.connections += 1;
       if (socket.isSessionReused()) seen.resumedSessions += 1;
     });
-    const port = await listen(server);
+    const port = await listenOnLoopback(server);
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();
@@ -264,7 +253,7 @@ describe("over TLS", () => {
 describe("no_answer", () => {
   test("a reset 50 ms after connecting is no_answer, although the order was not read", async () => {
     const server = createServer({ pauseOnConnect: true }, (socket) => setTimeout(() => socket.resetAndDestroy(), 50));
-    const port = await listen(server);
+    const port = await listenOnLoopback(server);
     onTestFinished(() => void server.close());
     expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ kind: "no_answer", reason: "ECONNRESET" });
   });

@@ -1,8 +1,6 @@
 import { createServer as createHttpServer, type Server } from "node:http";
-import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { z } from "#zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -11,6 +9,7 @@ import type { Clock } from "../../../../shared/platform/time.ts";
 import { type HttpUpstream, httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { type ProfileChanges, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
+import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
@@ -73,9 +72,8 @@ const aClient = async (setting: Setting = {}) => {
 
 /** A client of a server that the test wrote. */
 const clientOf = async (server: Server, profile: UpstreamProfile = PROFILE): Promise<HttpUpstream> => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const port = await listenOnLoopback(server);
   return httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, profile, liveKey: aSecret(KEY).secret });
 };
 
@@ -241,15 +239,8 @@ describe("an answer of something in front of the upstream, after the order", () 
 
 describe("an unreachable upstream", () => {
   test("an order to an unreachable upstream is an account_error: it was never sent", async () => {
-    const server = createServer();
-    const port = await new Promise<number>((resolve) => {
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address();
-        server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-      });
-    });
     const upstream = httpUpstream({
-      baseUrl: `http://127.0.0.1:${port}/v1`,
+      baseUrl: `http://127.0.0.1:${await freePort()}/v1`,
       profile: PROFILE,
       liveKey: aSecret(KEY).secret,
     });

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
@@ -6,6 +5,7 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { aReceiver } from "../../../builders/endpoint.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
@@ -126,11 +126,9 @@ const aSilentServer = async (onConnection: (socket: Socket) => unknown = () => {
       received += chunk.toString("latin1");
     });
     socket.once("close", () => closed.resolve(received));
-  }).listen(0, "127.0.0.1");
-  await once(silent, "listening");
+  });
   onTestFinished(() => void silent.close());
-  const address = silent.address();
-  return { port: typeof address === "object" ? address?.port : 0, closed: closed.promise };
+  return { port: await listenOnLoopback(silent), closed: closed.promise };
 };
 
 test.each(["http", "https"])(

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import * as z from "#zod";
 import {
   InFlightError,
   NotAllowedError,
@@ -11,6 +10,7 @@ import {
 import { proposedReport } from "../../../../tools/admin/command.ts";
 import { type ActionSender, ProposedError, sendAction } from "../../../../tools/admin/send-action.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 
 /** Goal: a command's action is one signed request, and each answer is the error that the command had by itself. */
 type Answer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: string };
@@ -28,8 +28,7 @@ const server = createServer(async (request, response) => {
 let sender: ActionSender;
 let restoreEnvironment = (): void => {};
 beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const port = await listenOnLoopback(server);
   sender = { target: { baseUrl: `http://127.0.0.1:${port}/stage/v1`, name: "prod" }, by: "Adé", role: "operator" };
   const nowhere = "http://127.0.0.1:2";
   restoreEnvironment = setEnvironment(

@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { DynamoDBStreamEvent } from "aws-lambda";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
@@ -30,11 +30,8 @@ const aSilentProxy = async (operation: string, isBegun: boolean): Promise<string
     const answer = await fetch(EMULATOR(), { method: "POST", headers, body });
     response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(await answer.text());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  cleanups.push(async () => void server.close().closeAllConnections());
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  cleanups.push(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${await listenOnLoopback(server)}`;
 };
 
 test.for([

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import * as z from "#zod";
 import { documentClient, queueClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { runningFunction } from "../../../../tools/local/functions.ts";
 import { localAwsEnvironment } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { takeDeniedCalls } from "../../../builders/iam/evaluated-calls.ts";
 
 /** Goal: a test with a call that a function's role does not allow fails, and the call does not reach AWS. */
@@ -18,8 +18,7 @@ const server = createServer((request, response) => {
     .once("end", () => response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end("{}"));
 });
 beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const endpoint = `http://127.0.0.1:${z.object({ port: z.int() }).parse(server.address()).port}`;
+  const endpoint = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const environment = localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint });
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   vi.stubEnv("LEDGER_TABLE", "ledger");

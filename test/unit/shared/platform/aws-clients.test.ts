@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import * as z from "#zod";
 import { openDynamoDb } from "../../../../shared/platform/aws/sdk.ts";
 import { documentClient, queueClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 
 let restore = (): void => {};
 beforeEach(() => {
@@ -20,9 +19,8 @@ const serve = async (
   const server = createServer(({ headers }, response) => {
     seen.push(headers);
     answer(response, headers);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  });
+  const port = await listenOnLoopback(server);
   const at = `http://127.0.0.1:${port}`;
   const back = setEnvironment(localAwsEnvironment({ dynamodb: at, sqs: at, secretsManager: at }));
   onTestFinished(() => {

@@ -1,12 +1,11 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import * as z from "#zod";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { assertReservable } from "../../../../tools/deploy/reserved-concurrency.ts";
 import { setEnvironment } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 
 /** What AWS Lambda answers: the account's limit, the reservations by function, and whether it may be asked. */
 const lambda = { limit: 1_000, unreserved: 1_000, reserved: new Map<string, number>(), isDenied: false };
@@ -25,9 +24,8 @@ const server = createServer((request, response) => {
   const reserved = lambda.reserved.get(name);
   if (reserved === undefined) return end(404, { Message: "no such function" }, "ResourceNotFoundException");
   return end(200, { ReservedConcurrentExecutions: reserved });
-}).listen(0, "127.0.0.1");
-await once(server, "listening");
-const { port } = z.object({ port: z.number() }).parse(server.address());
+});
+const port = await listenOnLoopback(server);
 const leave = setEnvironment({
   AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
   AWS_REGION: "us-east-1",
