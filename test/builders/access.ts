@@ -1,3 +1,4 @@
+import { afterAll, beforeEach } from "vitest";
 import { type Account, type AccountStore, requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
@@ -13,10 +14,10 @@ import { apiEvent, callRequest } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { anApiEvent } from "./api-event.ts";
-import { checksumKey } from "./checksum-key.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
+import { checksumKey } from "./secrets.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 
 export const MINUTE_MS = 60_000;
@@ -115,6 +116,14 @@ export const openAccess = async (): Promise<AccessFixture> => {
       proxy.calls.length = 0;
     },
   };
+  return access;
+};
+
+/** One for the tests of the importing file, which is reset before each. */
+export const accessForTests = async (): Promise<AccessFixture> => {
+  const access = await openAccess();
+  beforeEach(() => access.reset());
+  afterAll(() => access.proxy.stop());
   return access;
 };
 

@@ -6,9 +6,8 @@ import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { openSqs } from "../../shared/platform/aws/sdk.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { profileOf } from "../../shared/upstream/profile.ts";
-import { checksumKey } from "./checksum-key.ts";
-import { keyedHashes } from "./event-message.ts";
 import { NOON_MS } from "./noon.ts";
+import { aSecret, checksumKey, keyedHashes } from "./secrets.ts";
 import type { freshTables } from "./tables.ts";
 import { FACE_VALUES, SOME_IDENTITY_PRICES } from "./upstream-costs.ts";
 
@@ -16,10 +15,10 @@ import { FACE_VALUES, SOME_IDENTITY_PRICES } from "./upstream-costs.ts";
 const QUEUES = "http://127.0.0.1:9/000000000000";
 const SEALING_KEY = Buffer.alloc(32, 7).toString("base64");
 
-/** The context of an operator's action on these tables; `request` as the console gives it. */
 /** With a client of the SDK. */
 export type TestContext = ActionContext & { readonly ledger: WithSdk };
 
+/** The context of an operator's action on these tables. */
 export const anActionContext = (
   tables: Awaited<ReturnType<typeof freshTables>>,
   changes: Partial<TestContext> & { readonly clock?: () => number; readonly by?: Actor } = {},
@@ -34,7 +33,7 @@ export const anActionContext = (
     accounts,
     endpoints: {
       accounts,
-      webhookSealingKey: { value: async () => SEALING_KEY, refetch: async () => SEALING_KEY },
+      webhookSealingKey: aSecret(SEALING_KEY),
       clock,
     },
     addressRules: { allowed: [], refusedHosts: [], resolve: async () => ["93.184.216.34"] },
@@ -46,7 +45,7 @@ export const anActionContext = (
     probe: {
       baseUrl: "http://127.0.0.1:1/v1",
       profile: profileOf({}),
-      testKey: { value: async () => undefined, refetch: async () => undefined },
+      testKey: aSecret(undefined),
     },
     operatorActMax: koboFromNaira(1_000_000),
     floatAlarmHours: 12,

@@ -7,15 +7,12 @@ import { transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
 import type { FaultyLedger } from "./faulty-ledger.ts";
 import { NOON_MS } from "./noon.ts";
+import { keyedHashes } from "./secrets.ts";
 import { aTransaction, newTransactionPk } from "./transaction.ts";
-
-const referenceKey = "k".repeat(43);
-export const keyedHashes = loadKeyedHashes({ value: async () => referenceKey, refetch: async () => referenceKey });
 
 type EventChanges = Partial<UnsignedEvent> & { readonly phoneNumber?: string };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { expect, vi } from "vitest";
+import { afterAll, beforeEach, expect, vi } from "vitest";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
@@ -104,5 +104,13 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
       vi.spyOn(Math, "random").mockReturnValue(0);
     },
   };
+  return ledger;
+};
+
+/** One for the tests of the importing file, which is reset before each. */
+export const faultyLedgerForTests = async (): Promise<FaultyLedger> => {
+  const ledger = await openFaultyLedger();
+  beforeEach(() => ledger.reset());
+  afterAll(() => ledger.proxy.stop());
   return ledger;
 };

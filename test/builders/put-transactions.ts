@@ -2,6 +2,7 @@ import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { transactionList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
+import { putItems } from "./put-items.ts";
 import { aTransaction } from "./transaction.ts";
 
 /** Puts delivered orders of 500 NGN into the ledger, without debits of the wallet; the times are the test's. */
@@ -21,9 +22,6 @@ export const putTransactions = async (
       updated_at: timeOf(index),
     }),
   ).map(({ open: _open, listed_at: _listedAt, ...closed }) => closed);
-  for (let start = 0; start < count; start += 25) {
-    const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.batchWrite({ RequestItems: { [table]: puts } });
-  }
+  await putItems(db, table, transactions);
   return transactions;
 };

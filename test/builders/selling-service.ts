@@ -7,7 +7,6 @@ import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import type { OutcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import type { Clock } from "../../shared/platform/time.ts";
 import { buyData } from "../../shared/purchase/buy-data.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
@@ -17,11 +16,9 @@ import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { aCatalog, aPlan } from "./catalog.ts";
 import type { LedgerAtNoon } from "./ledger-at-noon.ts";
+import { keyedHashes } from "./secrets.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "./upstream-costs.ts";
 import { aSimulator, LIVE_KEY, PROFILE, SOME_PHONE } from "./upstream-simulator.ts";
-
-const key = "k".repeat(32);
-const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 
 /** How often a message of the outcomes queue is received. */
 const RECEIVES_MAX = 3;

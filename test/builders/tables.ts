@@ -3,9 +3,9 @@ import { CreateTableCommand, UpdateTableCommand } from "@aws-sdk/client-dynamodb
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
-import { checksumKey } from "./checksum-key.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
+import { checksumKey } from "./secrets.ts";
 
 /** A client of the tests' emulator, or of something that stands before one. */
 export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocument => emulatorClientAt(endpoint);

@@ -7,13 +7,13 @@ import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { admissionCode, MINUTE_MS, OFFICE, openAccess } from "../builders/access.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../builders/emulator.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
+import { keyedHashes } from "../builders/secrets.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../builders/transaction.ts";
 import { FACE_VALUES } from "../builders/upstream-costs.ts";
@@ -75,8 +75,6 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
     expect((await openTransaction(ledger, transaction, [], deadlineIn(29_000))).kind).toBe("opened");
 
   const strict = proxy.beStrict(holding(15), SEED);
-  const key = "k".repeat(32);
-  const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
   const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES }));
   const Records = transactions.map(({ pk, write_token }, index) => {
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;

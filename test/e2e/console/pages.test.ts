@@ -33,7 +33,6 @@ import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
 import { anActionContext } from "../../builders/action-context.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { checksumKey } from "../../builders/checksum-key.ts";
 import { closeMonth } from "../../builders/close-month.ts";
 import {
   button,
@@ -50,6 +49,7 @@ import { eventually } from "../../builders/eventually.ts";
 import { referenceCpuMs, taskCpuMs } from "../../builders/main-thread.ts";
 import { anOldAccount } from "../../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
+import { checksumKey } from "../../builders/secrets.ts";
 import { transactionOf } from "../../builders/service.ts";
 import { readStatement } from "../../builders/statement.ts";
 

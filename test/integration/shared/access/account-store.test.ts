@@ -1,17 +1,13 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { revokeKey, rotateKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
-import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
+import { accessForTests, admissionCode, MINUTE_MS, OFFICE } from "../../../builders/access.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 test("of 10 simultaneous changes each that succeeds raises the version, and the key's item has the account's whitelist", async () => {
   const { key, accountId } = await access.anAccount();
@@ -73,10 +69,11 @@ test("a restriction reaches all 120 keys of an account, most of which are revoke
   const item = await access.keyItem(key);
   // The item of the last of them is missing, which is no obstacle.
   const present = others.slice(0, -1);
-  for (let start = 0; start < present.length; start += 25) {
-    const some = present.slice(start, start + 25).map(({ hash, key_id }) => ({ ...item, pk: hash, key_id }));
-    await db.batchWrite({ RequestItems: { [accessTable]: some.map((Item) => ({ PutRequest: { Item } })) } });
-  }
+  await putItems(
+    db,
+    accessTable,
+    present.map(({ hash, key_id }) => ({ ...item, pk: hash, key_id })),
+  );
   const store = { ...access.store, db: emulatorClient(access.proxy.endpoint) };
   const restricted = async () => {
     const items = await findKeys(

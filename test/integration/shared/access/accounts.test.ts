@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
 import {
   changePriceRules,
@@ -23,25 +23,13 @@ import { INITIAL_ENTITLEMENTS, type Permission } from "../../../../shared/contra
 import { routes } from "../../../../shared/contract/routes.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import {
-  type AccessFixture,
-  admissionCode,
-  MINUTE_MS,
-  NEIGHBOUR,
-  OFFICE,
-  openAccess,
-} from "../../../builders/access.ts";
+import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 test("no part of a key's secret is in any table", async () => {
   const { key } = await access.anAccount();

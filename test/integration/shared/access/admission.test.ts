@@ -1,18 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { type AccessFixture, admissionCode, NEIGHBOUR, OFFICE, openAccess } from "../../../builders/access.ts";
-import { CHECKSUM_KEY } from "../../../builders/checksum-key.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
+import { CHECKSUM_KEY } from "../../../builders/secrets.ts";
 
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 describe("a malformed key", () => {
   const good = newApiKey("live", CHECKSUM_KEY);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AccountError } from "../../../../shared/access/account-store.ts";
 import {
   createAccount,
@@ -10,26 +10,14 @@ import {
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
-import {
-  type AccessFixture,
-  admissionCode,
-  MINUTE_MS,
-  NEIGHBOUR,
-  OFFICE,
-  openAccess,
-} from "../../../builders/access.ts";
+import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it
  * read before.
  */
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 describe("after a restore of the ledger and before a reconciliation", () => {
   test("a revoked key stays refused after every change of its account", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createKey,
   setAccountLimits,
@@ -10,15 +10,7 @@ import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { type OrderLimits, orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import {
-  type AccessFixture,
-  admissionCode,
-  MINUTE_MS,
-  NEIGHBOUR,
-  OFFICE,
-  openAccess,
-  remainingOf,
-} from "../../../builders/access.ts";
+import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE, remainingOf } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /** The routes of each rate group in the table. */
@@ -27,12 +19,7 @@ const groups = Object.keys(rateGroups).map((group) => ({
   routesOf: Object.values(routes).filter((route) => route.group === group),
 }));
 
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 describe("the rate of a key", () => {
   test("the rate of a key is 60 purchases per minute: the 61st is 429 with the seconds to the next minute, which starts at 59 again", async () => {

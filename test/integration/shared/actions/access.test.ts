@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Account } from "../../../../shared/access/account-store.ts";
 import { accessRuns } from "../../../../shared/actions/access.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
@@ -6,15 +6,11 @@ import type { ConsoleRequest } from "../../../../shared/actions/action-context.t
 import { keysRuns } from "../../../../shared/actions/keys.ts";
 import { personRuns } from "../../../../shared/actions/person.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type AccessFixture, MINUTE_MS, openAccess } from "../../../builders/access.ts";
+import { accessForTests, MINUTE_MS } from "../../../builders/access.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 test("a review has each account's owners and usable keys, what a key may still do, and its last use", async () => {
   const context = anActionContext(access.tables, { clock: () => access.nowMs });

@@ -12,14 +12,12 @@ import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 
 const context = (nowMs = NOON_MS) => anActionContext(operator.tables, { clock: () => nowMs });
 const DAY_MS = 86_400_000;
@@ -43,10 +41,7 @@ const addConsents = async (transactions: readonly Transaction[]): Promise<void> 
     request_id: randomUUID(),
     created_at,
   }));
-  for (let start = 0; start < consents.length; start += 25) {
-    const puts = consents.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.batchWrite({ RequestItems: { [table]: puts } });
-  }
+  await putItems(db, table, consents);
 };
 
 /** An account with this many purchases, of which every third one is a check instead, oldest first. */

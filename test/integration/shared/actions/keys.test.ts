@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createAccount, setOwners } from "../../../../shared/access/accounts.ts";
 import { keysRuns } from "../../../../shared/actions/keys.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type AccessFixture, MINUTE_MS, openAccess } from "../../../builders/access.ts";
+import { accessForTests, MINUTE_MS } from "../../../builders/access.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 const clock = () => access.nowMs;
 const operator = () => anActionContext(access.tables, { clock });

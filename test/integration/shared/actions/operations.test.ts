@@ -23,6 +23,7 @@ import { anActionContext, type TestContext } from "../../../builders/action-cont
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 import { aSimulator, LIVE_KEY, PROFILE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
 
 const HOUR_MS = 3_600_000;
@@ -319,7 +320,7 @@ test("the console's doctor skips what needs a secret, and a check that fails is 
 test("upstream probe reports what the upstream accepts, and is recorded; without the test key nothing is sent or recorded", async () => {
   const { baseUrl, state } = await aSimulator();
   const probeWith = async (testKey: string | undefined) => {
-    const secret = { value: async () => testKey, refetch: async () => testKey };
+    const secret = aSecret(testKey);
     const { context } = await aService({ probe: { baseUrl, profile: PROFILE, testKey: secret } });
     const run = upstreamRuns["upstream probe"](context, { why: "before the first sale" });
     const result = await run.catch((error: unknown) => error);

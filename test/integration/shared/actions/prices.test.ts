@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createKey, revokeKey, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { createAdmission } from "../../../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../../../shared/access/checksum-key.ts";
@@ -21,16 +21,13 @@ import { priceOrder } from "../../../../shared/prices/price-order.ts";
 import type { FaceValue } from "../../../../shared/prices/price-rule.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
-import { checksumKey } from "../../../builders/checksum-key.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { recordCalls } from "../../../builders/recorded-calls.ts";
+import { checksumKey } from "../../../builders/secrets.ts";
 
 /** Goal: what an account is shown is what it pays, at every moment, and no rule sells below cost by mistake. */
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 
 const costs = upstreamCosts.parse({
   discounts: [

@@ -26,7 +26,7 @@ import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 
 /**
@@ -62,9 +62,8 @@ const ada = { sub: "ada", groups: ["operators"] };
 const bola = { sub: "bola", groups: ["operators"] };
 const fay = { sub: "fay", groups: ["finance"] };
 
-let ledger: OperatorLedger;
+const ledger = await openOperatorLedger();
 beforeAll(async () => {
-  ledger = await openOperatorLedger();
   await Promise.all([ada, bola].map((person) => send(person, "me", {})));
 });
 

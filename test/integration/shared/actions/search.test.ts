@@ -23,8 +23,9 @@ import {
 import { newDelivery, recordProgress } from "../../../../shared/webhooks/delivery.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
-import { anEvent, keyedHashes } from "../../../builders/event-message.ts";
+import { anEvent } from "../../../builders/event-message.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 
 const PHONE = "08039990001";
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
 import type { ConsoleRequest } from "../../../../shared/actions/action-context.ts";
 import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
@@ -23,14 +23,14 @@ import { anActionContext, anOwnersRequest } from "../../../builders/action-conte
 import { everyFunction } from "../../../builders/console.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { keyedHashes } from "../../../builders/event-message.ts";
 import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
@@ -41,10 +41,7 @@ const timeOf = (index: number): string => isoTime(NOON_MS - 86_400_000 + index *
 const hash = (field: string, number: string): string =>
   createHmac("sha256", "k").update(`${field}${number}`).digest("base64url");
 
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 /** Each test asks as another person, because searches are counted. */
 let asker = 0;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
@@ -20,14 +20,11 @@ import { askNow, noteAnswer } from "../../../../shared/upstream-lookup/lookup-re
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 
 const context = (by = "ada", nowMs = NOON_MS) =>
   anActionContext(operator.tables, {

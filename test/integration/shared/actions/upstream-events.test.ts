@@ -20,6 +20,7 @@ import { anActionContext } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 
 /** Open orders of one test are candidates of another's events, so each test has its own tables. */
@@ -186,10 +187,7 @@ test("the list of open events reads those, and no list reads more than 500, howe
     ...{ reason: "no_candidate", reference: `U-${index}`, says: "success", created_at: isoTime(NOON_MS + 1 + index) },
   }));
   const { db, ledgerTable } = operator.tables;
-  for (let start = 0; start < closed.length; start += 25) {
-    const puts = closed.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.batchWrite({ RequestItems: { [ledgerTable]: puts } });
-  }
+  await putItems(db, ledgerTable, closed);
   let read = 0;
   const send = db.send.bind(db);
   vi.spyOn(db, "send").mockImplementation(async (command) => {

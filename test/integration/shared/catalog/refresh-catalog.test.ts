@@ -25,6 +25,7 @@ import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
@@ -41,7 +42,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   const store = catalogStore(db, cacheTable);
   const clock = { nowMs: NOON_MS };
   const key = "key" in options ? options.key : KEY;
-  const liveKey = { value: async () => key, refetch: async () => key };
+  const liveKey = aSecret(key);
   const upstream = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey });
   const serve = (catalog: unknown): void => {
     simulator.state.catalogBody = { status: true, message: "OK", data: catalog };

@@ -10,7 +10,6 @@ import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../s
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import type { Upstream } from "../../../../shared/upstream/upstream.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
@@ -30,6 +29,7 @@ import {
   upstreamTransaction,
   VERIFY_NIN,
 } from "../../../builders/identity-service.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
@@ -359,7 +359,6 @@ describe("a live check without a result is refunded", () => {
     input: { readonly nin: string; readonly mode: IdentityMode },
     check: Upstream["check"] = async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
   ) => {
-    const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Upstream = {
       waitS: () => 0,
       blocks: () => ({ limitUntilMs: 0, unrecognizedUntilMs: 0 }),

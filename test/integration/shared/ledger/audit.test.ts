@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { changeWhitelist, createAccount } from "../../../../shared/access/accounts.ts";
 import {
   auditEntry,
@@ -17,12 +17,9 @@ import { attestationsPk, entriesPk, sequenceKey } from "../../../../shared/ledge
 import { allOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 afterEach(() => {
   vi.restoreAllMocks();
 });

@@ -1,22 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type DuplicateWindow, duplicateGuardPut } from "../../../../shared/ledger/duplicate-guard.ts";
 import { type DebitGuards, openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: of purchases that are alike, one is debited within the window. Method: a real table, with faults on the wire. */
-describe("openTransaction", () => {
-  let ledger: FaultyLedger;
-  beforeAll(async () => {
-    ledger = await openFaultyLedger();
-  });
-  beforeEach(() => ledger.reset());
-  afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
+describe("openTransaction", () => {
   const aWindow = (): DuplicateWindow => ({
     ...{ table: ledger.table, pk: `duplicate#${randomUUID()}`, windowS: 60, isConfirmed: false },
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
 import {
   BATCH_KEYS_MAX,
@@ -8,16 +8,13 @@ import {
   keyBatches,
 } from "../../../../shared/ledger/get-item.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: a batch that DynamoDB is too busy for is read all the same. */
-let ledger: FaultyLedger;
+const ledger = await faultyLedgerForTests();
 beforeAll(async () => {
-  ledger = await openFaultyLedger();
   for (const pk of ["one", "two"]) await ledger.db.put({ TableName: ledger.table, Item: { pk } });
 });
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
 
 const item = z.object({ pk: z.string() });
 const read = () => getItems(ledger, [{ pk: "one" }, { pk: "two" }], item);

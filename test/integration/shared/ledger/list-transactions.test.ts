@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { decodeCursor, encodeCursor, listTransactions } from "../../../../shared/ledger/list-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
 
 /** Goal: pages have every transaction that fits once, and no page takes more calls than a few. */
 const COUNT = 1_230;
 const owner = { accountId: "acc_listed_01", mode: "live" } as const;
-let ledger: FaultyLedger;
+const ledger = await faultyLedgerForTests();
 let newestFirst: readonly Transaction[];
 /** Those of type airtime. */
 let rare: readonly Transaction[];
 beforeAll(async () => {
-  ledger = await openFaultyLedger();
   const put = await putTransactions(ledger, owner.accountId, COUNT, (index) => isoTime(NOON_MS + index));
   newestFirst = put.toReversed();
   rare = newestFirst.filter((_, index) => [0, 3, 99, 100, 101, 499, 500, 501, 777, COUNT - 1].includes(index));
@@ -24,8 +23,6 @@ beforeAll(async () => {
     await ledger.db.put({ TableName: ledger.table, Item });
   }
 });
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
 
 type Filter = Parameters<typeof listTransactions>[2];
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
@@ -6,16 +6,11 @@ import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-th
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getWallet } from "../../../../shared/read-account/read-account.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
   const audit = auditPut(ledger, auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, NOON_MS));

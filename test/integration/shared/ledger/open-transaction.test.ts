@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import type { DailyQuota } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -10,7 +10,7 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -20,12 +20,7 @@ import type { WireFault } from "../../../strict/faults.ts";
  * Goal: whatever the write of a debit meets, its result is what happened to it, or that this is indeterminate. Method:
  * faults on the wire to the emulator, and a clock that stands still unless a test moves it, so that nothing here waits.
  */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const itemAt = async (pk: string): Promise<unknown> =>
   (await ledger.db.get({ TableName: ledger.table, Key: { pk } })).Item;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "#zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -12,7 +12,7 @@ import { readWallet, sealWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { type FaultyLedger, isWrite, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision } from "../../../builders/operator-ledger.ts";
 import { readStatement } from "../../../builders/statement.ts";
@@ -21,12 +21,7 @@ import { readStatement } from "../../../builders/statement.ts";
  * Goal: nothing is booked at a time that is sealed, by a slow clock or a write that landed late. Method: the clock
  * stands at noon, and the wallet is sealed until noon or later.
  */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const enough = () => deadlineIn(29_000);
 const NOON = isoTime(NOON_MS);

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import * as z from "#zod";
+import { describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -23,8 +21,9 @@ import { readKeyUsages } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -34,12 +33,7 @@ import { aTransaction } from "../../../builders/transaction.ts";
  * is indeterminate. Method: faults on the wire to the emulator, and a clock that stands still unless a test moves it,
  * so that nothing here waits.
  */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 /** Enough time for every retry. */
 const enough = (): Deadline => deadlineIn(29_000);
@@ -331,9 +325,8 @@ describe("settleTransaction", () => {
   });
 
   test("a settlement is aborted with 3.5 s left if the table does not answer", async () => {
-    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
-    await new Promise((listening) => silent.once("listening", listening));
-    const { port } = z.object({ port: z.number() }).parse(silent.address() satisfies AddressInfo | string | null);
+    const silent = createServer(() => undefined);
+    const port = await listenOnLoopback(silent);
     const db = emulatorClient(`http://127.0.0.1:${port}`);
     const deadline = deadlineIn(3_700);
     const settlement = await settleTransaction({ ...ledger, db }, aTransaction(), failed, deadline);

@@ -15,6 +15,7 @@ import { resolveTransaction } from "../../../../shared/upstream-events/operator-
 import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
@@ -85,10 +86,7 @@ test("a statement of more transactions than one read can take lists each once, b
           created_at: timeOf(index),
         }),
   );
-  for (let start = 0; start < items.length; start += 25) {
-    const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.batchWrite({ RequestItems: { [table]: puts } });
-  }
+  await putItems(db, table, items);
   const send = db.send.bind(db);
   // As DynamoDB ends a page after a megabyte.
   vi.spyOn(db, "send").mockImplementation((command) => {

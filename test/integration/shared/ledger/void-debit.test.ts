@@ -1,20 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: a debit is made or void, and never both, in whatever order the two writes arrive. */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const enough = () => deadlineIn(20_000);
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
-import { beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { floatRuns } from "../../../../shared/actions/float.ts";
 import { marginRuns } from "../../../../shared/actions/margin.ts";
 import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
@@ -27,14 +27,11 @@ import { changeStatement, newStatement } from "../../../../shared/upstream-state
 import { anActionContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 /** Goal: sums of costs are those of the ledger, whatever runs are repeated, overlap, or stop at any time. */
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 
 const HOUR_MS = 3_600_000;
 const contextAt = (nowMs: number, of = operator) => anActionContext(of.tables, { clock: () => nowMs });

@@ -33,6 +33,7 @@ import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-healt
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { type Inbox, openInbox } from "../../../../tools/local/inbox.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -45,6 +46,7 @@ import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { anOldAccount, CLOSED_MONTH } from "../../../builders/old-account.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 import { until } from "../../../builders/until.ts";
@@ -85,8 +87,7 @@ beforeAll(async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", credentials.secretAccessKey);
   vi.stubEnv("AWS_ENDPOINT_URL_SNS", sns.endpoint);
   client = openSns();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const port = await listenOnLoopback(server);
   chat.url = `http://127.0.0.1:${port}/services/T0/B0/s3cr3t`;
 });
 afterAll(async () => {
@@ -182,12 +183,7 @@ const pass = (ms: number): void => {
   ledger.nowMs += ms;
 };
 
-const putAll = async (items: readonly object[]): Promise<void> => {
-  for (let start = 0; start < items.length; start += 25) {
-    const requests = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item: { ...Item } } }));
-    await ledger.db.batchWrite({ RequestItems: { [ledger.table]: requests } });
-  }
-};
+const putAll = (items: readonly object[]) => putItems(ledger.db, ledger.table, items);
 
 const makeLow = async (account: string): Promise<void> => {
   await walletRuns["wallet threshold"](operators(), { account, amount_kobo: 2_000_00 });

@@ -9,11 +9,11 @@ import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { cancelOrder } from "../../../../shared/orders/cancel-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { identityProducts } from "../../../builders/identity.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { type Answer, startTestService, type TestService } from "../../../builders/service.ts";
 
 /** Goal: a cancelled order is never placed, whenever a copy of its request arrives, and a placed one is not touched. */
@@ -184,8 +184,6 @@ describe("the route", () => {
 const LATE_MS = 500;
 
 describe("the write", () => {
-  const key = "k".repeat(32);
-  const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
   let ledger: FaultyLedger;
   beforeAll(async () => {
     ledger = await openFaultyLedger();

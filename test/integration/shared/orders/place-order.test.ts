@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import * as z from "#zod";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
@@ -30,21 +29,16 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
+import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { keyedHashes, REFERENCE_KEY } from "../../../builders/secrets.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */
-const key = "k".repeat(32);
-const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 type Queued = { readonly message: OutcomeMessage; readonly delayS: number };
 const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queued: readonly Queued[] } => {
@@ -351,7 +345,7 @@ describe("a reference that was used before", () => {
   const gone = () => Promise.reject(new ServiceError("plan_unavailable"));
   test("an order that was placed under an earlier version of the reference key is replayed, and a conflict is one", async () => {
     const accountId = await ledger.aWallet(2_000);
-    const versions = async () => `${key}\n${isoTime(NOON_MS - 1)} ${"l".repeat(32)}`;
+    const versions = async () => `${REFERENCE_KEY}\n${isoTime(NOON_MS - 1)} ${"l".repeat(32)}`;
     const rotated = loadKeyedHashes({ value: versions, refetch: versions });
     for (const [reference, first, second] of [
       ["order-1", keyedHashes, rotated],
@@ -578,10 +572,8 @@ describe("an order that is not sent upstream", () => {
 
   test("an order with 7 s left whose table hangs has 3 s for queueing its end", async () => {
     const silent = createServer((socket) => void socket.on("error", () => undefined));
-    await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void silent.close());
-    const address = z.object({ port: z.int() }).parse(silent.address());
-    const db = emulatorClient(`http://127.0.0.1:${address.port}`);
+    const db = emulatorClient(`http://127.0.0.1:${await listenOnLoopback(silent)}`);
     const deadline = deadlineIn(7_050);
     const leftMs: number[] = [];
     const outcomeQueue = { send: async () => void leftMs.push(deadline.remainingMs()) };

@@ -7,12 +7,12 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import {
   anOrder,
   BUY_DATA,
@@ -139,12 +139,11 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
   const accountId = `acc_${randomUUID()}`;
   const wallet = { ...emptyWallet(accountId, systemClock()), balance_kobo: koboFromNaira(1_000) };
   await db.put({ TableName: table, Item: wallet });
-  const key = "k".repeat(32);
   const networks = [{ id: 1, name: networkName, code: "mtn" }];
   const catalog = snapshotOf(aCatalog(1, { networks, data_plans: [aPlan({ name: planName })] }), systemClock());
   const buy = buyData({
     ledger: { db, table, clock: systemClock },
-    keyedHashes: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
+    keyedHashes,
     outcomeQueue: { send: () => Promise.reject(new Error("A known outcome is not queued")) },
     gate: {
       purchases: async () => "on",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../../shared/call/call.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
@@ -11,7 +11,6 @@ import type { PlacedOrder } from "../../../../shared/orders/order.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { placePurchase } from "../../../../shared/purchase/place-purchase.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import {
@@ -22,19 +21,13 @@ import {
   type UpstreamOrder,
 } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { queuedCount } from "../../../builders/queued-order.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: a debited purchase is sent or queued, and its response, its wallet and the outcomes queue agree. */
-const key = "k".repeat(32);
-const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
 const unexpected = () => Promise.reject(new Error("Not expected"));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -26,7 +26,7 @@ import {
   unlistWallet,
 } from "../../../../shared/queued-orders/queue-store.ts";
 import { walletQueueClaim } from "../../../../shared/queued-orders/wallet-queue.ts";
-import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, queuedCount as countOf, storedQueued } from "../../../builders/queued-order.ts";
 import type { WireFault } from "../../../strict/faults.ts";
@@ -36,15 +36,10 @@ import { strictSettings } from "../../../strict/settings.ts";
  * Goal: whatever a write meets, an order waits or does not, its wallet counts it exactly while it waits, and it is
  * claimed once. Method: faults on the wire to the emulator, and a clock that stands still.
  */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
+const ledger = await faultyLedgerForTests();
 beforeEach(() => {
   ledger.proxy.strict = undefined;
-  ledger.reset();
 });
-afterAll(() => ledger.proxy.stop());
 
 const enough = (): Deadline => deadlineIn(29_000);
 const toSend: OrderToSend = { kind: "data", network_id: 1, plan_id: 101 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { indexPlans, type PlanIndex } from "../../../../shared/catalog/plan-index.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -23,7 +23,7 @@ import type { HttpUpstream } from "../../../../shared/upstream/http-upstream.ts"
 import { ORDER_LIMITED, type Outcome, RATE_LIMITED, TURN_OVER } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
@@ -33,12 +33,7 @@ const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
 const MINUTE_MS = 60_000;
 const unexpected = () => Promise.reject(new Error("Not expected"));
 
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const answered =
   (outcome: Outcome): HttpUpstream["buy"] =>

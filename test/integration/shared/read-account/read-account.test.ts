@@ -16,6 +16,7 @@ import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/k
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getTransaction, listCallerTransactions } from "../../../../shared/read-account/read-account.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { startTestService, type TestService } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -54,13 +55,8 @@ const transactionOf = (caller: Caller, changes: Partial<Transaction> = {}): Tran
     ...changes,
   });
 
-const WRITES_AT_ONCE = 25;
-const keep = async (transactions: readonly Transaction[], { db, table }: Ledger & WithSdk = ledger): Promise<void> => {
-  for (let start = 0; start < transactions.length; start += WRITES_AT_ONCE) {
-    const puts = transactions.slice(start, start + WRITES_AT_ONCE).map((Item) => ({ PutRequest: { Item } }));
-    await db.batchWrite({ RequestItems: { [table]: puts } });
-  }
-};
+const keep = (transactions: readonly Transaction[], { db, table }: Ledger & WithSdk = ledger) =>
+  putItems(db, table, transactions);
 
 /** This many of a caller's, each a second older than the one before. */
 const keepMany = async (caller: Caller, count: number, changes: Partial<Transaction> = {}) => {

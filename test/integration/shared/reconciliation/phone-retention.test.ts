@@ -25,11 +25,12 @@ import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { keyedHashes } from "../../../builders/event-message.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -77,12 +78,7 @@ const oldTransaction = (accountId: string, changes: Partial<Transaction> = {}): 
     ...changes,
   };
 };
-const keep = async (transactions: readonly Transaction[]): Promise<void> => {
-  for (let start = 0; start < transactions.length; start += 25) {
-    const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await ledger.tables.db.batchWrite({ RequestItems: { [ledger.table]: puts } });
-  }
-};
+const keep = (transactions: readonly Transaction[]) => putItems(ledger.tables.db, ledger.table, transactions);
 const stored = ({ pk }: Transaction) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
 const phonesOf = (transactions: readonly Transaction[]) =>
   Promise.all(transactions.map(async (transaction) => (await stored(transaction))?.phone_number));

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -34,25 +34,20 @@ import {
   aPhoneNumber,
   aTransactionPk,
   authenticated,
-  keyedHashes,
 } from "../../../builders/event-message.ts";
 import { eventually } from "../../../builders/eventually.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored.
  */
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });
 const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
@@ -11,10 +11,11 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { eventSummary, findEvent, listEvents, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
-import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builders/event-message.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { anEvent, anOpenOrder, aPhoneNumber } from "../../../builders/event-message.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
@@ -22,12 +23,7 @@ import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
  * Goal: an event with an unknown reference settles at most the one order that it can be about, or is escalated.
  */
 const MINUTE_MS = 60_000;
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });
 /** Applies an event that is too old for another retry. */

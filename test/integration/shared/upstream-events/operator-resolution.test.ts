@@ -30,7 +30,7 @@ import {
 import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { newTransactionPk } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
@@ -39,10 +39,7 @@ import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
  * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the
  * test's.
  */
-let operator: OperatorLedger;
-beforeAll(async () => {
-  operator = await openOperatorLedger();
-});
+const operator = await openOperatorLedger();
 
 /** A stored event. */
 const anEvent = async (

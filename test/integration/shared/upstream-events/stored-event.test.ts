@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/outcome-message.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -13,17 +13,12 @@ import {
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { anUnauthenticatedEvent } from "../../../builders/event-message.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: an event for the operator is stored completely, once, and found by its id. */
 const REASON = "no_candidate";
-let ledger: FaultyLedger;
-beforeAll(async () => {
-  ledger = await openFaultyLedger();
-});
-beforeEach(() => ledger.reset());
-afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
 const storedUnder = async (reference: string) =>
   (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);

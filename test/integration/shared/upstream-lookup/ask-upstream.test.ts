@@ -17,16 +17,17 @@ import { askNow, intervalMs, readLookup } from "../../../../shared/upstream-look
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { keyedHashes } from "../../../builders/event-message.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { answers, startScriptedServer } from "../../../builders/scripted-server.ts";
+import { aSecret, keyedHashes } from "../../../builders/secrets.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
 
 const MINUTE_MS = 60_000;
 const LOOKUP = { path: "/transactions/{reference}", our_reference: "client_reference" };
-const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
+const liveKey = aSecret(LIVE_KEY);
 
 /** A ledger, an upstream that can be asked, and the function that asks, with its clock. */
 const aService = async (changes: ProfileChanges = {}, options: Partial<SimulatorOptions> = {}) => {
@@ -123,10 +124,7 @@ test("of more open orders than a run can read, each run asks for some, and the n
   const service = await aService();
   const { ledger } = service;
   const orders = Array.from({ length: 1_000 }, () => ledger.aTransaction("acc_1"));
-  for (let start = 0; start < orders.length; start += 25) {
-    const writes = orders.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await ledger.db.batchWrite({ RequestItems: { [ledger.table]: writes } });
-  }
+  await putItems(ledger.db, ledger.table, orders);
   // A hundred orders and what is known of them take 6 s: all of them the whole run.
   const batchGet = ledger.db.batchGet.bind(ledger.db);
   vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {

@@ -28,6 +28,7 @@ import { aReceiver, ENDPOINT, firstEndpoint, LOOPBACK as rules } from "../../../
 import { eventually } from "../../../builders/eventually.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { standardHeaders } from "../../../builders/receiver.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -53,7 +54,7 @@ afterEach(async () => {
 });
 
 const KEY = "a sealing key of thirty-two or more characters";
-const webhookSealingKey = { value: async () => KEY, refetch: async () => KEY };
+const webhookSealingKey = aSecret(KEY);
 let transactions = 0;
 
 /** A settled transaction of an account with an endpoint, and the function that delivers its webhook. */

@@ -21,6 +21,7 @@ import {
 } from "../../../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { firstEndpoint, LOOPBACK as rules } from "../../../builders/endpoint.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a webhook secret is sealed for its own account, and rotated so that every webhook is signed. */
@@ -43,7 +44,7 @@ const anEndpoint = async () => {
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = {
     accounts,
-    webhookSealingKey: { value: async () => KEY, refetch: async () => KEY },
+    webhookSealingKey: aSecret(KEY),
     clock,
   };
   const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });

@@ -16,6 +16,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamo
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 
 /**
@@ -86,10 +87,7 @@ const manyAccounts = async (): Promise<readonly string[]> => {
     { ...subscription, pk: subscriptionPk("wallet.low", firstEndpoint(account_id)), account_id },
     { ...wallet, pk: walletPk(account_id), account_id },
   ]);
-  for (let start = 0; start < items.length; start += 25) {
-    const requests = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await ledger.db.batchWrite({ RequestItems: { [ledger.table]: requests } });
-  }
+  await putItems(ledger.db, ledger.table, items);
   return [accountId, ...others];
 };
 

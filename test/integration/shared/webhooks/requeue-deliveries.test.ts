@@ -19,6 +19,7 @@ import {
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { anEndpoint, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /**
@@ -58,26 +59,16 @@ const failThrice = async (accountId: string): Promise<void> => {
   }
 };
 
-/** The most that BatchWriteItem takes. */
-const BATCH_WRITES_MAX = 25;
-
 /** Parks deliveries, the first one being the oldest, with their changes. */
 const park = async (accountId: string, ...changes: readonly Partial<Delivery>[]): Promise<void> => {
-  const puts = changes.map((change, index) => {
+  const parked = changes.map((change, index) => {
     const transaction = `transaction#${accountId}-${index + 1}`;
     const event = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
     const message = { ...event, endpoint: ENDPOINT };
     const delivery = newDelivery(message, { accountId, webhookId: `evt_${index}` }, NOON - MINUTE_MS + index);
-    return {
-      PutRequest: {
-        Item: { ...delivery, open: `parked#${accountId}#${ENDPOINT}`, listed_at: delivery.created_at, ...change },
-      },
-    };
+    return { ...delivery, open: `parked#${accountId}#${ENDPOINT}`, listed_at: delivery.created_at, ...change };
   });
-  for (let start = 0; start < puts.length; start += BATCH_WRITES_MAX) {
-    const RequestItems = { [tables.ledgerTable]: puts.slice(start, start + BATCH_WRITES_MAX) };
-    await tables.db.batchWrite({ RequestItems });
-  }
+  await putItems(tables.db, tables.ledgerTable, parked);
 };
 
 const transactionIn = (message: DeliveryMessage): string =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   changeWhitelist,
   createKey,
@@ -14,26 +14,14 @@ import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/led
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../tools/admin/reconcile-keys.ts";
-import {
-  type AccessFixture,
-  admissionCode,
-  MINUTE_MS,
-  NEIGHBOUR,
-  OFFICE,
-  openAccess,
-} from "../../../builders/access.ts";
+import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it
  * read before.
  */
-let access: AccessFixture;
-beforeAll(async () => {
-  access = await openAccess();
-});
-beforeEach(() => access.reset());
-afterAll(() => access.proxy.stop());
+const access = await accessForTests();
 
 const orphanAudit = () =>
   auditPut(access.tables, auditEntry({ audit_log: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS));

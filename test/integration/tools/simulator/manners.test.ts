@@ -6,6 +6,7 @@ import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 import { aSimulator, aWebhook, LIVE_KEY, SOME_PHONE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
 
 const DEADLINE_MS = 29_000;
@@ -13,7 +14,7 @@ const DEADLINE_MS = 29_000;
 /** The service's client in front of a simulator, whose orders carry our reference as the setting says. */
 const aClient = async (options: Partial<SimulatorOptions>, reference: "all" | "documented") => {
   const simulator = await aSimulator(options);
-  const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
+  const liveKey = aSecret(LIVE_KEY);
   const upstream = httpUpstream({ baseUrl: simulator.baseUrl, profile: profileOf({ reference }), liveKey });
   let orders = 0;
   const next = (): string => {

@@ -3,8 +3,8 @@ import { addAsRevoked, earlierExpiry, fieldsUpdate, isInactive } from "../../../
 import type { KeyItem } from "../../../../shared/access/key-store.ts";
 import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { checksumKey } from "../../../builders/checksum-key.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { checksumKey } from "../../../builders/secrets.ts";
 
 const DAY_MS = 86_400_000;
 

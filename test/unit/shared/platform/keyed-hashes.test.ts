@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import type { Secret } from "../../../../shared/platform/secrets.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 const order = { accountId: "acc_1", mode: "live", callerReference: "order-1" } as const;
@@ -10,7 +10,6 @@ const NOW_MS = Date.parse("2026-11-26T12:00:00.000Z");
 const line = (hours: number, letter: string): string =>
   `${new Date(NOW_MS + hours * 3_600_000).toISOString()} ${letter.repeat(32)}`;
 
-const aSecret = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
 const keyedHashesWith = (key: string): Promise<KeyedHashes> => loadKeyedHashes(aSecret(key))();
 
 describe("transactionId", () => {

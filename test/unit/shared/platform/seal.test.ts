@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { seal, sealingKey, unseal } from "../../../../shared/platform/seal.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 
-const keyFrom = (value: string | undefined) => sealingKey({ value: async () => value, refetch: async () => value });
+const keyFrom = (value: string | undefined) => sealingKey(aSecret(value));
 const plain = Buffer.from("a record");
 
 test("a sealed value opens with the same key for the same owner", async () => {

@@ -9,7 +9,6 @@ import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
 import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
@@ -18,9 +17,8 @@ import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { keyedHashes } from "../../../builders/secrets.ts";
 
-const key = "k".repeat(32);
-const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
 
 /** The response to an event, and the message that is queued. */

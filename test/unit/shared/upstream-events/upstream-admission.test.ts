@@ -15,11 +15,11 @@ import {
   type UpstreamAuthentication,
 } from "../../../../shared/upstream-events/upstream-admission.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 
 const TOKEN = "t".repeat(43);
-const secretOf = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
 const rotating = (current: string | undefined, previous?: string) =>
-  rotatingSecret(secretOf(current), secretOf(previous));
+  rotatingSecret(aSecret(current), aSecret(previous));
 const anAuthentication = (changes: Partial<UpstreamAuthentication> = {}): UpstreamAuthentication => ({
   pathToken: rotating(TOKEN),
   ranges: parseIpRanges("203.0.113.0/24"),
