@@ -311,13 +311,6 @@ const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem): 
   return { kind: "update", item: { ...oldItem, accounts }, when };
 });
 
-/** The later list, as the account has it. */
-const comparePriceList = compareWith(priceListItemSchema, ({ old, restored }, oldItem): Step => {
-  if (old.version <= restored.version) return { kind: "present" };
-  const when = { expression: "version = :read", values: { ":read": restored.version } };
-  return { kind: "update", item: oldItem, when };
-});
-
 /**
  * Each payment is carried over by itself: the sum of more of them has them all, unless both ledgers took some since the
  * moment, which a person must decide.
@@ -449,13 +442,6 @@ const compareParkedEndpoint = compareWith(parkedEndpointSchema, ({ old, restored
   return { kind: "update", item: oldItem, when };
 });
 
-/** The later decision of an operator. A mark of a low balance is set again from the restored wallet. */
-const compareSubscription = compareWith(subscriptionSchema, ({ old, restored }, oldItem): Step => {
-  if (old.updated_at <= restored.updated_at) return { kind: "present" };
-  const when = { expression: "updated_at = :read", values: { ":read": restored.updated_at } };
-  return { kind: "update", item: oldItem, when };
-});
-
 const compareStoredProposal = compareWith(proposalSchema, ({ old, restored }, oldItem): Step => {
   if (old.state === "open" || old.state === restored.state) return { kind: "present" };
   if (restored.state !== "open") return { kind: "differs", fields: ["state"] };
@@ -472,18 +458,14 @@ const compareProposal: Compare = (old, restored, ledgers) => {
   return step.kind === "copy" && step.item.state === "open" ? { kind: "skipped" } : step;
 };
 
-/** As the person signed in last: who had lost a role by then is not notified as one who has it. */
-const comparePerson = compareWith(personItemSchema, ({ old, restored }, oldItem): Step => {
-  if (old.last_seen_at <= restored.last_seen_at) return { kind: "present" };
-  const when = { expression: "last_seen_at = :read", values: { ":read": restored.last_seen_at } };
-  return { kind: "update", item: oldItem, when };
-});
-
-/** The later version of an item that counts its writes. */
-const compareNewer = (schema: z.ZodMiniType<{ readonly version: number }>): Compare =>
+/** The later of both, by a field that each write raises. */
+const compareLater = <Field extends string>(
+  schema: z.ZodMiniType<{ readonly [name in Field]: string | number }>,
+  field: Field,
+): Compare =>
   compareWith(schema, ({ old, restored }, oldItem): Step => {
-    if (old.version <= restored.version) return { kind: "present" };
-    const when = { expression: "version = :read", values: { ":read": restored.version } };
+    if (old[field] <= restored[field]) return { kind: "present" };
+    const when = { expression: `${field} = :read`, values: { ":read": restored[field] } };
     return { kind: "update", item: oldItem, when };
   });
 
@@ -491,7 +473,7 @@ const compareNewer = (schema: z.ZodMiniType<{ readonly version: number }>): Comp
 const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
   owner: { name: "owners", compare: compareOwner },
-  "price-list": { name: "price lists", compare: comparePriceList },
+  "price-list": { name: "price lists", compare: compareLater(priceListItemSchema, "version") },
   wallet: { name: "wallets", compare: compareWallet },
   // Orders that are carried over are not counted: see `uncounted`.
   "key-usage": { name: "usage of keys" },
@@ -507,22 +489,24 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
   parked: { name: "parked endpoints", compare: compareParkedEndpoint },
-  subscription: { name: "subscriptions", compare: compareSubscription },
+  // A mark of a low balance is set again from the restored wallet.
+  subscription: { name: "subscriptions", compare: compareLater(subscriptionSchema, "updated_at") },
   "reference-key": { name: "reference key", compare: compareImmutable() },
   float: { name: "float", compare: compareFloat },
   "float-payment": { name: "float payments", compare: compareImmutable(floatPaymentSchema) },
   // The next hourly run reads the restored ledger from its beginning, and adds it up again.
   "order-sums": { name: "order sums" },
   "order-day": { name: "days of orders" },
-  statement: { name: "upstream statements", compare: compareNewer(statementSchema) },
+  statement: { name: "upstream statements", compare: compareLater(statementSchema, "version") },
   "statement-rows": { name: "rows of upstream statements", compare: compareImmutable(statementRowsSchema) },
-  "statement-case": { name: "cases of upstream statements", compare: compareNewer(statementCaseSchema) },
+  "statement-case": { name: "cases of upstream statements", compare: compareLater(statementCaseSchema, "version") },
   proposal: { name: "proposals", compare: compareProposal },
   // A person who stopped, or was stopped, stays so.
-  recipient: { name: "choices of notifications", compare: compareNewer(recipientSchema) },
+  recipient: { name: "choices of notifications", compare: compareLater(recipientSchema, "version") },
   // The next run finds out again.
   notified: { name: "notifications" },
-  person: { name: "people who signed in", compare: comparePerson },
+  // As at the last sign-in: who has lost a role is not notified as one who has it.
+  person: { name: "people who signed in", compare: compareLater(personItemSchema, "last_seen_at") },
   // The next attempts find out again.
   "endpoint-health": { name: "endpoint health" },
   // The next reconciliation of a wallet writes a new checkpoint.
