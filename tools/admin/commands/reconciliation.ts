@@ -3,9 +3,10 @@ import * as z from "#zod";
 import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
 import { koboText } from "../../../shared/contract/money.ts";
 import { actorName, SERVICE } from "../../../shared/ledger/audit.ts";
+import type { ChainEnd } from "../../../shared/platform/chained-lines.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
-import { type VerifiedPack, verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
+import { type PackHeader, verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
 import { documentedColumns, readColumnMap } from "../../statement-import/columns.ts";
 import {
   type Case,
@@ -16,11 +17,10 @@ import {
 } from "../../statement-import/import-statement.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
+import { exportReport, readExport, verifiedReport } from "../exported-file.ts";
 import { perform } from "../perform.ts";
-import { readStdin } from "../stdin.ts";
-import { counted, fields, logProgress, table } from "../views/print.ts";
+import { counted, logProgress, table } from "../views/print.ts";
 import { totalsTable } from "../views/reconciliation.ts";
-import { exportedLines } from "./consents.ts";
 
 const dayField = z.iso.date("Must be a day such as 2026-11-21");
 
@@ -52,11 +52,11 @@ export const addReconciliationCommands = (group: Command): void => {
     texts: { day: "a day that is signed off" },
     example: "export 2026-11-21 > 2026-11-21.jsonl",
     input: z.object({ day: dayField, json: z._default(z.boolean(), false) }),
-    run: async (context, { day, json }) => {
-      const pages = pagesOf((cursor) => perform(context, "reconciliation statements export", { day, cursor }));
-      if (!json) return { json: undefined, text: exportedLines(pages) };
-      return { json: { lines: (await allOf(pages)).flatMap(({ lines }) => lines) }, text: "" };
-    },
+    run: (context, { day, json }) =>
+      exportReport(
+        pagesOf((cursor) => perform(context, "reconciliation statements export", { day, cursor })),
+        json,
+      ),
   });
   addCommand(group, {
     usage: "verify",
@@ -64,11 +64,8 @@ export const addReconciliationCommands = (group: Command): void => {
     summary: "Read an export from standard input; exit code 1 unless it is byte for byte what the service exported",
     example: "verify < 2026-11-21.jsonl",
     input: z.object({}),
-    run: async (context) => verified(await readPack(), (end) => exporterOf(context, end)),
-    runWithoutService: async (_, reason) =>
-      verified(await readPack(), async () => {
-        throw new OperatorError(reason);
-      }),
+    run: (context) => verified(({ end }) => exporterOf(context, end)),
+    runWithoutService: (_, reason) => verified(() => Promise.reject(new OperatorError(reason))),
   });
 };
 
@@ -114,52 +111,26 @@ const importedText = ({ day, rows, stored, open_cases, totals }: Imported): stri
   ].join("\n\n");
 };
 
-const readPack = async (): Promise<VerifiedPack> => verifyPack(await readStdin("The export"));
-
-type Recorded = { readonly by: string; readonly at: string } | undefined;
-
-/** A person who changes a line can compute all hashes anew: only the audit entry shows that this did not happen. */
-const exporterOf = async (
-  context: AdminContext,
-  { count, hash }: { count: number; hash: string },
-): Promise<Recorded> => {
+const exporterOf = async (context: AdminContext, { count, hash }: ChainEnd) => {
   for await (const { entries } of pagesOf((cursor) => perform(context, "audit list", { account: SERVICE, cursor }))) {
     const entry = entries.find(
       ({ action, details }) => action === STATEMENT_EXPORT && details.hash === hash && details.count === count,
     );
-    if (entry !== undefined) return { by: actorName(entry), at: entry.at };
+    if (entry === undefined) continue;
+    const json = { by: actorName(entry), at: entry.at };
+    return { ...json, json };
   }
   return undefined;
 };
 
-const verified = async (
-  file: VerifiedPack,
-  compare: (end: { count: number; hash: string }) => Promise<Recorded>,
-): Promise<Report> => {
-  if (!file.isWhole) {
-    const { line, problem } = file;
-    return { ok: false, json: { ok: false, line, problem }, text: `Line ${line} is wrong: ${problem}.` };
-  }
-  const { day, signed_off } = file.header;
-  const shown = { day, signed_off_by: signed_off.by, signed_off_at: signed_off.at, ...file.end };
-  try {
-    const recorded = await compare(file.end);
-    const ok = recorded !== undefined;
-    const text = ok
-      ? `This is the file that ${recorded.by} exported: the audit entry of ${recorded.at} has its count and hash.`
-      : "The lines are a whole chain, but the audit log has no export with this count and hash: the service did not export this file.";
-    return {
-      ok,
-      json: { ok, ...shown, compared: true, recorded: recorded ?? null },
-      text: `${fields(shown)}\n\n${text}`,
-    };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const text = `The lines are a whole chain, which proves nothing: they were not compared with the audit log (${reason}).`;
-    return {
-      ok: false,
-      json: { ok: false, ...shown, compared: false, recorded: null },
-      text: `${fields(shown)}\n\n${text}`,
-    };
-  }
-};
+const verified = async (recorded: Parameters<typeof verifiedReport<PackHeader>>[2]): Promise<Report> =>
+  verifiedReport(
+    verifyPack(await readExport()),
+    ({ header: { day, signed_off }, end }) => ({
+      day,
+      signed_off_by: signed_off.by,
+      signed_off_at: signed_off.at,
+      ...end,
+    }),
+    recorded,
+  );

@@ -1,0 +1,62 @@
+import type { VerifiedFile } from "../../shared/platform/chained-lines.ts";
+import { allOf } from "../../shared/platform/pages.ts";
+import type { Report } from "./command.ts";
+import { readStdin } from "./stdin.ts";
+import { type Cell, fields } from "./views/print.ts";
+
+type Pages = AsyncIterable<{ readonly lines: readonly string[] }>;
+
+/** The lines of an export: as they come, or all as JSON. */
+export const exportReport = async (pages: Pages, json: boolean): Promise<Report> =>
+  json
+    ? { json: { lines: (await allOf(pages)).flatMap(({ lines }) => lines) }, text: "" }
+    : { json: undefined, text: exportedLines(pages) };
+
+/** The last line gets its line end as any command's output does. */
+async function* exportedLines(pages: Pages): AsyncGenerator<string> {
+  let separator = "";
+  for await (const { lines } of pages) {
+    if (lines.length === 0) continue;
+    yield `${separator}${lines.join("\n")}`;
+    separator = "\n";
+  }
+}
+
+export const readExport = (): Promise<string> => readStdin("The export");
+
+type WholeFile<Header> = Extract<VerifiedFile<Header>, { readonly isWhole: true }>;
+
+/** The audit entry of an export, with what `--json` prints of it. */
+type Recorded = { readonly by: string; readonly at: string; readonly json: object };
+
+/**
+ * A person who changes a line can compute all hashes anew: only the audit entry shows that this did not happen. `recorded`
+ * finds it, and throws if the audit log cannot be read.
+ */
+export const verifiedReport = async <Header>(
+  file: VerifiedFile<Header>,
+  shownOf: (file: WholeFile<Header>) => Readonly<Record<string, Cell>>,
+  recorded: (file: WholeFile<Header>) => Promise<Recorded | undefined>,
+): Promise<Report> => {
+  if (!file.isWhole) {
+    const { line, problem } = file;
+    return { ok: false, json: { ok: false, line, problem }, text: `Line ${line} is wrong: ${problem}.` };
+  }
+  const shown = shownOf(file);
+  const report = (compared: boolean, found: Recorded | undefined, text: string): Report => ({
+    ok: found !== undefined,
+    json: { ok: found !== undefined, ...shown, compared, recorded: found?.json ?? null },
+    text: `${fields(shown)}\n\n${text}`,
+  });
+  try {
+    const found = await recorded(file);
+    const text = found
+      ? `This is the file that ${found.by} exported: the audit entry of ${found.at} has its count and hash.`
+      : "The lines are a whole chain, but the audit log has no export with this count and hash: the service did not export this file.";
+    return report(true, found, text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const text = `The lines are a whole chain, which proves nothing: they were not compared with the audit log (${reason}).`;
+    return report(false, undefined, text);
+  }
+};
