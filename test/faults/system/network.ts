@@ -28,6 +28,23 @@ abstract class End extends Duplex {
   override _read(): void {}
 }
 
+/** Its bytes, and with null its end, are passed on to the other side. */
+abstract class PassingEnd extends End {
+  abstract send(chunk: Buffer | null): void;
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.send(chunk);
+    done();
+  }
+  override _final(done: Done): void {
+    this.send(null);
+    done();
+  }
+  override _destroy(error: Error | null, done: Done): void {
+    this.send(null);
+    done(error);
+  }
+}
+
 /** The end of the process that has connected. */
 export class ClientEnd extends End {
   readonly process: Process;
@@ -131,7 +148,7 @@ const connections = new WeakMap<Process, Set<ClientEnd>>();
 export const connectionsOf = (process: Process): Set<ClientEnd> => connections.get(process) ?? new Set();
 
 /** The server's end. What it writes arrives with the next event. */
-class ServerEnd extends End {
+class ServerEnd extends PassingEnd {
   readonly client: ClientEnd;
   #isAbandoned = false;
 
@@ -147,20 +164,7 @@ class ServerEnd extends End {
     this.destroy();
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#send(chunk);
-    done();
-  }
-  override _final(done: Done): void {
-    this.#send(null);
-    done();
-  }
-  override _destroy(error: Error | null, done: Done): void {
-    this.#send(null);
-    done(error);
-  }
-
-  #send(chunk: Buffer | null): void {
+  override send(chunk: Buffer | null): void {
     if (!this.#isAbandoned) schedule(0, () => this.client.receive(chunk), this.client.process, "socket");
   }
 }
@@ -169,27 +173,14 @@ class ServerEnd extends End {
  * One end of a connection of the test itself to a server in this process, without a socket: its system calls would take
  * longer than all else.
  */
-class LocalEnd extends End {
+class LocalEnd extends PassingEnd {
   other: LocalEnd | undefined;
 
-  #send(chunk: Buffer | null): void {
+  override send(chunk: Buffer | null): void {
     const { other } = this;
     process.nextTick(() => {
       if (other !== undefined && !other.destroyed && !other.readableEnded) other.push(chunk);
     });
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#send(chunk);
-    done();
-  }
-  override _final(done: Done): void {
-    this.#send(null);
-    done();
-  }
-  override _destroy(error: Error | null, done: Done): void {
-    this.#send(null);
-    done(error);
   }
 }
 
