@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { FOUND_MAX } from "../../../shared/contract/actions/search.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -46,11 +47,93 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
   }
   return (
     <>
-      {found.transactions.length > 0 && <Transactions rows={found.transactions} />}
-      {found.accounts.length > 0 && <Accounts rows={found.accounts} />}
-      {found.keys.length > 0 && <Keys rows={found.keys} />}
-      {found.events.length > 0 && <Events rows={found.events} />}
-      {found.deliveries.length > 0 && <Deliveries rows={found.deliveries} />}
+      <FoundTable
+        title="Orders and checks"
+        description={
+          found.transactions.length === FOUND_MAX ? `The newest ${FOUND_MAX}: there may be older ones.` : undefined
+        }
+        rows={found.transactions}
+        rowKey={({ reference }) => reference}
+        columns={[
+          {
+            header: "Reference",
+            cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
+          },
+          {
+            header: "Status",
+            cell: ({ status, mode }) => (
+              <>
+                <TransactionStatusText status={status} /> {mode === "test" && <Status tone="attention">Test</Status>}
+              </>
+            ),
+          },
+          { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+          accountColumn,
+          { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
+        ]}
+      />
+      <FoundTable
+        title="Accounts"
+        rows={found.accounts}
+        rowKey={({ account_id }) => account_id}
+        columns={[
+          {
+            header: "Name",
+            cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
+          },
+          { header: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
+          { header: "Id", cell: ({ account_id }) => account_id },
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+        ]}
+      />
+      <FoundTable
+        title="Keys"
+        rows={found.keys}
+        rowKey={({ key_id }) => key_id}
+        columns={[
+          {
+            header: "Key",
+            cell: ({ account_id, key_id }) => <PageLink to={accountPath(account_id, "keys")}>{key_id}</PageLink>,
+          },
+          { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
+          { header: "Mode", cell: (key) => <KeyMode keyOf={key} /> },
+          accountColumn,
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+        ]}
+      />
+      <FoundTable
+        title="Events of the upstream"
+        rows={found.events}
+        rowKey={({ event }) => event}
+        columns={[
+          {
+            header: "Event",
+            cell: ({ event }) => (
+              <PageLink to={`/unmatched?${new URLSearchParams({ state: "all", event })}`}>{event}</PageLink>
+            ),
+          },
+          { header: "State", cell: (event) => <EventState event={event} /> },
+          { header: "Received", cell: ({ at }) => <Time iso={at} /> },
+        ]}
+      />
+      <FoundTable
+        title="Webhooks"
+        rows={found.deliveries}
+        rowKey={({ webhook_id }) => webhook_id}
+        columns={[
+          {
+            header: "Webhook",
+            cell: ({ account_id, webhook_id }) => (
+              <PageLink to={`${accountPath(account_id, "webhooks")}?reference=${webhook_id}`}>{webhook_id}</PageLink>
+            ),
+          },
+          { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+          { header: "Event", cell: ({ event }) => event },
+          accountColumn,
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+        ]}
+      />
     </>
   );
 };
@@ -62,119 +145,15 @@ const accountColumn = {
   cell: ({ account_id, account_name }: Named) => <PageLink to={accountPath(account_id)}>{account_name}</PageLink>,
 };
 
-const Transactions = ({ rows }: { readonly rows: Found["transactions"] }) => (
-  <Section
-    title="Orders and checks"
-    {...(rows.length === FOUND_MAX && { description: `The newest ${FOUND_MAX}: there may be older ones.` })}
-  >
-    <DataTable
-      label="Orders and checks"
-      rows={rows}
-      rowKey={({ reference }) => reference}
-      columns={[
-        {
-          header: "Reference",
-          cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
-        },
-        {
-          header: "Status",
-          cell: ({ status, mode }) => (
-            <>
-              <TransactionStatusText status={status} /> {mode === "test" && <Status tone="attention">Test</Status>}
-            </>
-          ),
-        },
-        { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
-        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-        accountColumn,
-        { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
-      ]}
-      emptyText=""
-    />
-  </Section>
-);
+type FoundTableProps<Row> = Omit<Parameters<typeof DataTable<Row>>[0], "label" | "emptyText"> & {
+  readonly title: string;
+  readonly description?: ReactNode;
+};
 
-const Accounts = ({ rows }: { readonly rows: Found["accounts"] }) => (
-  <Section title="Accounts">
-    <DataTable
-      label="Accounts"
-      rows={rows}
-      rowKey={({ account_id }) => account_id}
-      columns={[
-        {
-          header: "Name",
-          cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
-        },
-        { header: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
-        { header: "Id", cell: ({ account_id }) => account_id },
-        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-      ]}
-      emptyText=""
-    />
-  </Section>
-);
-
-const Keys = ({ rows }: { readonly rows: Found["keys"] }) => (
-  <Section title="Keys">
-    <DataTable
-      label="Keys"
-      rows={rows}
-      rowKey={({ key_id }) => key_id}
-      columns={[
-        {
-          header: "Key",
-          cell: ({ account_id, key_id }) => <PageLink to={accountPath(account_id, "keys")}>{key_id}</PageLink>,
-        },
-        { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
-        { header: "Mode", cell: (key) => <KeyMode keyOf={key} /> },
-        accountColumn,
-        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-      ]}
-      emptyText=""
-    />
-  </Section>
-);
-
-const Events = ({ rows }: { readonly rows: Found["events"] }) => (
-  <Section title="Events of the upstream">
-    <DataTable
-      label="Events of the upstream"
-      rows={rows}
-      rowKey={({ event }) => event}
-      columns={[
-        {
-          header: "Event",
-          cell: ({ event }) => (
-            <PageLink to={`/unmatched?${new URLSearchParams({ state: "all", event })}`}>{event}</PageLink>
-          ),
-        },
-        { header: "State", cell: (event) => <EventState event={event} /> },
-        { header: "Received", cell: ({ at }) => <Time iso={at} /> },
-      ]}
-      emptyText=""
-    />
-  </Section>
-);
-
-const Deliveries = ({ rows }: { readonly rows: Found["deliveries"] }) => (
-  <Section title="Webhooks">
-    <DataTable
-      label="Webhooks"
-      rows={rows}
-      rowKey={({ webhook_id }) => webhook_id}
-      columns={[
-        {
-          header: "Webhook",
-          cell: ({ account_id, webhook_id }) => (
-            <PageLink to={`${accountPath(account_id, "webhooks")}?reference=${webhook_id}`}>{webhook_id}</PageLink>
-          ),
-        },
-        { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
-        { header: "Event", cell: ({ event }) => event },
-        accountColumn,
-        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-      ]}
-      emptyText=""
-    />
-  </Section>
-);
+/** What was found of one kind: nothing is shown of a kind that was not found. */
+const FoundTable = <Row,>({ title, description, ...table }: FoundTableProps<Row>) =>
+  table.rows.length === 0 ? null : (
+    <Section title={title} description={description}>
+      <DataTable label={title} emptyText="" {...table} />
+    </Section>
+  );
