@@ -1,23 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocument, QueryCommand, type TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { QueryCommand, type TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { sleep } from "../../shared/platform/time.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../builders/emulator.ts";
+import { proxyForTests } from "../builders/proxy-for-tests.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { type StrictSettings, strictSettings } from "./settings.ts";
 
 /** Goal: the strict layer behaves as AWS documents, so that what holds on it can be expected to hold on AWS. */
-let proxy: DynamoDbProxy;
-let db: DynamoDBDocument;
-let table: string;
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-  db = emulatorClient(proxy.endpoint);
-  table = (await freshTables()).ledgerTable;
-});
-afterAll(() => proxy.stop());
+const proxy = await proxyForTests();
+const db = emulatorClient(proxy.endpoint);
+const { ledgerTable: table } = await freshTables();
 
 const SEED = 20_261_121;
 /** No holds, no lag and no chance: a test adds the one thing that it is about. */

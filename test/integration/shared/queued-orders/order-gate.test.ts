@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import {
   PARTS_PK,
   type PurchasesStore,
@@ -23,21 +23,17 @@ import {
 } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 /** Goal: purchases that are switched off are off everywhere within 10 seconds, whatever happens to the reading. */
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let store: PurchasesStore & WithSdk;
 let nowMs: number;
 let reads: number;
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-});
 beforeEach(async () => {
   const { cacheTable } = await freshTables();
   store = { db: emulatorClient(proxy.endpoint), table: cacheTable, initially: "on" };
@@ -45,7 +41,6 @@ beforeEach(async () => {
   reads = 0;
   countReads();
 });
-afterAll(() => proxy.stop());
 
 const countReads = (fault?: WireFault): void => {
   proxy.fault = ({ operation, body }) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { consentSchema } from "../../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -23,11 +23,10 @@ import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
@@ -47,19 +46,12 @@ const OLD_MS = NOON_MS - (RETENTION_DAYS + 5) * DAY_MS;
 const PHONE = "08031234567";
 const MASKED = "*********67";
 
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-});
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-afterEach(() => {
-  proxy.fault = () => undefined;
-  vi.restoreAllMocks();
-});
-afterAll(() => proxy.stop());
+afterEach(() => void vi.restoreAllMocks());
 
 const anAccount = async (): Promise<string> =>
   (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;

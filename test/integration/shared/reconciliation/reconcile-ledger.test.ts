@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openLists, walletPk } from "../../../../shared/ledger/schema.ts";
@@ -8,10 +8,9 @@ import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 
 /**
  * Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others.
@@ -19,19 +18,12 @@ import { NOON_MS } from "../../../builders/noon.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-});
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-afterEach(() => {
-  proxy.fault = () => undefined;
-  vi.restoreAllMocks();
-});
-afterAll(() => proxy.stop());
+afterEach(() => void vi.restoreAllMocks());
 
 const enough = (): Deadline => deadlineIn(120_000);
 

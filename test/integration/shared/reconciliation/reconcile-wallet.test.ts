@@ -1,5 +1,5 @@
 import { BatchGetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { firstCheckpoint, readCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
@@ -17,29 +17,21 @@ import {
   reconcileAndCheckpoint,
   reconcileWallet,
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { readStatement } from "../../../builders/statement.ts";
 
 /** Goal: a reconciliation finds every difference between a wallet and its entries and transactions, and no others. */
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-});
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-afterEach(() => {
-  proxy.fault = () => undefined;
-  vi.restoreAllMocks();
-});
-afterAll(() => proxy.stop());
+afterEach(() => void vi.restoreAllMocks());
 
 const enough = (): Deadline => deadlineIn(120_000);
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../../../shared/ledger/audit.ts";
@@ -12,10 +12,9 @@ import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 
@@ -23,13 +22,11 @@ import { subscribe } from "../../../builders/subscribe.ts";
  * Goal: `wallet.low` is enqueued once for each fall of a balance below its threshold, whatever fails. Method: a real
  * table behind a proxy that injects faults, and a spied queue.
  */
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
 beforeEach(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-afterEach(() => proxy.stop());
 
 const MINUTE_MS = 60_000;
 

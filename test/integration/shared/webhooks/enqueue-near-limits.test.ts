@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
 import { createKey, revokeKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
 import { limitNear } from "../../../../shared/contract/openapi-webhooks.ts";
@@ -13,23 +13,20 @@ import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limi
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 
 /**
  * Goal: `limit.near` is enqueued once for each limit and period, whatever fails. Method: debits in a real table behind a
  * proxy that injects faults, and a spied queue.
  */
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
 beforeEach(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-afterEach(() => proxy.stop());
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../../../../shared/ledger/audit.ts";
@@ -19,9 +19,8 @@ import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
+import { proxyForTests } from "../../../../builders/proxy-for-tests.ts";
 import { checksumKey } from "../../../../builders/secrets.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { readStatement } from "../../../../builders/statement.ts";
@@ -29,7 +28,7 @@ import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../../builders/transaction.ts";
 import type { WireFault } from "../../../../strict/faults.ts";
 
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 /** The old ledger and the restored one, both without the proxy. */
 let old: AuditedLedger & WithSdk;
 let restored: AuditedLedger & WithSdk;
@@ -37,12 +36,7 @@ let accountId: string;
 let accessTable: string;
 const clock = () => NOON_MS;
 
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-});
-afterAll(() => proxy.stop());
 beforeEach(async () => {
-  proxy.fault = () => undefined;
   const tables = await freshTables();
   accessTable = tables.accessTable;
   old = { db: tables.db, table: tables.ledgerTable, auditTable: tables.auditTable, clock };

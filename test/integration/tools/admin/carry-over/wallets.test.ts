@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { type AuditEntry, auditEntry, auditPut, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
@@ -19,27 +19,21 @@ import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { scanTable } from "../../../../../tools/admin/table-scan.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
+import { proxyForTests } from "../../../../builders/proxy-for-tests.ts";
 import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../../builders/queued-order.ts";
 import { emulatorClient } from "../../../../builders/tables.ts";
 
 /** Goal: after a carry-over every balance equals its entries, and a wallet that changes in the meantime is left alone. */
 const DAY_MS = 24 * 3_600_000;
-let proxy: DynamoDbProxy;
+const proxy = await proxyForTests();
 let old: LedgerAtNoon;
 /** Without the proxy. */
 let restored: AuditedLedger & WithSdk;
 let accountId: string;
 
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy(dynamodbEndpoint);
-});
-afterAll(() => proxy.stop());
 beforeEach(async () => {
-  proxy.fault = () => undefined;
   old = await openLedgerAtNoon();
   accountId = await old.anAccount(5_000);
 });
