@@ -326,17 +326,6 @@ const clockOffsets = () => {
   };
 };
 
-/** Parts in memory. With a count, items are divided into that number of parts by their key. */
-export const partsInMemory =
-  (count = 1): MakeParts =>
-  <Item>(): Parts<Item> => {
-    const parts: Item[][] = Array.from({ length: count }, () => []);
-    return {
-      add: (key, item) => void parts[partOf(key, count)]?.push(item),
-      parts: () => parts,
-    };
-  };
-
 /** FNV-1a. */
 export const partOf = (key: string, count: number): number => {
   let hash = 0x811c9dc5;

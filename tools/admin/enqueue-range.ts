@@ -3,7 +3,7 @@ import { modeSchema } from "../../shared/contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { AccountMode } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
-import { listTransactions } from "../../shared/ledger/list-transactions.ts";
+import { listTransactions, type TransactionList } from "../../shared/ledger/list-transactions.ts";
 import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -23,7 +23,6 @@ export type EnqueueRange = {
   readonly toMs: number;
   /** Part of the delivery's key: a second run with the same id enqueues duplicates, which are not delivered twice. */
   readonly resendId: string;
-  readonly lookBackMs?: number;
 };
 
 /**
@@ -32,9 +31,9 @@ export type EnqueueRange = {
  */
 export const enqueueRange = async (
   deps: { readonly ledger: Ledger; readonly queue: DeliveryQueue },
-  { fromMs, toMs, resendId, lookBackMs = LOOK_BACK_MS }: EnqueueRange,
+  { fromMs, toMs, resendId }: EnqueueRange,
 ): Promise<{ readonly enqueued: number }> => {
-  const created = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
+  const created = { from: isoTime(fromMs - LOOK_BACK_MS), to: isoTime(toMs) };
   let enqueued = 0;
   for await (const accountMode of accountModes(deps.ledger)) {
     const endpoints = await endpointsOf(deps.ledger, accountMode.accountId);
@@ -65,12 +64,12 @@ async function* pages(
   accountMode: AccountMode,
   created: { readonly from: string; readonly to: string },
 ): AsyncGenerator<readonly Transaction[], void, void> {
-  let page = await listTransactions(ledger, accountMode, {}, created, undefined);
-  yield page.transactions;
-  while (page.next !== undefined) {
-    page = await listTransactions(ledger, accountMode, {}, created, page.next);
+  let next: TransactionList["next"];
+  do {
+    const page = await listTransactions(ledger, accountMode, {}, created, next);
     yield page.transactions;
-  }
+    next = page.next;
+  } while (next !== undefined);
 }
 
 const enqueueAll = async (

@@ -361,7 +361,7 @@ const enqueueMissingWebhooks = async ({ system, callers }: Session): Promise<voi
   if (keys.length === 0) return;
   for (const key of keys) await enableEndpoint(system.endpoints, key);
   const { ledger, deliveryQueue: queue } = system;
-  const always = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
+  const always = { fromMs: 0, toMs: ledger.clock(), resendId: "missed" };
   await enqueueRange({ ledger, queue }, always);
   await deliverUntilIdle(system);
 };

@@ -4,8 +4,8 @@ import { type BookedOrder, findingClasses } from "../../../../shared/contract/up
 import {
   type ChargedRow,
   type Finding,
+  type Parts,
   partOf,
-  partsInMemory,
   statementMatcher,
 } from "../../../../shared/upstream-statement/match-statement.ts";
 import { likeOrdersCase, statementCase } from "../../../builders/statement-edits.ts";
@@ -14,6 +14,13 @@ const WITHIN_MS = 30 * 60_000;
 const RUNS = 1_000;
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const at = (seconds: number): string => new Date(NOON_MS + seconds * 1_000).toISOString();
+
+const partsInMemory =
+  (count: number) =>
+  <Item>(): Parts<Item> => {
+    const parts: Item[][] = Array.from({ length: count }, () => []);
+    return { add: (key, item) => void parts[partOf(key, count)]?.push(item), parts: () => parts };
+  };
 
 const findingsOf = (
   orders: readonly BookedOrder[],
