@@ -1,5 +1,6 @@
 import { nairaFromKobo } from "../../shared/contract/money.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Order } from "../simulator/state.ts";
 import { AdapterProcess } from "./adapter-process.ts";
@@ -9,7 +10,7 @@ import type { KillableService } from "./killable-service.ts";
 import { Operator, readOrder, withRetries } from "./operator.ts";
 import { type Run, type Sale, scorecardOf } from "./scorecard.ts";
 import { type Reported, type ShopEvent, sell } from "./shop.ts";
-import { openWallet, startFunding, sum, type Wallet } from "./wallets.ts";
+import { openWallet, startFunding, type Wallet } from "./wallets.ts";
 
 /** Orders that are open at a time, in all adapters together. */
 const OPEN_ORDERS = 40;

@@ -3,6 +3,7 @@ import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import type { KillableService } from "./killable-service.ts";
 
 /** How often wallets are funded, so that orders are refused for the balance, and copies of them placed later. */
@@ -92,5 +93,3 @@ export const startFunding = (service: KillableService, wallets: readonly Wallet[
     chargedNaira: async () => sum([...funded.values()]) - sum(await readBalances()),
   };
 };
-
-export const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
