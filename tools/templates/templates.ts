@@ -36,8 +36,11 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
     const { data, network, service, administrator } = addStage(app, stage, settings, { isPortable: true });
     app.synth();
     const stacks = [data, ...(network ? [network] : []), service, administrator];
-    for (const { stackName, templateFile, artifactId } of stacks) {
+    for (const stack of stacks) {
+      const { stackName, templateFile, artifactId } = stack;
       writeFileSync(join(folder, `${stackName}.json`), readFileSync(join(scratch, templateFile)));
+      // It has no files beside its template, and so no list of them.
+      if (stack === administrator) continue;
       const { files } = manifest.parse(JSON.parse(readFileSync(join(scratch, `${artifactId}.assets.json`), "utf8")));
       for (const { source, destinations } of Object.values(files)) {
         if (source.packaging !== "zip") continue;
