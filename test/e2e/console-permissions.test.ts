@@ -208,7 +208,7 @@ const runEveryAction = async (): Promise<void> => {
   await act("refund-clock report", { from: "2026-11-01", to: "2026-11-30" });
   await act("float fund", { amount_kobo: 1_000_00, id: "bank-2", why });
   // It is compared with the payment that was booked.
-  await expect(act("float fund", { amount_kobo: 1_000_00, id: "bank-2", why })).rejects.toThrow("proposals approve: ");
+  await expect(act("float fund", { amount_kobo: 1_000_00, id: "bank-2", why })).rejects.toThrow("was booked already");
   await act("float show");
   await act("prices remove", { account, rule_id: rule.rule_id, why });
   await act("wallet show", { account });
