@@ -284,7 +284,7 @@ export const settlementWrites = (
 const usageGivenBack = ({ account_id: accountId, amount_kobo, counted }: SettleTarget, seen: SeenByRefund) => {
   if (counted === undefined) return undefined;
   const { account, key_id: keyId } = counted;
-  const parts = keyId === undefined ? undefined : giveBack(amount_kobo, counted, seen.key);
+  const parts = giveBack(amount_kobo, counted, seen.key);
   return {
     account: account && giveBack(amount_kobo, counted, seen.account),
     key: keyId !== undefined && parts !== undefined ? { of: { keyId, accountId }, parts } : undefined,

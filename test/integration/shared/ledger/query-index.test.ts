@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { BatchGetCommand, type DynamoDBDocument, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import { openOrders, openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { listKeys } from "../../../../shared/ledger/query-index.ts";
@@ -28,6 +28,7 @@ beforeAll(async () => {
       mode: "test",
       write_token: randomUUID(),
       created_at: isoTime(NOON_MS + ageMs),
+      sent_at: isoTime(NOON_MS + ageMs + 1),
     }),
   );
   for (const transaction of transactions)
@@ -38,13 +39,14 @@ afterEach(() => {
 });
 
 /** The table gives two keys at a time, as it does after every megabyte. */
-const givingTwoAtATime = (): { readonly pages: number; readonly db: DynamoDBDocument } => {
+const givingTwoAtATime = (): { readonly pages: number; readonly whole: number; readonly db: DynamoDBDocument } => {
   const db = emulatorClient();
   const send = db.send.bind(db);
-  const seen = { pages: 0, db };
+  const seen = { pages: 0, whole: 0, db };
   vi.spyOn(db, "send").mockImplementation((command) => {
     if (command instanceof QueryCommand) {
       seen.pages += 1;
+      if (command.input.ProjectionExpression === undefined) seen.whole += 1;
       command.input.Limit = 2;
     }
     return send(command);
@@ -57,13 +59,18 @@ describe("an index that returns pages", () => {
     const table = givingTwoAtATime();
     expect(await openTransactions({ ...ledger, db: table.db }, ALWAYS)).toEqual(transactions);
     expect(table.pages).toBe(2 * 3 + (openLists.length - 2));
+    expect(await openOrders({ ...ledger, db: table.db }, ALWAYS)).toEqual(
+      transactions.map(({ pk, account_id, mode, type, status, created_at, sent_at }) => ({
+        ...{ pk, account_id, mode, type, status, created_at, sent_at },
+      })),
+    );
   });
 
   test("an owner's keys are read from all pages of their index, oldest first", async () => {
     const table = givingTwoAtATime();
     const keys = await listKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
     expect(keys).toEqual(transactions.map(({ pk, created_at }) => ({ pk, created_at })));
-    expect(table.pages).toBe(6);
+    expect([table.pages, table.whole]).toEqual([6, 0]);
   });
 });
 
@@ -79,4 +86,5 @@ test("a transaction that is settled after its index was read is not listed as op
     return send(command);
   });
   expect(await openTransactions({ ...ledger, db }, ALWAYS)).toEqual(others);
+  expect((await openOrders({ ...ledger, db }, ALWAYS)).map(({ pk }) => pk)).toEqual(others.map(({ pk }) => pk));
 });

@@ -612,19 +612,27 @@ describe("a lookup that answers with another order like this one, whose referenc
     const { delivered } = await ofAnother({ path: LOOKUP.path });
     expect(await delivered.lookup()).toMatchObject({ finding: "incomplete", details: "our_reference" });
   });
+});
 
-  test("refunds the order whose upstream reference it has, and no order that has another one", async () => {
-    const service = await aService({ lookup: { path: LOOKUP.path } });
-    const [same, other] = [
-      await service.anOrder({ upstream_reference: "U-1" }),
-      await service.anOrder({ upstream_reference: "U-2" }),
-    ];
-    for (const { reference, atUpstream } of [same, other]) {
-      atUpstream("failed");
-      service.simulator.state.lookupChanges.set(reference, { reference: "U-1" });
-    }
-    await service.ask();
-    expect([await same.balance(), await other.balance()]).toEqual([2_000, 1_500]);
-    expect(await other.lookup()).toMatchObject({ finding: "another_order", details: "reference" });
-  });
+test("an answer without our reference refunds the order whose upstream reference it has, and no order that has another one", async () => {
+  const service = await aService({ lookup: { path: LOOKUP.path } });
+  const [same, other] = [
+    await service.anOrder({ upstream_reference: "U-1" }),
+    await service.anOrder({ upstream_reference: "U-2" }),
+  ];
+  for (const { reference, atUpstream } of [same, other]) {
+    atUpstream("failed");
+    service.simulator.state.lookupChanges.set(reference, { reference: "U-1" });
+  }
+  await service.ask();
+  expect([await same.balance(), await other.balance()]).toEqual([2_000, 1_500]);
+  expect(await other.lookup()).toMatchObject({ finding: "another_order", details: "reference" });
+});
+
+test("an answer without our reference settles a delivered order, which gets the upstream's", async () => {
+  const service = await aService({ lookup: { path: LOOKUP.path } });
+  const order = await service.anOrder();
+  const { upstreamReference: upstream_reference } = order.atUpstream("success");
+  await service.ask();
+  expect(await order.stored()).toMatchObject({ status: "success", upstream_reference });
 });
