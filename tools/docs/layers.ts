@@ -148,7 +148,7 @@ export const layers: Layers = {
   ],
   "tools/templates": ["infra", "tools/usage"],
   "tools/init": ["stages.ts", "infra", "tools/usage"],
-  "tools/package": ["infra"],
+  "tools/package": ["infra", "tools/usage"],
   "tools/airtime": [
     "infra",
     "tools/usage",

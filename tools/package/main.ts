@@ -1,10 +1,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { buildPackage, packPackage } from "./build.ts";
 
 /** `npm run package`: builds the package of the service and packs it into .local/package. */
-const folder = join(projectRoot, ".local", "package");
-await buildPackage(join(folder, "package"));
-const file = await packPackage(join(folder, "package"), folder);
+// In a folder of its own: another build of this tree would delete its files, and it would pack what is left.
+const built = temporaryFolder("package-");
+await buildPackage(built);
+const file = await packPackage(built, join(projectRoot, ".local", "package"));
 console.log(`${file} (${statSync(file).size.toLocaleString("en")} bytes)`);

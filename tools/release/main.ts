@@ -15,6 +15,7 @@ import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { buildClient, packClient } from "../client/build.ts";
 import { buildPackage, packPackage } from "../package/build.ts";
 import { onlyOption, readArguments } from "../usage/arguments.ts";
+import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { isReleased, releasedVersions, releaseNotes, unreleasedText, withRelease } from "./changelog.ts";
 import { compareSurfaces } from "./compare.ts";
@@ -98,7 +99,7 @@ const sha256 = (file: string): string => createHash("sha256").update(readFileSyn
 const buildFiles = async (folder: string): Promise<readonly Subject[]> => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const scratch = join(projectRoot, ".local/release");
+  const scratch = temporaryFolder("release-");
   await buildPackage(join(scratch, "service"));
   await packPackage(join(scratch, "service"), folder);
   await buildClient(join(scratch, "client"));
