@@ -32,8 +32,8 @@ describe("npm run scale", () => {
 
   test("npm run scale refuses another option with a message", async () => {
     await expect(run("--yaml")).rejects.toMatchObject({
-      code: 1,
-      stderr: "The options are --json and --hour: npm run scale -- --json.\n",
+      code: 2,
+      stderr: expect.stringContaining("Usage: npm run scale -- [--json | --hour]"),
     });
   });
 });
