@@ -1,7 +1,7 @@
 import type { OrderAdvice } from "../contract/actions/transactions.ts";
 import { koboText } from "../contract/money.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
-import { isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
 
 /** Sentences by what they are about. A name in braces is filled in: the fields of `valuesOf`. */
@@ -167,7 +167,8 @@ const sentencesFor = (order: Transaction, { isRefunded, isPaidAgain, isContradic
   if (isRefunded) return refundedSentences(order);
   if (isPaidAgain) return paidAgain;
   const known = sentencesOn(order);
-  return isContradicted && !isIdentityCheck(order) ? contradicted(known) : known;
+  // In a restored ledger an order may be open again.
+  return isContradicted && isFinalStatus(order.status) && !isIdentityCheck(order) ? contradicted(known) : known;
 };
 
 const refundedSentences = (order: Transaction): Sentences =>

@@ -87,6 +87,11 @@ test.each(["success", "failed"] as const)(
   },
 );
 
+test("of an order that is open again in a restored ledger an event contradicts nothing", () => {
+  const order = aTransaction();
+  expect(adviceOn(order, { ...toOperator, isContradicted: true })).toEqual(adviceOn(order, toOperator));
+});
+
 test("an order that had failed and whose amount was taken again is said to be delivered", () => {
   const advice = adviceOn(aTransaction({ status: "failed" }), {
     ...toOperator,
