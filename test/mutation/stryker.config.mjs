@@ -20,8 +20,9 @@ export default {
   tempDirName: ".local/mutation/tree",
   // Stryker would rewrite the tsconfig with an API that TypeScript 7 does not have.
   tsconfigFile: "no-tsconfig.json",
-  // Everything else is copied, because the tests need it. A second biome.json would make a second project.
-  ignorePatterns: [".local", ".ci", "docs", "biome.json"],
+  // The rest is copied, because the tests need it. A second biome.json would make a second project. Maven, which may run
+  // beside this, deletes files in clients.
+  ignorePatterns: [".local", ".ci", "clients", "docs", "biome.json"],
   incremental: true,
   incrementalFile: `.local/mutation/${folder}-incremental.json`,
   reporters: ["clear-text", "progress-append-only", "json", "html"],
