@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { appendFileSync, chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { GetFunctionConfigurationCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { expect, test } from "vitest";
 import * as z from "#zod";
 import type { AirtimeClient } from "../../../client/src/index.ts";
-import { projectRoot } from "../../../infra/bundle/project-root.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { packPackage } from "../../../tools/package/build.ts";
 import { buy, deploy, folder, newCaller, packed, scratch, stage } from "./company.ts";
@@ -14,10 +13,14 @@ import { buy, deploy, folder, newCaller, packed, scratch, stage } from "./compan
 /** Goal: a company loses no order by an update. */
 const lambda = new LambdaClient({});
 
+const unpack = (file: string, into: string): Promise<unknown> =>
+  promisify(execFile)("tar", ["-xzf", file, "-C", into, "--strip-components=1"]);
+
 /** The next version of the package: the same tree, with other code in each function. */
-const packNext = (): Promise<string> => {
+const packNext = async (): Promise<string> => {
   const copy = join(scratch, "next");
-  cpSync(join(projectRoot, ".local", "package", "package"), copy, { recursive: true });
+  mkdirSync(copy);
+  await unpack(packed, copy);
   for (const name of readdirSync(join(copy, "built")).filter((each) => each.endsWith(".js"))) {
     appendFileSync(join(copy, "built", name), "\n// 99.0.0\n");
   }
@@ -60,7 +63,7 @@ const installedVersion = (): string =>
 
 /** What `npm install` does with a package of the same dependencies and files. */
 const replacePackage = async (file: string): Promise<void> => {
-  await promisify(execFile)("tar", ["-xzf", file, "-C", installed, "--strip-components=1"]);
+  await unpack(file, installed);
   chmodSync(join(folder, "node_modules/.bin/airtime"), 0o755);
 };
 
