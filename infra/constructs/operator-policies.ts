@@ -47,6 +47,7 @@ export class OperatorPolicies extends Construct {
     const { alarms, api, hasRestApi, outcomes } = service;
     const queues = service.node.findAll().filter((construct) => construct instanceof Queue);
     const deadLetters = queues.filter((queue) => queue instanceof DeadLetters);
+    const working = queues.filter((queue) => !deadLetters.includes(queue));
     // With the token in an order's item, which `reading` allows, one message ends and refunds the order without an entry.
     const settling: readonly Queue[] = [outcomes.queue, outcomes.deadLetters];
     const arnsOf = (some: readonly Queue[]): string[] => some.map(({ queueArn }) => queueArn);
@@ -110,10 +111,8 @@ export class OperatorPolicies extends Construct {
       // AWS authorises both without a resource.
       allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
     ];
-    const acting = (
-      isDirect: boolean,
-      used = isDirect ? queues : queues.filter((queue) => !settling.includes(queue)),
-    ): PolicyStatement[] => [
+    const mayMove = (isDirect: boolean) => (queue: Queue) => isDirect || !settling.includes(queue);
+    const acting = (isDirect: boolean): PolicyStatement[] => [
       ...(isDirect
         ? [
             allow(["dynamodb:UpdateItem"], [ledger.tableArn]),
@@ -132,10 +131,10 @@ export class OperatorPolicies extends Construct {
       allow(["secretsmanager:PutSecretValue"], [...changeable, ...(isDirect ? versioned : [])].map(secretArn)),
       ...(isDirect ? [allow(["secretsmanager:GetSecretValue"], [...usedHere, ...fixed].map(secretArn))] : []),
       // AWS moves dead letters with the permissions of the person who asks for it.
-      allow(["sqs:SendMessage"], arnsOf(used.filter((queue) => !(queue instanceof DeadLetters)))),
+      allow(["sqs:SendMessage"], arnsOf(working.filter(mayMove(isDirect)))),
       allow(
         ["sqs:DeleteMessage", "sqs:PurgeQueue", "sqs:ReceiveMessage", "sqs:StartMessageMoveTask"],
-        arnsOf(used.filter((queue) => queue instanceof DeadLetters)),
+        arnsOf(deadLetters.filter(mayMove(isDirect))),
       ),
     ];
 
