@@ -17,9 +17,14 @@ export type VoidResult =
 
 /**
  * Puts a transaction as `failed` in place of its debit, unless an item has its key: as `void`, or as `cancelled` if the
- * given one is. The debit has the same condition, so that one in flight fails from then on, however late it lands.
+ * given one is. The debit has the same condition, so that one in flight fails from then on, however late it lands. What
+ * was not debited was not counted for a limit either.
  */
-export const voidDebit = async (ledger: Ledger, transaction: Transaction, deadline: Deadline): Promise<VoidResult> => {
+export const voidDebit = async (
+  ledger: Ledger,
+  { counted: _notCounted, ...transaction }: Transaction,
+  deadline: Deadline,
+): Promise<VoidResult> => {
   const { Put } = transactionPut(ledger, transitions.void, {
     failure: { code: "delivery_failed" },
     debit: "void",

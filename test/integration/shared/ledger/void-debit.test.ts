@@ -15,10 +15,12 @@ const enough = () => deadlineIn(20_000);
 
 test.each(["live", "test"] as const)("a void debit of mode %s cannot be made any more", async (mode) => {
   const accountId = await ledger.aWallet(1_000);
-  const transaction = ledger.aTransaction(accountId, { mode });
+  const counted = { day: "2026-11-21", key_id: "key_0000000000000001" };
+  const transaction = { ...ledger.aTransaction(accountId, { mode }), counted };
   const voided = await voidDebit(ledger, transaction, enough());
   expect(voided).toMatchObject({ kind: "void", transaction: { pk: transaction.pk, status: "failed", debit: "void" } });
   expect(voided).not.toHaveProperty("transaction.open");
+  expect(voided).not.toHaveProperty("transaction.counted");
   expect(await openTransaction(ledger, transaction, [], enough())).toMatchObject({ kind: "void" });
   expect(await readTransaction(ledger, transaction.pk)).toMatchObject({ status: "failed", debit: "void" });
   expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 100_000, version: 0 });
