@@ -6,7 +6,7 @@ import { PERIOD_VERIFICATION_PK } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { EPOCH, isoTime } from "../platform/time.ts";
+import { isoTime } from "../platform/time.ts";
 import { RUN_RESERVE_MS, VERIFY_PERIODS_MS_MAX } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { continueVerifying, verifyingSchema } from "./verify-period.ts";
@@ -36,13 +36,18 @@ export const verifyPeriods = async (ledger: Ledger, deadline: Deadline): Promise
   const runDeadline = earlierDeadline(deadlineIn(VERIFY_PERIODS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
-  let begunAt = isoTime(ledger.clock());
+  const now = isoTime(ledger.clock());
+  let begunAt = now;
   let verified = 0;
   try {
-    let verification = await readVerification(ledger);
-    if (verification.months.length > 0) begunAt = verification.begun_at;
-    else if (ledger.clock() - Date.parse(verification.begun_at) < DAY_MS) return 0;
-    else verification = { ...verification, begun_at: begunAt, months: await monthsOfRound(ledger) };
+    const stored = await getItem(ledger, PERIOD_VERIFICATION_PK, verificationSchema);
+    // A round that cannot begin is late by the begin of the one before.
+    if (stored !== undefined) begunAt = stored.begun_at;
+    if (stored?.months.length === 0 && Date.parse(now) - Date.parse(begunAt) < DAY_MS) return 0;
+    let verification: Verification =
+      stored !== undefined && stored.months.length > 0
+        ? stored
+        : { pk: PERIOD_VERIFICATION_PK, begun_at: now, months: await monthsOfRound(ledger) };
     for (let [month] = verification.months; month !== undefined && runDeadline.remainingMs() > 0; ) {
       const next = await verifyMonth(ledger, month, verification.verifying, runDeadline);
       const { verifying: _ended, months, ...rest } = verification;
@@ -59,13 +64,6 @@ export const verifyPeriods = async (ledger: Ledger, deadline: Deadline): Promise
   }
   return verified;
 };
-
-const readVerification = async (ledger: Ledger): Promise<Verification> =>
-  (await getItem(ledger, PERIOD_VERIFICATION_PK, verificationSchema)) ?? {
-    pk: PERIOD_VERIFICATION_PK,
-    begun_at: EPOCH,
-    months: [],
-  };
 
 const writeVerification = async ({ db, table }: Ledger, Item: Verification): Promise<void> => {
   await retryContention(() => db.put({ TableName: table, Item }));
