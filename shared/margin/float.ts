@@ -109,17 +109,23 @@ export type Float = {
   readonly hoursLeft: number | undefined;
 };
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The part of an hour that is after a moment: its orders are taken as spread over it. */
+const shareSince = (hour: string, sinceMs: number): number =>
+  Math.min(Math.max((Date.parse(hour) + HOUR_MS - sinceMs) / HOUR_MS, 0), 1);
 
 /** The float now: the sums of each account, and the orders that they lack. */
 export const readFloat = async (ledger: Ledger): Promise<Float> => {
   const stored = await getItem(ledger, FLOAT_PK, floatSchema);
-  const dayBegan = isoTime(ledger.clock() - DAY_MS);
+  const dayBeganMs = ledger.clock() - DAY_MS;
+  const dayBegan = isoTime(dayBeganMs);
   const total = { costKobo: 0, unknownKobo: 0, openKobo: 0, dayKobo: 0 };
   const addUp = ({ sums, orders }: AccountConsumption): void => {
     total.costKobo += sums.cost_kobo;
     total.unknownKobo += sums.unknown_kobo;
-    for (const { hour, kobo } of sums.hours) total.dayKobo += hour >= dayBegan ? kobo : 0;
+    for (const { hour, kobo } of sums.hours) total.dayKobo += Math.round(kobo * shareSince(hour, dayBeganMs));
     for (const order of orders) {
       const kobo = consumedKobo(order);
       if (order.status === "processing") total.openKobo += kobo;
@@ -177,7 +183,7 @@ const paymentsBefore = async (ledger: Ledger, at: string): Promise<number | unde
 const PAYMENTS_PER_READ = 1_000;
 const listedPayment = z.pick(floatPaymentSchema, { pk: true, amount_kobo: true, created_at: true });
 
-const MEASURED_EVERY_MS = 3_600_000;
+const MEASURED_EVERY_MS = HOUR_MS;
 /** If it was measured last before that, also a call that AWS does not answer raises an alarm, and a lack of time. */
 const OVERDUE_MS = 3 * MEASURED_EVERY_MS;
 const isOverdue = (stored: z.output<typeof floatSchema> | undefined, nowMs: number): boolean =>

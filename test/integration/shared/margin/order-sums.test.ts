@@ -462,6 +462,8 @@ test("the float is payments less what was delivered and is open, and lasts by th
   const log = captureLog();
   expect(await measureFloat(inLagos(ledger), forever)).toBe(true);
   expect(await readFloat(ledger)).toMatchObject({ ...expected, hoursLeft: 111 });
+  // 24 hours ago half of the hour was over in which an order took 50 NGN.
+  expect(await readFloat(own.ledgerAt(NOON_MS + 19.5 * HOUR_MS))).toMatchObject({ dayKobo: 135_00 });
   expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + HOUR_MS - 1)), forever)).toBe(false);
   expect(log.lines().map(({ FloatHoursLeft }) => FloatHoursLeft)).toEqual([111, 111]);
   const context = contextAt(NOON_MS, own);
