@@ -13,7 +13,7 @@ export const acceptanceStage = ({
   ...changes,
   outputs: {
     ...{ ApiUrl: "https://api.example.com/v1", AlarmTopic: "arn:", TicketTopic: "arn:" },
-    ...{ AccessTable: "-", LedgerTable: "-", ChecksumKeySecretId: "-" },
+    ...{ AccessTable: "-", LedgerTable: "-", AuditTable: "-", CacheTable: "-", ChecksumKeySecretId: "-" },
     ...outputs,
   },
 });

@@ -123,6 +123,7 @@ describe("in a bootstrapped account with resources of others", () => {
       "deploy the stage: ok",
       "set the secrets: ok",
       "the console: ok",
+      "tables: ok",
       "contract suite: ok",
       "orders settled by upstream events: ok",
       "webhooks to a caller: ok",
@@ -165,7 +166,11 @@ describe("in a bootstrapped account with resources of others", () => {
     await expect(checkPlace("left", REGION, ACCOUNT)).rejects.toThrow(
       `An earlier run of stage "left" left Left-Data-Ledger in account ${ACCOUNT}. Add --clean-up`,
     );
-    await cleanUp("left", () => Promise.resolve());
+    const { stdout } = await acceptance("--stage", "left", "--region", REGION, "--clean-up", "--json");
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ stage: "left", account: ACCOUNT, region: REGION },
+      found: "deleted 0 stacks, 1 tables and 0 secrets that they leave behind",
+    });
     expect(await contents()).toEqual(before);
     expect(await cleanUp("left", () => Promise.resolve())).toEqual({ found: 'there is nothing of stage "left"' });
   });

@@ -16,6 +16,7 @@ import { buySimultaneously } from "./steps/purchases.ts";
 import { restoreLedger } from "./steps/restore.ts";
 import { rotateSecrets } from "./steps/rotation.ts";
 import { type SetUp, setUp } from "./steps/set-up.ts";
+import { checkTables } from "./steps/tables.ts";
 import { settleByEvents } from "./steps/upstream-events.ts";
 import { receiveWebhooks } from "./steps/webhooks.ts";
 
@@ -56,6 +57,7 @@ const checks = (
   return [
     // First, because tokens last for an hour.
     ["the console", () => tryConsole(stage, context.consoleToken)],
+    ["tables", () => checkTables(stage)],
     ["contract suite", () => runContractSuite(stage, ready)],
     ["orders settled by upstream events", () => settleByEvents(stage, ready)],
     ["webhooks to a caller", () => receiveWebhooks(context, simulator, stage, ready)],

@@ -34,6 +34,8 @@ export const stageOutputs = z.object({
   TicketTopic: z.string().check(z.startsWith("arn:")),
   AccessTable: z.string().check(z.minLength(1)),
   LedgerTable: z.string().check(z.minLength(1)),
+  AuditTable: z.string().check(z.minLength(1)),
+  CacheTable: z.string().check(z.minLength(1)),
   ChecksumKeySecretId: z.string().check(z.minLength(1)),
 });
 

@@ -1,4 +1,4 @@
-import { DynamoDBClient, UpdateContinuousBackupsCommand } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, UpdateContinuousBackupsCommand, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
 import {
   GetFunctionConfigurationCommand,
   LambdaClient,
@@ -6,6 +6,8 @@ import {
   waitUntilFunctionUpdatedV2,
 } from "@aws-sdk/client-lambda";
 import { functionNames, specOf } from "../../infra/functions.ts";
+import { tables } from "../../infra/tables.ts";
+import type { Stage } from "./context.ts";
 
 /** What differs where an AWS emulator is used in place of AWS: in the project's own test of this command. */
 
@@ -52,10 +54,18 @@ export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: st
   client.destroy();
 };
 
-/** The emulator ignores this setting of a stack's tables. */
-export const enablePointInTimeRecovery = async (TableName: string): Promise<void> => {
-  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+/** The emulator ignores these settings of a stack's tables. */
+export const enableTableSettings = async ({
+  AccessTable,
+  LedgerTable,
+  AuditTable,
+  CacheTable,
+}: Stage["outputs"]): Promise<void> => {
   const client = new DynamoDBClient({});
-  await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  for (const TableName of [AccessTable, LedgerTable, AuditTable])
+    await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+  const TimeToLiveSpecification = { Enabled: true, AttributeName: tables.cache.ttl };
+  await client.send(new UpdateTimeToLiveCommand({ TableName: CacheTable, TimeToLiveSpecification }));
   client.destroy();
 };

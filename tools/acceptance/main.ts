@@ -63,7 +63,9 @@ const main = async (): Promise<number> => {
   };
   if (isCleanUp) {
     const outcome = await cleanUp(stage, wait);
-    print(`Account ${account}, region ${region}: ${"found" in outcome ? outcome.found : outcome.skipped}`);
+    const found = "found" in outcome ? outcome.found : outcome.skipped;
+    if (json) console.log(JSON.stringify({ stage, account, region, found }));
+    else print(`Account ${account}, region ${region}: ${found}`);
     return 0;
   }
   const place = await checkPlace(stage, region, account);

@@ -1,7 +1,7 @@
 import { stackName } from "../../../infra/outputs.ts";
 import { THROW_AWAY_STAGE, type ThrowAwayStage } from "../../../infra/read-stages.ts";
 import { type Context, type Simulator, type Stage, stageOutputs } from "../context.ts";
-import { callable, emulatorEndpoint, enablePointInTimeRecovery, letFunctionsReachSimulator } from "../emulator.ts";
+import { callable, emulatorEndpoint, enableTableSettings, letFunctionsReachSimulator } from "../emulator.ts";
 import { AcceptanceError } from "../outcome.ts";
 import { PROGRAM, runCommand, runOrFail } from "../run-command.ts";
 import { outputsOf, TAG } from "../stacks.ts";
@@ -25,7 +25,7 @@ export const deployStage = async (
   const outputs = stageOutputs.parse(await outputsOf(stackName(stage, "Service")));
   if (emulatorEndpoint() !== undefined) {
     await letFunctionsReachSimulator(stage, simulator.SimulatorUrl);
-    await enablePointInTimeRecovery(outputs.LedgerTable);
+    await enableTableSettings(outputs);
   }
   return {
     outputs,

@@ -7,6 +7,7 @@ const report = z.object({
   checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string(), todo: z.optional(z.string()) })),
 });
 
+/** The first catalog is fetched within minutes after the upstream's key was set. */
 const CATALOG_MS_MAX = 3 * 60_000;
 const POLL_MS = 5_000;
 
@@ -15,14 +16,15 @@ export const runDoctor = async ({ wait }: Context, { admin }: Stage): Promise<Ou
   const untilMs = Date.now() + CATALOG_MS_MAX;
   for (;;) {
     const { ok, checks } = await admin(report, ["doctor"]);
-    const wrong = checks
-      .filter(({ state }) => state === "wrong")
-      .map(({ check, found, todo = "" }) => `${check}: ${found}. ${todo}`);
+    const wrong = checks.filter(({ state }) => state === "wrong");
     if (ok)
       return found(
         `${checks.filter(({ state }) => state === "ok").length} of ${checks.length} checks are ok, none is wrong`,
       );
-    assertThat(Date.now() < untilMs, wrong.join("; "));
-    await wait(POLL_MS, "the first catalog, which is fetched within minutes after the upstream's key was set");
+    assertThat(
+      Date.now() < untilMs,
+      wrong.map(({ check, found, todo = "" }) => `${check}: ${found}. ${todo}`).join("; "),
+    );
+    await wait(POLL_MS, `what doctor says is wrong: ${wrong.map(({ check }) => check).join(", ")}`);
   }
 };
