@@ -71,9 +71,14 @@ const fails = (index: number): boolean => index % 11 === 7;
  * Made-up books that the Finance pages show: an account with two months of lines and some of this one, of which the first
  * month is closed; prices, payments to the upstream, and its statement of a day with three differences. All is written by the
  * functions that write real books, dated by the clock that they are given. Nothing is written where `known` still exists.
- * Resolves with the account's id.
+ * Resolves with the account's id, which `onCreated` gets before the books are written: begun ones cannot be written a second
+ * time, because a month is closed once.
  */
-export const makeSampleBooks = async (context: SampleContext, known: string | undefined): Promise<string> => {
+export const makeSampleBooks = async (
+  context: SampleContext,
+  known: string | undefined,
+  onCreated: (accountId: string) => void,
+): Promise<string> => {
   if (known !== undefined && (await findAccount(context.accounts, known)) !== undefined) return known;
   const { timeZone, accounts } = context;
   const nowMs = context.ledger.clock();
@@ -89,6 +94,7 @@ export const makeSampleBooks = async (context: SampleContext, known: string | un
     whitelist: [],
     entitlements: ALL_ENTITLEMENTS,
   });
+  onCreated(accountId);
   await setOwners(store, accountId, [{ kind: "email", value: OWNER_EMAIL }]);
   const rule = { ...RULE, from: isoTime(at(first, 1, 7)) };
   await changePriceRules(store, accountId, () => [rule]);

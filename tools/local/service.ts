@@ -349,7 +349,7 @@ const startSchedules = async (
   }
 };
 
-const sampleFile = z.object({ account_id: z.string() });
+const sampleFile = z.object({ account_id: z.string(), unfinished: z.optional(z.literal(true)) });
 
 const ensureSampleBooks = async (
   { onProgress }: Start,
@@ -357,8 +357,14 @@ const ensureSampleBooks = async (
   { REFERENCE_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID, UPSTREAM_COSTS, QUEUE_MINUTES, TIME_ZONE }: FunctionEnvironment,
 ): Promise<void> => {
   const path = dataDir.file("sampleBooks");
-  const known = readJsonFile(path, sampleFile)?.account_id;
+  const known = readJsonFile(path, sampleFile);
   if (known === undefined) onProgress("Writing the sample books");
+  if (known?.unfinished) {
+    onProgress(
+      "The sample books are incomplete: their writing was interrupted. npm start -- --fresh writes them again",
+    );
+    return;
+  }
   const [db, secrets] = [openDynamoDb(), openSecretsManager()];
   const { access: accessTable, ledger: table, audit: auditTable } = localTableNames;
   const ledger = { db, table, auditTable, clock: systemClock };
@@ -372,7 +378,8 @@ const ensureSampleBooks = async (
         timeZone: TIME_ZONE,
         keyedHashes: loadKeyedHashes(secret(secrets, REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
       },
-      known,
+      known?.account_id,
+      (created) => writeJsonFile(path, { account_id: created, unfinished: true }),
     );
     writeJsonFile(path, { account_id });
   } finally {
