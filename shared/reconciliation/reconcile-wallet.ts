@@ -33,15 +33,9 @@ const QUIET_ROUNDS = 6;
 
 const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
 
-/** Two differences in a row are a mismatch. Their amounts may differ: a leak may grow between them. */
-export const isMismatch = (
-  before: Pick<Reconciliation, "difference_kobo">,
-  { difference_kobo }: Pick<Reconciliation, "difference_kobo">,
-): boolean => before.difference_kobo !== 0 && difference_kobo !== 0;
-
 /** Reconciles one wallet, and writes nothing; undefined while it is too busy. */
 export const reconcileWallet = async (ledger: Ledger, accountId: string): Promise<Reconciliation | undefined> =>
-  reconciliationIn(await reconcileFrom(ledger, await readCheckpoint(ledger, accountId), noDeadline));
+  (await reconcileFrom(ledger, await readCheckpoint(ledger, accountId), noDeadline)).reconciliation;
 
 /**
  * Reconciles one wallet for an operator, who acts on the result at once. A checkpoint that lacks an entry looks like a
@@ -59,8 +53,8 @@ export const confirmedReconciliation = async (
   if (first === undefined || first.difference_kobo === 0) return first;
   await pause();
   const second = await reconcileWallet(ledger, accountId);
-  if (second === undefined || !isMismatch(first, second)) return second;
-  const whole = reconciliationIn(await reconcileFrom(ledger, firstCheckpoint(accountId), noDeadline));
+  if (second === undefined || second.difference_kobo === 0) return second;
+  const { reconciliation: whole } = await reconcileFrom(ledger, firstCheckpoint(accountId), noDeadline);
   if (whole !== undefined && whole.difference_kobo !== second.difference_kobo) {
     await resetCheckpoint(accountId);
   }
@@ -77,25 +71,21 @@ export const reconcileAndCheckpoint = async (
   deadline: Deadline = noDeadline,
 ): Promise<ReconciliationResult> => {
   const result = await reconcileFrom(ledger, before, deadline);
-  const reconciliation = reconciliationIn(result);
+  const { reconciliation } = result;
   const latest = reconciliation && {
     reconciled_at: isoTime(ledger.clock()),
     difference_kobo: reconciliation.difference_kobo,
   };
   // A wrong sum does not become the base of later reconciliations.
   const isRight = (reconciliation ?? before).difference_kobo === 0;
-  const next: Checkpoint = { ...before, ...(isRight && result.base), ...latest };
-  if (isRight || reconciliation !== undefined) await replaceCheckpoint(ledger, before, next);
+  await replaceCheckpoint(ledger, before, { ...before, ...(isRight && result.base), ...latest });
   return result;
 };
 
 export type ReconciliationResult =
   | { readonly kind: "reconciled"; readonly reconciliation: Reconciliation; readonly base: ReconciliationBase }
   /** The wallet was changed in every round, or the time was up. */
-  | { readonly kind: "busy" | "out_of_time"; readonly base: ReconciliationBase };
-
-const reconciliationIn = (result: ReconciliationResult): Reconciliation | undefined =>
-  result.kind === "reconciled" ? result.reconciliation : undefined;
+  | { readonly kind: "busy" | "out_of_time"; readonly reconciliation?: never; readonly base: ReconciliationBase };
 
 const reconcileFrom = async (
   ledger: Ledger,
@@ -148,7 +138,7 @@ const readRounds = async (
       return { kind: "reconciled", reconciliation, base: { ...base, version: base.version + uncounted } };
     }
     lastVersion = version;
-    if (indexed > from) from = indexed;
+    from = indexed;
     if (!(await nextAttempt())) return { kind: "out_of_time", base };
   }
   return { kind: "busy", base };

@@ -40,7 +40,7 @@ export const advanceBase = async (
     if (deadline.remainingMs() <= 0) return { base, isInTime: false };
     const read = items.map(ledgerChangeOf);
     // The next batch may hold more of the last moment.
-    const last = keys.at(-1)?.created_at ?? limit;
+    const last = keys.at(-1)?.created_at ?? start.up_to;
     const passing = [...held, ...read];
     const passed = addChanges(
       base,
@@ -53,15 +53,12 @@ export const advanceBase = async (
   return { base: addChanges(base, held).base, isInTime: true };
 };
 
-/** A range includes its first moment, which the base has already. */
+/** A range includes its first moment, which the base has already. A batch of that moment alone is empty. */
 async function* keyBatchesAfter(
   moment: string,
   batches: AsyncIterable<readonly IndexKey[]>,
 ): AsyncGenerator<readonly IndexKey[], void, void> {
-  for await (const batch of batches) {
-    const keys = batch.filter(({ created_at }) => created_at > moment);
-    if (keys.length > 0) yield keys;
-  }
+  for await (const batch of batches) yield batch.filter(({ created_at }) => created_at > moment);
 }
 
 /** Adds what the open transactions have changed since, and keeps the keys of those that are still open. */

@@ -293,6 +293,8 @@ describe("reconcileLedger", () => {
   });
 
   test("a wallet that differed and is too busy in the next run raises an alarm at once", async () => {
+    // No backoff.
+    vi.spyOn(Math, "random").mockReturnValue(0);
     const accountId = await anAccount();
     await addKobo(accountId, 1);
     await run();
@@ -302,6 +304,8 @@ describe("reconcileLedger", () => {
   });
 
   test("a wallet that was not reconciled for more than 25 hours raises an alarm in every run", async () => {
+    // No backoff.
+    vi.spyOn(Math, "random").mockReturnValue(0);
     const accountId = await anAccount();
     ledger.beforeEachWalletRead(raiseVersion);
     ledger.nowMs += 25 * HOUR_MS;

@@ -278,25 +278,32 @@ describe("reconcileAndCheckpoint", () => {
     }
     ledger.nowMs = NOON_MS + 3 * HOUR_MS;
     const open = await ledger.anOpenTransaction(accountId);
+    // The last change is of the list that is read first.
+    ledger.nowMs = NOON_MS + 5 * HOUR_MS;
+    await recordEntry(ledger, { kind: "adjustment", account_id: accountId, entry_id: "a", amount_kobo: 700 });
     ledger.nowMs = NOON_MS + DAY_MS;
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
-      up_to: isoTime(NOON_MS + 4 * HOUR_MS),
-      balance_kobo: 300_000,
-      version: 5,
+      up_to: isoTime(NOON_MS + 5 * HOUR_MS),
+      balance_kobo: 300_700,
+      version: 6,
       open_keys: [open.pk],
       difference_kobo: 0,
     });
     await settleTransaction(ledger, open, FAILED, enough());
-    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 350_000, difference_kobo: 0 });
+    const beforeRead = vi.fn(async () => {});
+    ledger.beforeEachWalletRead(beforeRead);
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 350_700, difference_kobo: 0 });
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
-      up_to: isoTime(NOON_MS + 4 * HOUR_MS),
-      balance_kobo: 350_000,
-      version: 6,
+      up_to: isoTime(NOON_MS + 5 * HOUR_MS),
+      balance_kobo: 350_700,
+      version: 7,
       open_keys: [],
       difference_kobo: 0,
     });
+    // One reading of the wallet for each was exact.
+    expect(beforeRead).toHaveBeenCalledTimes(2);
   });
 
   test("a reconciliation that finds a difference stores it and does not move the checkpoint", async () => {
@@ -351,6 +358,10 @@ describe("a transaction that stays open", () => {
       if (count < 101) ledger.nowMs += 1;
       transactions.push(await ledger.anOpenTransaction(accountId));
     }
+    // What ended behind them waits too.
+    ledger.nowMs += 1;
+    await aDelivery(accountId);
+    const delivered = isoTime(ledger.nowMs);
     ledger.nowMs += DAY_MS;
     await reconcile(accountId);
     const [first, last] = [transactions[0], transactions[99]];
@@ -364,6 +375,11 @@ describe("a transaction that stays open", () => {
     // Two transactions have the next moment, and the checkpoint can list one more.
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ balance_kobo: 5_050_000, up_to: last?.created_at });
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+    // What has ended takes no place in the list.
+    for (const ended of transactions.slice(100))
+      await settleTransaction(ledger, ended, { status: "success" }, enough());
+    await reconcile(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ balance_kobo: 4_900_000, up_to: delivered });
   });
 });
 
@@ -401,6 +417,16 @@ describe("a reconciliation whose time is up", () => {
       version: 501,
       reconciled_at: isoTime(ledger.nowMs),
     });
+  });
+
+  test.each([
+    ["it reads what is younger than an hour", (accountId: string) => ledger.anOpenTransaction(accountId)],
+    ["it waits for the index", (accountId: string) => raiseVersion(accountId)],
+  ])("a reconciliation whose time is up while %s has no result", async (_what, change) => {
+    const accountId = await anAccount();
+    await change(accountId);
+    const before = await readCheckpoint(ledger, accountId);
+    expect(await reconcileAndCheckpoint(ledger, before, timeFor(0))).toMatchObject({ kind: "out_of_time" });
   });
 
   test("a reconciliation whose time is up stores nothing while the wallet differs", async () => {
@@ -461,6 +487,21 @@ describe("an entry of a slow clock", () => {
     const { lines } = await readStatement(ledger, accountId, { from: "0000", to: "9999" });
     expect(lines.map(({ at }) => at)).toEqual([NOON_MS, NOON_MS + 1, NOON_MS + 1].map(isoTime));
   });
+
+  test("a machine whose clock is behind the checkpoint asks for no range that ends before it begins", async () => {
+    const accountId = await anAccount();
+    ledger.nowMs += HOUR_MS;
+    await reconcile(accountId);
+    ledger.nowMs -= 1;
+    const ranges: unknown[] = [];
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation((command) => {
+      if (command instanceof QueryCommand) ranges.push(command.input.ExpressionAttributeValues);
+      return send(command);
+    });
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+    for (const range of ranges) expect(range).toMatchObject({ ":to": "9999" });
+  });
 });
 
 describe("confirmedReconciliation", () => {
@@ -516,6 +557,23 @@ describe("confirmedReconciliation", () => {
     const correct = () => addKobo(accountId, -1);
     expect(await confirmed(accountId, correct)).toMatchObject({ difference_kobo: 0 });
   });
+
+  test.each([1, 2, 3])(
+    "a wallet that is too busy at the reconciliation with number %i has no result",
+    async (busyAt) => {
+      // No backoff.
+      vi.spyOn(Math, "random").mockReturnValue(0);
+      const accountId = await anAccount();
+      await addKobo(accountId, 1);
+      // The others read the wallet once, and a busy one in each of its 12 rounds.
+      let reads = 0;
+      ledger.beforeEachWalletRead(async () => {
+        reads += 1;
+        if (reads >= busyAt && reads < busyAt + 12) await raiseVersion(accountId);
+      });
+      expect(await confirmed(accountId, async () => {})).toBeUndefined();
+    },
+  );
 
   test("a mismatch is confirmed by reading everything, which resets a checkpoint that lacks an entry", async () => {
     const accountId = await anAccount();
