@@ -4,6 +4,7 @@ import type { PreparedResponse } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
+import { boundedMap } from "../platform/bounded-map.ts";
 import { type Clock, systemClock } from "../platform/time.ts";
 import { pricedCatalog } from "../prices/price-catalog.ts";
 import type { PriceRules } from "../prices/price-list.ts";
@@ -52,17 +53,14 @@ const pricedSnapshots = () => {
     readonly untilMs: number;
     readonly snapshot: Snapshot;
   };
-  const kept = new Map<string, Priced>();
+  const kept = boundedMap<string, Priced>(PRICED_MAX);
   return (accountId: string, base: Snapshot, rules: readonly PriceRule[], nowMs: number): Snapshot => {
     const known = kept.get(accountId);
     const isCurrent = known?.etag === base.etag && known.rules === rules;
     if (known && isCurrent && nowMs >= known.fromMs && nowMs < known.untilMs) return known.snapshot;
     const snapshot = snapshotOf(pricedCatalog(catalogOf(base), rules, nowMs), base.fetchedAtMs);
     const untilMs = nextChangeMs(rules, nowMs) ?? Number.POSITIVE_INFINITY;
-    kept.delete(accountId);
     kept.set(accountId, { etag: base.etag, rules, fromMs: nowMs, untilMs, snapshot });
-    const [oldest] = kept.keys();
-    if (kept.size > PRICED_MAX && oldest !== undefined) kept.delete(oldest);
     return snapshot;
   };
 };

@@ -3,6 +3,7 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table, Writes } from "../ledger/ledger.ts";
 import { priceListPk } from "../ledger/schema.ts";
+import { boundedMap } from "../platform/bounded-map.ts";
 import { type PriceRule, priceRuleSchema } from "./price-rule.ts";
 
 /** The price rules of an account; `version` rises with every change, and the items of the account's keys have it too. */
@@ -43,7 +44,7 @@ const KEPT_MAX = 200;
  * wrong. `keys reconcile` corrects the key.
  */
 export const priceRules = (table: Table): PriceRules => {
-  const kept = new Map<string, PriceList>();
+  const kept = boundedMap<string, PriceList>(KEPT_MAX);
   return async ({ accountId, priceList }) => {
     if (priceList === undefined) return [];
     const known = kept.get(accountId);
@@ -52,10 +53,7 @@ export const priceRules = (table: Table): PriceRules => {
     if (read === undefined || read.version < priceList) {
       throw new Error(`The ledger lacks version ${priceList} of the prices of ${accountId}: run keys reconcile`);
     }
-    kept.delete(accountId);
     kept.set(accountId, read);
-    const [oldest] = kept.keys();
-    if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
     return read.rules;
   };
 };
