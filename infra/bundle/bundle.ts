@@ -36,8 +36,6 @@ export const bundleOptions = {
     // What is used of it. The middleware beside it runs code when it is loaded, so that esbuild would keep it: 7 KB.
     "@smithy/core/retry": `${projectRoot}node_modules/@smithy/core/${RETRY_ERRORS}`,
   },
-  // Only serve-docs uses it; unused definitions are not bundled.
-  define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
   // Some dependencies still call require, which an ES module does not have.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 } as const satisfies BuildOptions;
@@ -54,6 +52,16 @@ export const sdkOptions = {
   entryPoints: [`${projectRoot}shared/platform/aws/sdk.ts`],
 } as const satisfies BuildOptions;
 
+let docs: { readonly BUNDLED_DOCS_PAGE: string } | undefined;
+/**
+ * Only serve-docs uses it, and other bundles leave it out. It is made for the first bundle, because that takes 0.2 s. All have
+ * it, because by it esbuild chooses other short names.
+ */
+export const docsDefinition = () => {
+  docs ??= { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) };
+  return docs;
+};
+
 /** How one function is bundled. Only serve-console contains the console's pages, which take seconds to build. */
 export const bundleOptionsOf = (name: FunctionName) =>
   ({
@@ -62,7 +70,7 @@ export const bundleOptionsOf = (name: FunctionName) =>
     // The client of S3 imports event streams statically.
     ...(name === "copy-audit" && { ...clientOptions, external: [`./${SDK_FILE}`] }),
     define: {
-      ...bundleOptions.define,
+      ...docsDefinition(),
       ...(name === "serve-console" && { CONSOLE_FILES: JSON.stringify(consoleFiles()) }),
     },
   }) satisfies BuildOptions;

@@ -12,8 +12,9 @@ import { acknowledge } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
 import { type Data, tableNames } from "./data.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
-import { assertRoomFor, runtimeValues } from "./function-environment.ts";
+import { runtimeValues } from "./function-environment.ts";
 import type { DeadLetters, QueueConsumer } from "./queue-consumer.ts";
+import { assertRoomFor } from "./room-for-environment.ts";
 import { ServiceFunction } from "./service-function.ts";
 
 export interface ServiceFunctionsProps {
