@@ -1,5 +1,6 @@
 import type { StreamName } from "../functions/function-spec.ts";
 import { entriesPk, walletPk } from "../shared/ledger/schema.ts";
+import type { Urgency } from "../shared/platform/log-catalog.ts";
 import { type FunctionName, invokedBy } from "./functions.ts";
 
 /** The function that reads the stream with these settings. */
@@ -20,6 +21,7 @@ export const streamConsumers = {
     batchSize: 100,
     windowS: 0,
     keepsFailures: true,
+    silence: "page",
     // An hour less than DynamoDB keeps a change, so Lambda can still write its dead letter.
     recordAgeMaxS: 23 * 3_600,
     patterns: [
@@ -60,7 +62,7 @@ export const streamConsumers = {
       { dynamodb: { Keys: { pk: { S: [{ prefix: walletPk("") }] } } } },
     ],
   },
-  /** A batch that fails for longer is left out: `audit verify` names the entries, and the alarm on the function's errors rings long before. */
+  /** A batch that fails for longer is left out: `audit verify` names the entries, and an alarm on the function's errors, or on a stream that is not polled, notifies long before. */
   attestations: {
     id: "Attestations",
     table: "audit",
@@ -69,6 +71,7 @@ export const streamConsumers = {
     batchSize: 100,
     windowS: 0,
     keepsFailures: false,
+    silence: "ticket",
     recordAgeMaxS: 23 * 3_600,
     patterns: [
       { eventName: ["INSERT"], dynamodb: { Keys: { pk: { S: [{ prefix: entriesPk("") }] } } } },
@@ -84,6 +87,7 @@ export const streamConsumers = {
     batchSize: 100,
     windowS: 0,
     keepsFailures: false,
+    silence: "ticket",
     recordAgeMaxS: 23 * 3_600,
     patterns: [{ eventName: ["INSERT", "MODIFY"], dynamodb: { Keys: { pk: { S: [{ prefix: entriesPk("") }] } } } }],
   },
@@ -100,6 +104,8 @@ export type StreamConsumerSpec = {
   readonly windowS: number;
   /** What failed for `recordAgeMaxS` becomes a dead letter, and alarms notify before. */
   readonly keepsFailures: boolean;
+  /** Urgency of an alarm that the stream is not polled; absent where people lose nothing by it. */
+  readonly silence?: Urgency;
   readonly recordAgeMaxS: number;
   readonly patterns: readonly Pattern[];
 };

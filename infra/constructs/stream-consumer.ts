@@ -10,6 +10,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
+import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import type { StreamConsumerSpec } from "../streams.ts";
 import type { Alarms } from "./alarms.ts";
@@ -29,7 +30,7 @@ const UNLIMITED = -1;
 /** DynamoDB keeps changes for 24 hours; this is early enough for an operator to act. */
 const BEHIND_MS_MAX = 5 * 60_000;
 
-/** A function that consumes a table's stream. If it keeps failures: with dead letters and alarms on the stream. */
+/** A function that consumes a table's stream. If it keeps failures: with dead letters, and an alarm if it is behind. */
 export class StreamConsumer extends Construct {
   constructor(scope: Construct, id: string, props: StreamConsumerProps) {
     super(scope, id);
@@ -51,11 +52,13 @@ export class StreamConsumer extends Construct {
       maxRecordAge: Duration.seconds(spec.recordAgeMaxS),
       retryAttempts: UNLIMITED,
       filters: spec.patterns.map((pattern) => FilterCriteria.filter(pattern)),
+      ...(spec.silence && { metricsConfig: { metrics: [MetricType.EVENT_COUNT] } }),
       ...keeping,
     });
     // Creating the mapping reads the stream once: the role must exist by then.
     if (consumer.role) mapping.node.addDependency(consumer.role);
-    if (spec.keepsFailures) this.addAlarms(props, mapping);
+    if (spec.keepsFailures) this.addAgeAlarm(props);
+    if (spec.silence) this.addSilenceAlarm(props, spec.silence, mapping);
   }
 
   private keepFailures({ stage, consumer, alarms }: StreamConsumerProps): Partial<EventSourceMappingProps> {
@@ -69,22 +72,29 @@ export class StreamConsumer extends Construct {
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       onFailure: new SqsDlq(deadLetters),
-      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     };
   }
 
-  private addAlarms({ consumer, alarms }: StreamConsumerProps, mapping: EventSourceMapping): void {
-    const { id } = this.node;
-    alarms.addThresholdAlarm(`${id}StreamBehind`, {
+  private addAgeAlarm({ consumer, alarms }: StreamConsumerProps): void {
+    alarms.addThresholdAlarm(`${this.node.id}StreamBehind`, {
       metric: consumer.functionMetric("IteratorAge", "Maximum"),
       threshold: BEHIND_MS_MAX,
       repeated: true,
       urgency: "page",
       impact: `${consumer.spec.impact} The ledger's stream is more than 5 minutes behind: read the log of enqueue-webhooks.`,
     });
-    // The stream's age is measured by invocations only: without polls it has none, whatever waits. A mapping that polls
-    // an empty stream counts 0 events. Source: AWS, "Types of metrics for Lambda functions", event source mappings.
-    alarms.addSilenceAlarm(`${id}StreamSilent`, {
+  }
+
+  /**
+   * The stream's age is measured by invocations only, and so are errors: without polls there are none, whatever waits. A mapping
+   * that polls an empty stream counts 0 events. Source: AWS, "Types of metrics for Lambda functions", event source mappings.
+   */
+  private addSilenceAlarm(
+    { consumer, alarms, spec }: StreamConsumerProps,
+    urgency: Urgency,
+    mapping: EventSourceMapping,
+  ): void {
+    alarms.addSilenceAlarm(`${this.node.id}StreamSilent`, {
       metric: new Metric({
         namespace: "AWS/Lambda",
         metricName: "PolledEventCount",
@@ -93,8 +103,8 @@ export class StreamConsumer extends Construct {
         period: Duration.minutes(5),
       }),
       periods: 3,
-      urgency: "page",
-      impact: `${consumer.spec.impact} The ledger's stream has not been polled for 15 minutes: check the mapping of enqueue-webhooks, its State and LastProcessingResult.`,
+      urgency,
+      impact: `${consumer.spec.impact} The stream of the ${spec.table} table has not been polled for 15 minutes: check the mapping of ${spec.consumer}, its State and LastProcessingResult.`,
     });
   }
 }

@@ -61,7 +61,7 @@ export const monthlyUsageAtRest = (
     "the alarm on direct writes": { alarms: onDirectAccess },
     "1 composite alarm": { compositeAlarms: count("AWS::CloudWatch::CompositeAlarm") },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
-    [`${polls} metric of the stream's polls`]: { metrics: polls },
+    [`${polls} metrics of the streams' polls`]: { metrics: polls },
     dashboard: { dashboards: count("AWS::CloudWatch::Dashboard") },
     "polling of the queues": {
       queueRequests: Object.keys(queues).length * POLLERS * MINUTES * (60 / POLL_S),

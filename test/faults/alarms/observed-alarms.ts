@@ -14,7 +14,7 @@ const STAGE = "prod";
 const { service } = templatesOf(STAGE);
 const stage = alarmsOf(service);
 const samples = samplesOf(service);
-const [webhookMapping] = service
+const streamMappings = service
   .all("AWS::Lambda::EventSourceMapping")
   .filter(({ Properties }) => Properties.MetricsConfig !== undefined);
 
@@ -57,18 +57,15 @@ const seen = ({ lines, invocations, answers, samples: measured }: Observed): rea
   }),
 ];
 
-/** Minutes that a test leaves out are healthy: the schedules are invoked, and the stream is polled. */
+/** Minutes that a test leaves out are healthy: the schedules are invoked, and the streams are polled. */
 const healthy = (fromMs: number, toMs: number): readonly Sample[] =>
   Array.from({ length: Math.ceil((toMs - fromMs) / MINUTE_MS) }, (_, minute) => fromMs + minute * MINUTE_MS).flatMap(
     (atMs) => [
       ...scheduledFunctions.map((name) =>
         samples.measured(atMs, ["AWS/Lambda", "Invocations"], { FunctionName: functionNamed(name) }, 1),
       ),
-      samples.measured(
-        atMs,
-        ["AWS/Lambda", "PolledEventCount"],
-        { EventSourceMappingUUID: webhookMapping?.id ?? "" },
-        0,
+      ...streamMappings.map(({ id: EventSourceMappingUUID }) =>
+        samples.measured(atMs, ["AWS/Lambda", "PolledEventCount"], { EventSourceMappingUUID }, 0),
       ),
     ],
   );

@@ -22,15 +22,15 @@ const minutes = (from: number, to: number): readonly number[] =>
 const healthy = (from: number, to: number): readonly Sample[] =>
   minutes(from, to).flatMap((minute) => [
     ...scheduledFunctions.flatMap((name) => samples.invoked(minute * MINUTE_MS, `prod-airtime-${name}`, false)),
-    polled(minute),
+    ...polled(minute),
   ]);
-const [streamMapping] = service
+const streamMappings = service
   .all("AWS::Lambda::EventSourceMapping")
   .filter(({ Properties }) => Properties.MetricsConfig !== undefined);
-const polled = (minute: number): Sample => {
-  const EventSourceMappingUUID = streamMapping?.id ?? "";
-  return samples.measured(minute * MINUTE_MS, ["AWS/Lambda", "PolledEventCount"], { EventSourceMappingUUID }, 0);
-};
+const polled = (minute: number): readonly Sample[] =>
+  streamMappings.map(({ id: EventSourceMappingUUID }) =>
+    samples.measured(minute * MINUTE_MS, ["AWS/Lambda", "PolledEventCount"], { EventSourceMappingUUID }, 0),
+  );
 /** The changes of the alarms in three hours, with their minutes, of a stage that is healthy but for these samples. */
 const changesOf = (own: readonly Sample[]) =>
   alarms
@@ -46,9 +46,9 @@ test("a healthy stage has no alarm, and each alarm that notifies has an urgency"
 });
 
 describe("alarms on silence", () => {
-  test.each([
+  test.each<readonly [alarm: string, silent: string]>([
     ["ReconcileLedgerSilent", "prod-airtime-reconcile-ledger"],
-    ["LedgerStreamSilent", "PolledEventCount"],
+    ...streamMappings.map(({ id }) => [id.replace(/Mapping.*$/, "StreamSilent"), id] as const),
   ])("%s is raised after 15 minutes without a data point, as it says, and ends with the first one", (alarm, silent) => {
     const again = 40;
     const back = healthy(again, 180).filter(({ metric }) => metric.includes(silent));

@@ -394,14 +394,18 @@ describe("the ledger stream", () => {
     }
   });
 
-  test("the stream's mapping counts what it polls, and an alarm notifies when it polls no more", () => {
-    expect(mapping?.Properties.MetricsConfig).toEqual({ Metrics: ["EventCount"] });
-    const [alarm, ...more] = alarms.filter(({ Properties }) => mentions(Properties, "PolledEventCount"));
-    expect(more).toEqual([]);
-    expect(isSilenceAlarm(alarm)).toBe(true);
-    expect(metricOf(alarm).Metric.Dimensions).toEqual([
-      { Name: "EventSourceMappingUUID", Value: { Ref: mapping?.id } },
-    ]);
+  test("each mapping of a stream but that of the statistics counts what it polls, and an alarm notifies when it polls no more", () => {
+    const { statistics: _, ...watched } = streamConsumers;
+    const ids = Object.values(watched).map(({ consumer }) => {
+      const each = mappingOf(consumer);
+      expect(each?.Properties.MetricsConfig, consumer).toEqual({ Metrics: ["EventCount"] });
+      return each?.id;
+    });
+    const silent = alarms.filter(({ Properties }) => mentions(Properties, "PolledEventCount"));
+    expect(silent.every(isSilenceAlarm)).toBe(true);
+    expect(silent.flatMap((alarm) => metricOf(alarm).Metric.Dimensions)).toEqual(
+      ids.map((id) => ({ Name: "EventSourceMappingUUID", Value: { Ref: id } })),
+    );
   });
 });
 
@@ -538,7 +542,8 @@ describe("alarms", () => {
 
   test("an alarm on silence is raised after the time that it says, whatever data there was before", () => {
     const silent = alarms.filter(isSilenceAlarm);
-    expect(silent).toHaveLength(scheduledFunctions.length + 1);
+    const watched = Object.values(streamConsumers).filter((each) => "silence" in each);
+    expect(silent).toHaveLength(scheduledFunctions.length + watched.length);
     for (const alarm of silent) {
       const { Period } = metricOf(alarm);
       expect(alarm.Properties).toMatchObject({
