@@ -11,6 +11,8 @@ type ActionErrorDetails = {
   readonly retryAfterS?: number;
   /** It is not known whether the change was made. */
   readonly isOutcomeUnknown?: boolean;
+  /** The change was made or proposed, but the page does not understand the answer. */
+  readonly isDone?: boolean;
 };
 
 /** Why an action failed, as a sentence for the person. */

@@ -58,16 +58,26 @@ export const callAction = async <Name extends ActionName>(
   }
   const body = await readJson(response, isChange);
   if (!response.ok) throw errorOf(response, body, isChange);
-  if (response.status === 202) throw new ProposedChange(proposedAnswer.parse(body).data.proposal);
+  if (response.status === 202) {
+    const proposed = proposedAnswer.safeParse(body);
+    throw proposed.success
+      ? new ProposedChange(proposed.data.data.proposal)
+      : olderPage(response, true, proposed.error);
+  }
   const answer = successEnvelope.safeParse(body);
   const output = table[name].output.safeParse(answer.data?.data);
   if (output.success) return output.data;
-  throw new ActionError(
-    `${isChange ? "The change was made, but this" : "This"} page is older than the service. Reload it.`,
-    { status: response.status },
-    { cause: answer.error ?? output.error },
-  );
+  throw olderPage(response, isChange, answer.error ?? output.error);
 };
+
+const olderPage = ({ status }: Response, isChange: boolean, cause: unknown): ActionError =>
+  new ActionError(
+    isChange
+      ? "This page is older than the service, and cannot show the answer. Reload it."
+      : "This page is older than the service. Reload it.",
+    { status, ...(isChange && { isDone: true }) },
+    { cause },
+  );
 
 const send = async <Name extends ActionName>(
   name: Name,

@@ -76,6 +76,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const form = [action, actsOn, button, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
   const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
   const [secret, setSecret] = useState<ShownOnce>();
+  const sending = useChange(action);
   const opener = useRef<HTMLButtonElement>(null);
 
   useHeldRow(isOpen || secret !== undefined);
@@ -115,8 +116,9 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
         {button}
         {subject !== undefined && <span className="visually-hidden"> {subject}</span>}
       </Button>
-      <Dialog title={title} isOpen={isOpen} onClose={close}>
-        <ChangeForm {...props} form={form} onDone={onDone} onProposed={onProposed} onCancel={close} />
+      {/* A form that was closed could not say that its change was refused, or that its answer was lost. */}
+      <Dialog title={title} isOpen={isOpen} onClose={close} closesOnEscape={!sending.isPending}>
+        <ChangeForm {...props} form={form} sending={sending} onDone={onDone} onProposed={onProposed} onCancel={close} />
       </Dialog>
       {secret !== undefined && <ShownOnceDialog {...secret} onClose={closeSecret} />}
     </>
@@ -126,6 +128,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
 type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDialogProps<Name, Of>, "onProposed"> & {
   /** Names its draft. */
   readonly form: string;
+  readonly sending: ReturnType<typeof useChange<Name>>;
   readonly onDone: (output: ActionOutput<Name>) => void;
   /** Another person has to approve it. */
   readonly onProposed: (message: string) => void;
@@ -133,7 +136,8 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDi
 };
 
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
-  const { action, button, children, form, inputOf, onDone, onProposed, onCancel, ifUnknown, nameToType } = props;
+  const { action, button, children, form, sending, inputOf, onDone, onProposed, onCancel, ifUnknown, nameToType } =
+    props;
   const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;
@@ -149,7 +153,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const [typed, setTyped] = useState("");
   const [errors, setErrors] = useState<FieldErrors>({});
   const [failure, setFailure] = useState<unknown>();
-  const sending = useChange(action);
+  /** An earlier attempt had no answer, and may be why a later one is refused. */
+  const [isInDoubt, setIsInDoubt] = useState(false);
   const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
 
   const current = useRef({ values, why });
@@ -189,6 +194,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       if (error instanceof ProposedChange) return onProposed(error.message);
       setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
       setFailure(error);
+      if (isOutcomeUnknown(error)) setIsInDoubt(true);
     }
   };
 
@@ -196,7 +202,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const preview = isWhole ? props.preview?.(values) : undefined;
   const needsApproval = isWhole && fourEyes !== null && (props.needsApproval?.(values, fourEyes) ?? true);
   const buttonText = preview?.button ?? button;
-  const isUnknown = failure instanceof ActionError && failure.details.isOutcomeUnknown === true;
+  const isUnknown = isOutcomeUnknown(failure);
+  const isDone = failure instanceof ActionError && failure.details.isDone === true;
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
       {draft !== undefined && <Notice tone="neutral" title="What you had typed was kept while you signed in again" />}
@@ -230,22 +237,20 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
         <ApprovalNotice action={action} needsApproval={needsApproval} fourEyes={fourEyes} />
       )}
       {failure !== undefined && (
-        <Notice
-          tone={isUnknown ? "attention" : "bad"}
-          title={isUnknown ? "It is not known whether the change was made" : "Nothing was changed"}
-        >
+        <Notice tone={isUnknown || isDone ? "attention" : "bad"} title={failureTitle({ isUnknown, isDone, isInDoubt })}>
           {sentenceOf(failure)}
           {isUnknown && ifUnknown !== undefined && ` ${ifUnknown}`}
+          {isInDoubt && !isUnknown && !isDone && " The attempt before may have made the change: check the page."}
         </Notice>
       )}
       <DialogButtons>
-        <Button variant="default" onClick={onCancel}>
-          Cancel
+        <Button variant="default" disabled={sending.isPending} onClick={onCancel}>
+          {isDone ? "Close" : "Cancel"}
         </Button>
         <Button
           type="submit"
           loading={sending.isPending}
-          disabled={waitS > 0}
+          disabled={waitS > 0 || isDone}
           {...(nameToType !== undefined && { color: "red" })}
         >
           {waitS > 0 ? `Try again in ${waitS} s` : needsApproval === true ? proposingText(buttonText) : buttonText}
@@ -253,6 +258,17 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       </DialogButtons>
     </form>
   );
+};
+
+const isOutcomeUnknown = (failure: unknown): boolean =>
+  failure instanceof ActionError && failure.details.isOutcomeUnknown === true;
+
+type Known = { readonly isUnknown: boolean; readonly isDone: boolean; readonly isInDoubt: boolean };
+
+const failureTitle = ({ isUnknown, isDone, isInDoubt }: Known): string => {
+  if (isUnknown) return "It is not known whether the change was made";
+  if (isDone) return "The change was accepted";
+  return isInDoubt ? "This attempt changed nothing" : "Nothing was changed";
 };
 
 const hasField = (fields: Fields, name: string): boolean => {

@@ -80,14 +80,14 @@ const ClosedPeriods = ({ periods }: Periods) => (
 
 const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => {
   const [closing, setClosing] = useState<Closing>();
-  const [failure, setFailure] = useState<unknown>();
+  const [failed, setFailed] = useState<{ readonly month: string; readonly error: unknown }>();
   const reason = useRef("");
   const client = useQueryClient();
   const isClosable = Date.now() >= Date.parse(from);
 
   /** Each call closes some accounts. A closing that was interrupted continues where it was. */
   const continueClosing = async (begun: ActionOutput<"periods close">) => {
-    setFailure(undefined);
+    setFailed(undefined);
     let progress = begun;
     try {
       while (progress.next_cursor !== null) {
@@ -98,7 +98,7 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
       }
       announce(`${begun.month} is closed.`);
     } catch (error) {
-      setFailure(error);
+      setFailed({ month: begun.month, error });
     } finally {
       setClosing(undefined);
       await client.invalidateQueries();
@@ -131,9 +131,10 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
       }
     >
       {closing !== undefined && <ClosingProgress {...closing} />}
-      {failure !== undefined && (
+      {/* If the lost answer was the last one, the month is closed, and another one is next. */}
+      {failed?.month === month && (
         <Notice tone="attention" title={`${month} is not closed yet`}>
-          {sentenceOf(failure)} Close it again: it continues where it was.
+          {sentenceOf(failed.error)} Close it again: it continues where it was.
         </Notice>
       )}
       {closing === undefined &&

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import * as z from "#zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import {
   createAccount,
@@ -108,19 +109,49 @@ describe("a form", () => {
     await expect.poll(() => keys(page).count()).toBe(before + 1);
   });
 
-  test("whose answer is lost says that it is not known, and the page behind it is read again", async () => {
-    expectError(/ERR_FAILED/);
+  test("waits for its answer, says if it is lost that it is not known, and the page behind it is read again", async () => {
+    expectError(/ERR_FAILED|409 \(Conflict\)/);
     const { page, before } = await openKeys();
+    const waited = Promise.withResolvers<void>();
     await page.route("**/console-api/keys/create", async (route) => {
       await route.fetch();
+      await waited.promise;
       await route.abort();
     });
     await button(page, "Create key").click();
     await submit(page, "Create key");
+    await expect.poll(() => button(dialog(page), "Cancel").isDisabled()).toBe(true);
+    expect(await button(dialog(page), "Close").count()).toBe(0);
+    await page.keyboard.press("Escape");
+    waited.resolve();
     await dialog(page).getByText("It is not known whether the change was made").waitFor();
     await dialog(page).getByText("If a key is in the list that nobody has, revoke it").waitFor();
     await expect.poll(() => keys(page).count()).toBe(before + 1);
+
+    await page.unrouteAll();
+    await page.route("**/console-api/keys/create", (route) =>
+      route.fulfill({ status: 409, json: { status: false, message: "The account is closed" } }),
+    );
+    await submit(page, "Create key");
+    await dialog(page).getByText("This attempt changed nothing").waitFor();
+    await dialog(page).getByText("The attempt before may have made the change").waitFor();
   });
+
+  test.each([200, 202])(
+    "whose answer with status %i the page does not know says so, and cannot be sent again",
+    async (status) => {
+      const { page } = await openKeys();
+      await page.route("**/console-api/keys/create", (route) =>
+        route.fulfill({ status, json: { status: true, message: "Done", data: { newer: true } } }),
+      );
+      await button(page, "Create key").click();
+      await submit(page, "Create key");
+      await dialog(page).getByText("The change was accepted").waitFor();
+      await dialog(page).getByText("This page is older than the service").waitFor();
+      expect(await button(dialog(page), "Create key").isDisabled()).toBe(true);
+      expect(await dialog(page).getByText("Nothing was changed").count()).toBe(0);
+    },
+  );
 });
 
 test("the own address is added to the whitelist with one button, and the last address is removed with a warning", async () => {
@@ -590,6 +621,41 @@ test("an emptied field does not switch the window for duplicates off", async () 
   await submit(page, "Change window");
   await dialog(page).waitFor({ state: "detached" });
   expect((await requireAccount(service().accounts, account)).duplicate_window_s).toBeUndefined();
+});
+
+test("a month that was closed although the last answer was lost is not said to be open", async () => {
+  expectError(/ERR_FAILED/);
+  const page = await open("operator", "/periods");
+  const close = page.getByRole("button", { name: /^Close \d{4}-\d{2}$/ });
+  const name = (await close.textContent()) ?? "";
+  const month = name.slice("Close ".length);
+  const progress = {
+    month,
+    state: "closing",
+    accounts: 1,
+    accounts_done: 0,
+    next_cursor: "x",
+    wait_ms: 0,
+    period: null,
+  };
+  let calls = 0;
+  await page.route("**/console-api/periods/close", (route) => {
+    calls += 1;
+    return calls === 1 ? route.fulfill({ json: { status: true, message: "Done", data: progress } }) : route.abort();
+  });
+  const next = { month: "2099-01", from: "2099-01-31T23:00:00.000Z" };
+  await page.route("**/console-api/periods/list", async (route) => {
+    const response = await route.fetch();
+    const { data, ...rest } = z.looseObject({ data: z.looseObject({}) }).parse(await response.json());
+    await route.fulfill({ response, json: { ...rest, data: { ...data, next } } });
+  });
+  await close.click();
+  await dialog(page).getByLabel("Reason").fill("month end");
+  await dialog(page).getByLabel("to confirm").fill(month);
+  await submit(page, name);
+  await page.getByRole("heading", { name: "Next: 2099-01" }).waitFor();
+  await page.getByText("It can be closed from").waitFor();
+  expect(await page.getByText("is not closed yet").count()).toBe(0);
 });
 
 test("a month is closed after its name was typed, and then verified on its own page", async () => {
