@@ -12,12 +12,13 @@ type Recording = { readonly canned: CannedAnswers; readonly onCall: (call: SdkCa
 
 const client = z.object({ config: z.object({ serviceId: z.string() }) });
 const recording = new AsyncLocalStorage<Recording>();
+const operationOf = (command: object): string => command.constructor.name.replace(/Command$/, "");
 const sdkSend = Client.prototype.send;
 const send = function (this: unknown, ...args: readonly unknown[]): unknown {
   const [command] = args;
   const { canned, onCall } = recording.getStore() ?? {};
   if (!(command instanceof Object) || onCall === undefined) return Reflect.apply(sdkSend, this, args);
-  const operation = command.constructor.name.replace(/Command$/, "");
+  const operation = operationOf(command);
   const { serviceId } = client.parse(this).config;
   onCall({ service: serviceId, operation, input: Reflect.get(command, "input") });
   return canned && Object.hasOwn(canned, operation)
@@ -32,3 +33,12 @@ Reflect.set(Client.prototype, "send", send);
  */
 export const recordCalls = <Result>(options: Recording, work: () => Promise<Result>): Promise<Result> =>
   recording.run(options, work);
+
+/** Passes on a call of DynamoDB that is made without the SDK. False if it has a canned answer, which the SDK's way returns. */
+export const isToBeSent = (command: object): boolean => {
+  const { canned, onCall } = recording.getStore() ?? {};
+  const operation = operationOf(command);
+  if (canned && Object.hasOwn(canned, operation)) return false;
+  onCall?.({ service: "DynamoDB", operation, input: Reflect.get(command, "input") });
+  return true;
+};

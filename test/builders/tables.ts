@@ -3,12 +3,17 @@ import { CreateTableCommand, UpdateTableCommand } from "@aws-sdk/client-dynamodb
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
+import { forwardTo } from "../strict/wire.ts";
+import { withDirectCalls } from "./direct-calls.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { checksumKey } from "./secrets.ts";
 
+const { forward } = forwardTo(dynamodbEndpoint);
+
 /** A client of the tests' emulator, or of something that stands before one. */
-export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocument => emulatorClientAt(endpoint);
+export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocument =>
+  endpoint === dynamodbEndpoint ? withDirectCalls(emulatorClientAt(endpoint), forward) : emulatorClientAt(endpoint);
 
 /**
  * The tables under names of their own, and the key of their API keys' checksums. The tables have no streams: the more

@@ -96,7 +96,11 @@ const wholeBody = ({ body }: HttpResponse): Promise<Buffer> =>
   });
 
 /** The output or the expected error in a response; undefined for another one, and throws if it is no JSON. */
-const endOf = <Output>(service: Service<Output>, input: object, { statusCode, body }: HttpResponse) => {
+export const endOf = <Output>(
+  service: Service<Output>,
+  input: object,
+  { statusCode, body }: Pick<HttpResponse, "statusCode" | "body">,
+) => {
   const answer = parsedAnswer(body.toString());
   if (statusCode === 200) {
     const output = service.read(answer, input);

@@ -32,6 +32,7 @@ import type { Settings } from "../../../tools/local/settings.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
 import { SIMULATOR_SIGNATURE, sentEvent } from "../../../tools/simulator/webhooks.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
+import { withDirectCalls } from "../../builders/direct-calls.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { addStream, freshTables } from "../../builders/tables.ts";
 import { upstreamKind as chosenUpstream, type UpstreamKind } from "../../builders/upstream-kind.ts";
@@ -39,7 +40,6 @@ import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { DYNAMODB_STREAMS, forwardTo } from "../../strict/wire.ts";
 import { now, openClock, outside, processes } from "./clock.ts";
-import { withDirectReads } from "./direct-reads.ts";
 import type { Effect, Ending, FaultPlan } from "./effects.ts";
 import { type EventSources, openEventSources, type Sample } from "./event-sources.ts";
 import { type Fleet, type Invocation, openFleet } from "./fleet.ts";
@@ -223,7 +223,8 @@ export const startSystem = async ({
     if (state !== "dead") observed.lines.push({ atMs: now(), by, line: String(line) });
   };
 
-  const db = withDirectReads(openDynamoDb(), emulator.forward);
+  // What a process reads takes its usual way.
+  const db = withDirectCalls(openDynamoDb(), emulator.forward, () => processes.getStore() === undefined);
   const checksumKey = secret(openSecretsManager(), "checksum-key");
   const accounts: AccountStore = { db, accessTable, ledgerTable, checksumKey };
   const system: Pick<System, "plan" | "weather" | "run"> = {

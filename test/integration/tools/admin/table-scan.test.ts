@@ -4,7 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { carryItems } from "../../../../tools/admin/carry-over/items.ts";
 import { type Item, readItemMap, scanTable } from "../../../../tools/admin/table-scan.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { emulatorClientAt } from "../../../builders/emulator-client.ts";
+import { freshTables } from "../../../builders/tables.ts";
 
 const logProgress = (): void => {};
 const serviceError = (name: string, httpStatusCode: number): DynamoDBServiceException =>
@@ -43,7 +45,8 @@ let failing: string;
 let calls: number;
 
 beforeAll(async () => {
-  ({ db, ledgerTable: from, cacheTable: to } = await freshTables(emulatorClient()));
+  // The SDK's own, for its middleware makes the errors.
+  ({ db, ledgerTable: from, cacheTable: to } = await freshTables(emulatorClientAt(dynamodbEndpoint)));
   await db.put({ TableName: from, Item: { pk: "consent#1", action: "test" } });
   db.middlewareStack.add(
     (next, { commandName }) =>
