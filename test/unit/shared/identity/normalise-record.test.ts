@@ -146,7 +146,7 @@ describe("dates", () => {
     read({ dob: 19_740_106 });
     read({ dob: "unknown", birthdate: "06-01-1974" });
     read({ dob: "", birthdate: null, registration_date: {} });
-    read({ dob: "06-01-1974", title: "31/02/1990" });
+    read({ dob: "06-01-1974", title: "31/02/1990", gender: "unknown" });
     expect(reported).toEqual([
       ["date_of_birth", "99/99/9999"],
       ["registration_date", "aaaaa 99"],
