@@ -159,7 +159,7 @@ const subscriptionsOf = async (TopicArn: string): Promise<readonly Subscription[
  * table in DynamoDB".
  */
 export const tables: DoctorCheck<AdminContext> = async ({ ledger, accounts, facts, target }) => {
-  if (target.isLocal || !facts.sells) return skipped("only the tables of a stage that sells are protected");
+  if (target.isLocal || !facts.sells) return skipped("only checked for a stage that sells");
   const checked = [
     { name: accounts.accessTable, shape: tableShapes.access },
     { name: ledger.table, shape: tableShapes.ledger },
