@@ -3,7 +3,7 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { isRefusal } from "../../shared/actions/refusal.ts";
 import { isUnreachable } from "./connection-error.ts";
 import { adminProgram } from "./program.ts";
-import { printMessage, printResult, terminal } from "./terminal.ts";
+import { printMessage, printResult, terminal, UnprintedError } from "./terminal.ts";
 
 const EXIT_FAILED = 1;
 /** Refused: nothing was changed. */
@@ -38,10 +38,15 @@ export const runAdmin = async (args: readonly string[]): Promise<number> => {
     return Number(terminal().exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (error instanceof UnprintedError) {
+      printMessage(error.message);
+      return EXIT_FAILED;
+    }
     const commandError = commandErrorOf(error);
-    if (isJson) await printResult(JSON.stringify({ error: commandError }));
+    const printError = () => printMessage(commandError.message);
+    if (isJson) await printResult(JSON.stringify({ error: commandError })).catch(printError);
     // commander has printed it already.
-    else if (!(error instanceof CommanderError)) printMessage(commandError.message);
+    else if (!(error instanceof CommanderError)) printError();
     return commandError.kind === "refused" ? EXIT_REFUSED : EXIT_FAILED;
   }
 };

@@ -41,8 +41,22 @@ export const writeText = (text: string): void => {
 
 /** Parts are printed as they come. `| head` may end before all is printed: the command is done nevertheless. */
 export const printResult = async (text: string | AsyncIterable<string>): Promise<void> => {
-  await pipeline(linesOf(text), terminal().stdout, { end: false }).catch(unlessReaderEnded);
+  try {
+    await pipeline(linesOf(text), terminal().stdout, { end: false }).catch(unlessReaderEnded);
+  } catch (error) {
+    // A text is whole before it is printed, so what failed is not the command.
+    throw typeof text === "string" ? new UnprintedError(error) : error;
+  }
 };
+
+/** The command is done, but its result could not be written, for example to a full disk. */
+export class UnprintedError extends Error {
+  override readonly name = "UnprintedError";
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`The command is done, but its result could not be written (${reason}).`, { cause });
+  }
+}
 
 async function* linesOf(text: string | AsyncIterable<string>): AsyncGenerator<string> {
   for await (const part of typeof text === "string" ? [text] : text) yield escapeControls(part);

@@ -109,3 +109,14 @@ test("a command line with an unknown option, or without a required one, is refus
     expect((await output()).stderr).toMatch(/^error: .*\n--help lists what the command takes\.\n$/);
   }
 });
+
+test("a result that meets a full disk is not a command that failed, and an error meets standard error instead", async () => {
+  const { terminal, output } = testTerminal();
+  const fullDisk = () => new Writable({ write: (_text, _encoding, done) => done(new Error("ENOSPC")) });
+  await expect(onTerminal({ ...terminal, stdout: fullDisk() }, () => printResult("{}"))).rejects.toThrow(
+    "The command is done, but its result could not be written (ENOSPC).",
+  );
+  const args = ["no-such-command", "--json"];
+  expect(await onTerminal({ ...terminal, stdout: fullDisk() }, () => runAdmin(args))).toBe(2);
+  expect((await output()).stderr).toContain("unknown command 'no-such-command'");
+});
