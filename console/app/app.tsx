@@ -7,6 +7,7 @@ import { PersonContext, personOf } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
 import { Announcements } from "../components/announce.tsx";
 import { Query } from "../components/query.tsx";
+import { ShownOnceDialogs } from "../components/shown-once-dialog.tsx";
 import { useSession } from "../sign-in/session.ts";
 import { usePagePreload } from "./pages.ts";
 import { SessionEnded } from "./session-notices.tsx";
@@ -44,7 +45,9 @@ const SignedIn = () => {
   }
   return (
     <Person me={me.data}>
-      <Shell />
+      <ShownOnceDialogs>
+        <Shell />
+      </ShownOnceDialogs>
     </Person>
   );
 };

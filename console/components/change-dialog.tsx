@@ -26,7 +26,7 @@ import {
 } from "./form-fields.tsx";
 import { useHeldRow } from "./held-row.ts";
 import { Notice } from "./notice.tsx";
-import { type ShownOnce, ShownOnceDialog } from "./shown-once-dialog.tsx";
+import { type ShownOnce, useShowOnce } from "./shown-once-dialog.tsx";
 
 export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly action: Name;
@@ -75,11 +75,11 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   // A page may have two dialogs of one action, and a table one in each row.
   const form = [action, actsOn, button, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
   const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
-  const [secret, setSecret] = useState<ShownOnce>();
   const sending = useChange(action);
   const opener = useRef<HTMLButtonElement>(null);
+  const showOnce = useShowOnce();
 
-  useHeldRow(isOpen || secret !== undefined);
+  useHeldRow(isOpen);
 
   if (!may(action, actsOn)) return null;
   const close = () => {
@@ -89,18 +89,14 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const onDone = (output: ActionOutput<Name>) => {
     close();
     announce(typeof props.success === "string" ? props.success : props.success(output));
-    if (shownOnce) setSecret(shownOnce(output));
+    const secret = shownOnce?.(output);
+    if (secret !== undefined) showOnce(secret, opener.current);
     props.onDone?.(output);
   };
   const onProposed = (message: string) => {
     close();
     announce(message);
     props.onProposed?.();
-  };
-  const closeSecret = () => {
-    setSecret(undefined);
-    // The dialog that had the focus before is closed already.
-    opener.current?.focus();
   };
   const isDangerous = nameToType !== undefined;
   return (
@@ -120,7 +116,6 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
       <Dialog title={title} isOpen={isOpen} onClose={close} closesOnEscape={!sending.isPending}>
         <ChangeForm {...props} form={form} sending={sending} onDone={onDone} onProposed={onProposed} onCancel={close} />
       </Dialog>
-      {secret !== undefined && <ShownOnceDialog {...secret} onClose={closeSecret} />}
     </>
   );
 };

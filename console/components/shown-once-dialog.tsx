@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
-import type { ReactNode } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 import { CopyText } from "./copy-text.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { Notice } from "./notice.tsx";
 
-/** A secret that the service shows only once. It is in the state of the dialog alone, and gone when that closes. */
+/** A secret that the service shows only once. It is in the state of its dialog alone, and gone when that closes. */
 export type ShownOnce = {
   readonly title: string;
   /** What it is: `Key`, `Signing secret`. */
@@ -14,14 +14,30 @@ export type ShownOnce = {
   readonly children?: ReactNode;
 };
 
+type ShowOnce = (shown: ShownOnce, opener: HTMLElement | null) => void;
+const ShowOnceContext = createContext<ShowOnce>(() => {});
+
+/** Shows a secret. `opener` has the focus again afterwards: the dialog that had it is closed already. */
+export const useShowOnce = (): ShowOnce => useContext(ShowOnceContext);
+
+/** Secrets are shown above the pages: the page may have been left before the answer that has one. */
+export const ShownOnceDialogs = ({ children }: { readonly children: ReactNode }) => {
+  const [secret, setSecret] = useState<{ readonly shown: ShownOnce; readonly opener: HTMLElement | null }>();
+  const show = useCallback<ShowOnce>((shown, opener) => setSecret({ shown, opener }), []);
+  const close = () => {
+    setSecret(undefined);
+    secret?.opener?.focus();
+  };
+  return (
+    <ShowOnceContext value={show}>
+      {children}
+      {secret !== undefined && <ShownOnceDialog {...secret.shown} onClose={close} />}
+    </ShowOnceContext>
+  );
+};
+
 /** Shows a secret with a button that copies it. Only its button closes it, so it is not closed by accident. */
-export const ShownOnceDialog = ({
-  title,
-  label,
-  secret,
-  children,
-  onClose,
-}: ShownOnce & { readonly onClose: () => void }) => (
+const ShownOnceDialog = ({ title, label, secret, children, onClose }: ShownOnce & { readonly onClose: () => void }) => (
   <Dialog title={title} isOpen onClose={onClose} closesOnEscape={false}>
     <Notice tone="attention" title="It is shown only now">
       Save it where your app reads its secrets. Nobody can look it up later.

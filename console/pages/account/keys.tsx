@@ -1,4 +1,3 @@
-import { useState } from "react";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { orderLimitsSchema, orderLimitsText } from "../../../shared/contract/order-limits.ts";
@@ -21,7 +20,6 @@ import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
-import { ShownOnceDialog } from "../../components/shown-once-dialog.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Key = ActionOutput<"keys list">["keys"][number];
@@ -29,8 +27,6 @@ type Key = ActionOutput<"keys list">["keys"][number];
 export const KeysPage = () => {
   const account = useAccount();
   const keys = useRead("keys list", { account });
-  // Here and not in a row: the row changes as soon as its key is replaced.
-  const [replacement, setReplacement] = useState<ActionOutput<"keys rotate">>();
   return (
     <Page
       title="Keys"
@@ -88,25 +84,13 @@ export const KeysPage = () => {
               {
                 header: "Changes",
                 hidesHeader: true,
-                cell: (key) => <KeyChanges account={account} keyOf={key} onReplaced={setReplacement} />,
+                cell: (key) => <KeyChanges account={account} keyOf={key} />,
               },
             ]}
           />
         )}
       </Query>
       <p>The last request is known to the minute; requests that were refused count too.</p>
-      {replacement !== undefined && (
-        <ShownOnceDialog
-          title={`The new key ${replacement.key_id}`}
-          label="key"
-          secret={replacement.key}
-          onClose={() => setReplacement(undefined)}
-        >
-          <p>
-            The old key is valid until <Time iso={replacement.which_ends_at} />.
-          </p>
-        </ShownOnceDialog>
-      )}
     </Page>
   );
 };
@@ -197,9 +181,7 @@ const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
 
 type KeyProps = { readonly account: string; readonly keyOf: Key };
 
-type ReplaceKeyProps = KeyProps & { readonly onReplaced: (output: ActionOutput<"keys rotate">) => void };
-
-const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
+const KeyChanges = ({ account, keyOf }: KeyProps) => {
   const isOperator = usePerson().roles.includes("operator");
   const isActive = keyOf.status === "active";
   const isReplaceable =
@@ -207,7 +189,7 @@ const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
   return (
     <Row>
       <KeptWhileOpen isShown={isReplaceable}>
-        <ReplaceKey account={account} keyOf={keyOf} onReplaced={onReplaced} />
+        <ReplaceKey account={account} keyOf={keyOf} />
       </KeptWhileOpen>
       <KeptWhileOpen isShown={isActive && keyOf.mode === "live"}>
         <LimitKey account={account} keyOf={keyOf} />
@@ -221,7 +203,7 @@ const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
 
 const HOUR_MS = 3_600_000;
 
-const ReplaceKey = ({ account, keyOf: { key_id }, onReplaced }: ReplaceKeyProps) => (
+const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
   <ChangeDialog
     action="keys rotate"
     button="Replace"
@@ -244,7 +226,16 @@ const ReplaceKey = ({ account, keyOf: { key_id }, onReplaced }: ReplaceKeyProps)
     }}
     inputOf={({ overlap_ms }, why) => ({ account, key: key_id, overlap_ms: Number(overlap_ms), why })}
     success={(output) => `The key ${output.key_id} replaces ${key_id}.`}
-    onDone={onReplaced}
+    shownOnce={({ key_id: newId, key, which_ends_at }) => ({
+      title: `The new key ${newId}`,
+      label: "key",
+      secret: key,
+      children: (
+        <p>
+          The old key is valid until <Time iso={which_ends_at} />.
+        </p>
+      ),
+    })}
     ifUnknown={ifUnknown}
   >
     <p>The new key has the same name, mode, permissions and limits, and counts anew.</p>

@@ -105,7 +105,7 @@ describe("a form", () => {
     await expectAccessible(page);
     await page.context().setOffline(false);
     await submit(page, "Create key");
-    await page.getByRole("dialog", { name: /^The new key/ }).waitFor();
+    await button(page.getByRole("dialog", { name: /^The new key/ }), "I have saved it").click();
     await expect.poll(() => keys(page).count()).toBe(before + 1);
   });
 
@@ -135,6 +135,25 @@ describe("a form", () => {
     await submit(page, "Create key");
     await dialog(page).getByText("This attempt changed nothing").waitFor();
     await dialog(page).getByText("The attempt before may have made the change").waitFor();
+  });
+
+  test("shows the new key also if the page was left before its answer", async () => {
+    const page = await open("owner", ofDemo("whitelist"));
+    await page.getByRole("link", { name: "Keys" }).click();
+    const waited = Promise.withResolvers<void>();
+    await page.route("**/console-api/keys/create", async (route) => {
+      await waited.promise;
+      await route.continue();
+    });
+    await button(page, "Create key").click();
+    await submit(page, "Create key");
+    await page.goBack();
+    await button(page, "Create key").waitFor({ state: "detached" });
+    waited.resolve();
+    const secret = page.getByRole("dialog", { name: /^The new key/ });
+    expect(await secret.locator("pre").textContent()).toMatch(/^test_/);
+    await button(secret, "I have saved it").click();
+    await secret.waitFor({ state: "detached" });
   });
 
   test.each([200, 202])(
