@@ -15,10 +15,14 @@ export type ShownOnce = {
 };
 
 type ShowOnce = (shown: ShownOnce, opener: HTMLElement | null) => void;
-const ShowOnceContext = createContext<ShowOnce>(() => {});
+const ShowOnceContext = createContext<ShowOnce | undefined>(undefined);
 
 /** Shows a secret. `opener` has the focus again afterwards: the dialog that had it is closed already. */
-export const useShowOnce = (): ShowOnce => useContext(ShowOnceContext);
+export const useShowOnce = (): ShowOnce => {
+  const showOnce = useContext(ShowOnceContext);
+  if (showOnce === undefined) throw new Error("useShowOnce outside of ShownOnceDialogs");
+  return showOnce;
+};
 
 /** Secrets are shown above the pages: the page may have been left before the answer that has one. */
 export const ShownOnceDialogs = ({ children }: { readonly children: ReactNode }) => {

@@ -52,16 +52,6 @@ export const sdkOptions = {
   entryPoints: [`${projectRoot}shared/platform/aws/sdk.ts`],
 } as const satisfies BuildOptions;
 
-let docs: { readonly BUNDLED_DOCS_PAGE: string } | undefined;
-/**
- * Only serve-docs uses it, and other bundles leave it out. It is made for the first bundle, because that takes 0.2 s. All have
- * it, because by it esbuild chooses other short names.
- */
-export const docsDefinition = () => {
-  docs ??= { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) };
-  return docs;
-};
-
 /** How one function is bundled. Only serve-console contains the console's pages, which take seconds to build. */
 export const bundleOptionsOf = (name: FunctionName) =>
   ({
@@ -70,7 +60,7 @@ export const bundleOptionsOf = (name: FunctionName) =>
     // The client of S3 imports event streams statically.
     ...(name === "copy-audit" && { ...clientOptions, external: [`./${SDK_FILE}`] }),
     define: {
-      ...docsDefinition(),
+      ...(name === "serve-docs" && { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) }),
       ...(name === "serve-console" && { CONSOLE_FILES: JSON.stringify(consoleFiles()) }),
     },
   }) satisfies BuildOptions;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type BuildOptions, buildSync } from "esbuild";
 import { type FunctionName, functionNames } from "../functions.ts";
 import { builtOnce } from "./built-once.ts";
-import { bundleOptions, bundleOptionsOf, clientOptions, docsDefinition, functionEntry, sdkOptions } from "./bundle.ts";
+import { bundleOptions, bundleOptionsOf, clientOptions, functionEntry, sdkOptions } from "./bundle.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** What the bundles depend on besides esbuild's options. */
@@ -42,7 +42,7 @@ const isSource = (path: string): boolean =>
   SOURCES.some((source) => path.startsWith(`${source}/`));
 
 /** Those whose bundles have options of their own, which esbuild builds apart. */
-const apart: readonly FunctionName[] = ["serve-console", "copy-audit"];
+const apart: readonly FunctionName[] = ["serve-console", "serve-docs", "copy-audit"];
 const folders = new Map<string, string>();
 
 /** The code that a function is deployed with: what esbuild makes of `bundleOptionsOf`. */
@@ -81,5 +81,5 @@ const bundlesOfOthers = (): string =>
   builtBundles(
     "bundles",
     functionNames.filter((name) => !apart.includes(name)),
-    { ...bundleOptions, define: docsDefinition() },
+    bundleOptions,
   );

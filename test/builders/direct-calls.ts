@@ -11,7 +11,7 @@ import { textOf } from "../../shared/platform/aws/json.ts";
 import { dynamoDb } from "../../shared/platform/aws/services.ts";
 import { endOf } from "../../shared/platform/aws/short-path.ts";
 import type { Forward } from "../strict/wire.ts";
-import { isToBeSent } from "./recorded-calls.ts";
+import { recordDirectCall } from "./recorded-calls.ts";
 
 const operations = [
   [GetCommand, "GetItem"],
@@ -43,7 +43,7 @@ export const withDirectCalls = (
     const [command, options] = args;
     const isAbortable = options instanceof Object && Reflect.get(options, "abortSignal") !== undefined;
     const call = isDirect() && !isAbortable ? callOf(command) : undefined;
-    if (call === undefined || !isToBeSent(call.command)) return Reflect.apply(sendBySdk, db, args);
+    if (call === undefined || !recordDirectCall(call.command)) return Reflect.apply(sendBySdk, db, args);
     const { input } = call.command;
     const { status: statusCode, body } = await forward(call.operation, textOf(dynamoDb.write(input)));
     const end = endOf(dynamoDb, input, { statusCode, body });

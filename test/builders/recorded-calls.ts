@@ -35,7 +35,7 @@ export const recordCalls = <Result>(options: Recording, work: () => Promise<Resu
   recording.run(options, work);
 
 /** Passes on a call of DynamoDB that is made without the SDK. False if it has a canned answer, which the SDK's way returns. */
-export const isToBeSent = (command: object): boolean => {
+export const recordDirectCall = (command: object): boolean => {
   const { canned, onCall } = recording.getStore() ?? {};
   const operation = operationOf(command);
   if (canned && Object.hasOwn(canned, operation)) return false;

@@ -177,18 +177,26 @@ const tableFaults = async (
   { db }: Pick<AdminContext["ledger"], "db">,
   { name: TableName, shape }: { readonly name: string; readonly shape: TableShape },
 ): Promise<readonly string[]> => {
-  const [{ Table }, { ContinuousBackupsDescription }] = await Promise.all([
+  const [{ Table }, recovery] = await Promise.all([
     db.send(new DescribeTableCommand({ TableName })),
-    db.send(new DescribeContinuousBackupsCommand({ TableName })),
+    recoveryFaults(db, TableName),
   ]);
-  const { PointInTimeRecoveryStatus } = ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {};
   return [
     ...(Table?.DeletionProtectionEnabled ? [] : [`${TableName} is not protected from deletion`]),
-    ...(PointInTimeRecoveryStatus === "ENABLED" ? [] : [`${TableName} has no point-in-time recovery`]),
+    ...recovery,
     ...(!shape.stream || Table?.StreamSpecification?.StreamViewType === "NEW_AND_OLD_IMAGES"
       ? []
       : [`${TableName} has no stream with the old and the new item`]),
   ];
+};
+
+export const recoveryFaults = async (
+  db: AdminContext["ledger"]["db"],
+  TableName: string,
+): Promise<readonly string[]> => {
+  const { ContinuousBackupsDescription } = await db.send(new DescribeContinuousBackupsCommand({ TableName }));
+  const { PointInTimeRecoveryStatus } = ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {};
+  return PointInTimeRecoveryStatus === "ENABLED" ? [] : [`${TableName} has no point-in-time recovery`];
 };
 
 /** A restored table has no resource policy, and CloudFormation sets none on an adopted one. */

@@ -1,28 +1,20 @@
-import { DescribeContinuousBackupsCommand, DescribeTimeToLiveCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DescribeTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
 import { tables } from "../../../infra/tables.ts";
+import { recoveryFaults } from "../../admin/account-checks.ts";
+import { storesOf } from "../caller.ts";
 import type { Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 
 /** No order shows whether a table can be restored, or whether what expired in it is deleted. */
-export const checkTables = async ({ outputs }: Stage): Promise<Outcome> => {
-  const client = new DynamoDBClient({});
-  const durable = [outputs.AccessTable, outputs.LedgerTable, outputs.AuditTable];
-  const wrong = (
-    await Promise.all([...durable.map((name) => recovery(client, name)), expiry(client, outputs.CacheTable)])
-  ).flat();
+export const checkTables = async (stage: Stage): Promise<Outcome> => {
+  const { db } = storesOf(stage).ledger;
+  const { AccessTable, LedgerTable, AuditTable, CacheTable } = stage.outputs;
+  const durable = [AccessTable, LedgerTable, AuditTable];
+  const wrong = (await Promise.all(durable.map((name) => recoveryFaults(db, name)))).flat();
   assertThat(wrong.length === 0, wrong.join("; "));
-  return found(`${durable.length} tables can be restored to any second, and items of the cache expire`);
-};
-
-const recovery = async (client: DynamoDBClient, TableName: string): Promise<readonly string[]> => {
-  const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }));
-  const { PointInTimeRecoveryStatus } = ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {};
-  return PointInTimeRecoveryStatus === "ENABLED" ? [] : [`${TableName} has no point-in-time recovery`];
-};
-
-const expiry = async (client: DynamoDBClient, TableName: string): Promise<readonly string[]> => {
-  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
+  const { TimeToLiveDescription } = await db.send(new DescribeTimeToLiveCommand({ TableName: CacheTable }));
   const { TimeToLiveStatus, AttributeName } = TimeToLiveDescription ?? {};
   const isOn = TimeToLiveStatus === "ENABLED" || TimeToLiveStatus === "ENABLING";
-  return isOn && AttributeName === tables.cache.ttl ? [] : [`${TableName} deletes no item that expired`];
+  assertThat(isOn && AttributeName === tables.cache.ttl, `${CacheTable} deletes no item that expired`);
+  return found(`${durable.length} tables can be restored to any second, and items of the cache expire`);
 };
