@@ -4,6 +4,7 @@ import { type ActionName, type ActionOutput, actionPath, actions } from "../../s
 import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
+import { jsonOf } from "../../shared/contract/json.ts";
 import { liveSession, refuseSession, type Session } from "../sign-in/session.ts";
 import { ActionError } from "./action-error.ts";
 
@@ -120,16 +121,10 @@ const lostAnswer = (isChange: boolean, cause: unknown): ActionError =>
     : new ActionError("The service cannot be reached. Check your network.", {}, { cause });
 
 const readJson = async (response: Response, isChange: boolean): Promise<unknown> => {
-  let text: string;
   try {
-    text = await response.text();
+    return jsonOf(await response.text());
   } catch (error) {
     throw lostAnswer(isChange, error);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 };
 

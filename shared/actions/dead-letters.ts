@@ -1,6 +1,7 @@
 import type { Message } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
 import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
+import { jsonOf } from "../contract/json.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
@@ -115,15 +116,7 @@ const UNREADABLE: Summary = { kind: "unknown", why: "cannot be read" };
 /** The log has the reason, but the message does not. */
 const FAILED = "failed each time it was handled";
 
-const jsonOf = (body: string | undefined): unknown => {
-  try {
-    return JSON.parse(body ?? "");
-  } catch {
-    return undefined;
-  }
-};
-
-const outcomeSummary = ({ Body }: Message): Summary => {
+const outcomeSummary = ({ Body = "" }: Message): Summary => {
   const { data: message } = outcomeMessage.safeParse(jsonOf(Body));
   if (message === undefined) return UNREADABLE;
   return { kind: message.kind, why: FAILED, ...subjectOf(message) };
@@ -134,7 +127,7 @@ const subjectOf = (message: OutcomeMessage): Pick<Summary, "about" | "transactio
   return "transaction_pk" in message ? { transaction: message.transaction_pk } : { about: message.reference };
 };
 
-const deliverySummary = ({ Body }: Message): Summary => {
+const deliverySummary = ({ Body = "" }: Message): Summary => {
   const { data: message } = deliveryMessage.safeParse(jsonOf(Body));
   if (message === undefined) return UNREADABLE;
   return {
@@ -152,7 +145,7 @@ const streamRecord = z.object({
   DDBStreamBatchInfo: z.object({ batchSize: z.int(), approximateArrivalOfFirstRecord: z.string() }),
 });
 
-const streamSummary = ({ Body }: Message): Summary => {
+const streamSummary = ({ Body = "" }: Message): Summary => {
   const { data } = streamRecord.safeParse(jsonOf(Body));
   if (data === undefined) return UNREADABLE;
   const { batchSize, approximateArrivalOfFirstRecord } = data.DDBStreamBatchInfo;

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
+import { jsonOf } from "../contract/json.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
@@ -170,7 +171,7 @@ export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: 
   if (result.kind !== "answered") return unreachable(result.reason, result.reason !== NO_UPSTREAM_KEY);
   const { status } = result;
   if (status !== 200) return unreachable(`status_${status}`, status === 429 || status >= 500);
-  const parsed = sentEnvelope.safeParse(tryParseJson(result.body));
+  const parsed = sentEnvelope.safeParse(jsonOf(result.body));
   if (!parsed.success) return invalid({ at: parsed.error.issues[0]?.path.join(".") });
   const { catalog, dropped } = usableCatalog(parsed.data.data);
   if (catalog.data_plans.length === 0 && dropped.length > 0) {
@@ -246,11 +247,3 @@ const planIds = (plans: readonly DataPlan[]): string =>
 /** `3: 101 102 103`, bounded for a log line. */
 const listed = (count: number, first: readonly string[]): string =>
   [`${count}:`, ...first.slice(0, LISTED_MAX), ...(count > LISTED_MAX ? ["..."] : [])].join(" ");
-
-const tryParseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};

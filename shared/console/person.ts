@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { invalid } from "../call/invalid.ts";
 import { operatorName, printableText } from "../contract/actions/action.ts";
+import { jsonOf } from "../contract/json.ts";
 import { apiEvent } from "../lambda/api-request.ts";
 import type { Actor } from "../ledger/audit.ts";
 import { NotAllowedError } from "../platform/operator-error.ts";
@@ -174,9 +175,5 @@ const isAccessToken = (claims: Readonly<Record<string, unknown>>): boolean =>
 
 const payloadOf = (authorization = ""): unknown => {
   const [, payload = ""] = TOKEN.exec(authorization) ?? [];
-  try {
-    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return jsonOf(Buffer.from(payload, "base64url").toString("utf8"));
 };

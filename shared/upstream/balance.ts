@@ -1,6 +1,6 @@
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { responseBody, sentFields } from "./classify.ts";
-import { type ExchangeResult, jsonOf } from "./exchange.ts";
+import { bodyJson, type ExchangeResult } from "./exchange.ts";
 import type { BalanceProfile } from "./profile.ts";
 import type { UpstreamRequest } from "./requests.ts";
 
@@ -21,7 +21,7 @@ export type BalanceAnswer =
 /** Only an envelope that reports success says what the balance is. */
 export const readBalance = ({ object, field }: BalanceProfile, result: ExchangeResult): BalanceAnswer => {
   if (result.kind !== "answered") return { kind: "unclear", reason: result.reason };
-  const body = responseBody.safeParse(jsonOf(result.body)).data;
+  const body = responseBody.safeParse(bodyJson(result.body)).data;
   if (result.status !== 200 || body?.status !== true) return { kind: "unclear", reason: `status_${result.status}` };
   const fields = object === undefined ? body.data : sentFields.safeParse(body.data[object]).data;
   const balanceKobo = koboFromSentNaira(fields?.[field]);

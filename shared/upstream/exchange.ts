@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { jsonOf } from "../contract/json.ts";
 import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
 import { type Beginning, TURN_OVER } from "./upstream.ts";
@@ -113,11 +114,5 @@ const readResponse = (incoming: IncomingMessage, bytesMax: number, finish: (resu
   );
 };
 
-/** What a body says; undefined if it is no JSON. */
-export const jsonOf = (body: string): unknown => {
-  try {
-    return JSON.parse(body.trim());
-  } catch {
-    return undefined;
-  }
-};
+/** What a body says; undefined if it is no JSON. `trim` also removes a byte order mark. */
+export const bodyJson = (body: string): unknown => jsonOf(body.trim());

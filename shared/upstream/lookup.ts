@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { reportedFields, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
-import { type ExchangeResult, jsonOf } from "./exchange.ts";
+import { bodyJson, type ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, translated, type UpstreamProfile } from "./profile.ts";
 import type { UpstreamRequest } from "./requests.ts";
 
@@ -56,7 +56,7 @@ export const readLookup = (profile: UpstreamProfile, names: LookupProfile, resul
   if (result.kind === "never_sent") return { kind: "not_asked", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unclear", reason: result.reason };
   const { status } = result;
-  const body = responseBody.safeParse(jsonOf(result.body)).data;
+  const body = responseBody.safeParse(bodyJson(result.body)).data;
   const sent = sentFields.safeParse(body?.data[names.transaction]).data;
   if (body === undefined || (sent === undefined && !isOfUpstream(result, body))) {
     return { kind: "unclear", reason: `unrecognized_${status}` };

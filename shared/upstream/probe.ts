@@ -4,7 +4,7 @@ import { koboFromNaira } from "../contract/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { balanceRequest, readBalance } from "./balance.ts";
 import { classify, classifyCheck, DUPLICATE_REFERENCE, sentFields } from "./classify.ts";
-import { type ExchangeResult, exchange, jsonOf } from "./exchange.ts";
+import { bodyJson, type ExchangeResult, exchange } from "./exchange.ts";
 import { isUsableKey, TEST_KEY_PREFIX } from "./key-pool.ts";
 import { type FoundOrder, lookupRequest, readLookup } from "./lookup.ts";
 import {
@@ -148,7 +148,7 @@ type Listed = { readonly networkId: number; readonly planId: number; readonly ne
 
 /** The cheapest plan of the catalog, and its network. */
 const readCatalog = (result: ExchangeResult): Listed | undefined => {
-  const plans = result.kind === "answered" ? sentCatalog.safeParse(jsonOf(result.body)).data : undefined;
+  const plans = result.kind === "answered" ? sentCatalog.safeParse(bodyJson(result.body)).data : undefined;
   if (plans === undefined) return undefined;
   const { networks, data_plans } = plans.data;
   const [plan] = data_plans.toSorted((one, other) => one.price - other.price);
@@ -276,7 +276,7 @@ const envelope = z.object({
   data: z.catch(sentFields, {}),
 });
 const envelopeOf = (result: ExchangeResult): Partial<z.infer<typeof envelope>> =>
-  (result.kind === "answered" ? envelope.safeParse(jsonOf(result.body)).data : undefined) ?? {};
+  (result.kind === "answered" ? envelope.safeParse(bodyJson(result.body)).data : undefined) ?? {};
 
 /** What the answers say about the profile. */
 const conclusionOf = (

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { Stages } from "../../infra/stage-settings.ts";
+import { jsonOf } from "../../shared/contract/json.ts";
 
 /** The variable with a person's ID token, for the step that tries the console. */
 const CONSOLE_ID_TOKEN = "CONSOLE_ID_TOKEN";
@@ -59,9 +60,5 @@ export const readConsoleToken = (token = process.env[CONSOLE_ID_TOKEN]): Console
 
 const payloadOf = (token: string): unknown => {
   const [, payload = ""] = token.split(".");
-  try {
-    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return jsonOf(Buffer.from(payload, "base64url").toString("utf8"));
 };

@@ -5,6 +5,7 @@ import { type ActionName, actions, operationPath } from "../../shared/contract/a
 import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
+import { jsonOf } from "../../shared/contract/json.ts";
 import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import type { Role } from "../../shared/contract/roles.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
@@ -62,7 +63,7 @@ export const sendAction = async (
   const response = await fetch(url, { ...request, headers: signed, signal }).catch((error: unknown) => {
     throw isRead ? causeOf(error) : unansweredChange(causeOf(error));
   });
-  const body = parsedJson(await response.text());
+  const body = jsonOf(await response.text());
   if (response.status === 202)
     throw new ProposedError(z.extend(success, { data: proposedData }).parse(body).data.proposal);
   if (response.ok) return success.parse(body).data;
@@ -80,14 +81,6 @@ const unansweredChange = (cause: unknown): unknown =>
   cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED"
     ? cause
     : new Error("No answer came: check what changed before you retry", { cause });
-
-const parsedJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 const refusalOf = ({ status, headers: answered }: Response, body: unknown, request: string): Error => {
   const code = answered.get(headers.errorCode);

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { jsonOf } from "../../shared/contract/json.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { jsonOf } from "../../shared/upstream/exchange.ts";
 import { type Answer, answerSchema, type Command } from "./protocol.ts";
 
 /** How long an adapter may take to exit once it gets no more commands. */

@@ -2,6 +2,7 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "#zod";
+import { jsonOf } from "../../shared/contract/json.ts";
 import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
@@ -85,7 +86,7 @@ export const startSecretsManager = async (
   const server = createServer(async (request, response) => {
     const operation = operations[request.headers["x-amz-target"]?.toString() ?? ""];
     const [status, body] = operation
-      ? operation(parseJson(await text(request).catch(() => "")))
+      ? operation(jsonOf(await text(request).catch(() => "")))
       : failure("UnknownOperationException", `Only ${Object.keys(operations).join(" and ")} are served here.`);
     response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
   });
@@ -173,11 +174,3 @@ const makeMac = (key: string, body: unknown): Response => {
 
 const failure = (type: string, message: string): Response => [400, { __type: type, message }];
 const notFound = failure("ResourceNotFoundException", "Secrets Manager can't find the specified secret.");
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};

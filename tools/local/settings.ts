@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { jsonOf } from "../../shared/contract/json.ts";
 import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
 import type { Manner } from "../simulator/manner.ts";
 
@@ -79,7 +80,8 @@ const requiredVariables = ["UPSTREAM_BASE_URL", "UPSTREAM_LIVE_KEY"] as const;
 const profileText = z.pipe(
   z.string(),
   z.transform((text, context) => {
-    const parsed = profileChanges.safeParse(jsonOf(text));
+    const json = jsonOf(text);
+    const parsed = profileChanges.safeParse(json === undefined ? text : json);
     const issues = parsed.error?.issues ?? [];
     const [problem = parsed.data?.reference === undefined ? 'name its reference, "all" or "documented"' : undefined] =
       issues.map(({ path, message }) => [...path, message].join(": "));
@@ -92,13 +94,6 @@ const profileText = z.pipe(
     return z.NEVER;
   }),
 );
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
 
 const environmentSchema = z
   .object({

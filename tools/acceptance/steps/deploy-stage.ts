@@ -1,5 +1,6 @@
 import { stackName } from "../../../infra/outputs.ts";
 import { THROW_AWAY_STAGE, type ThrowAwayStage } from "../../../infra/read-stages.ts";
+import { jsonOf } from "../../../shared/contract/json.ts";
 import { type Context, type Simulator, type Stage, stageOutputs } from "../context.ts";
 import { callable, emulatorEndpoint, enableTableSettings, letFunctionsReachSimulator } from "../emulator.ts";
 import { AcceptanceError } from "../outcome.ts";
@@ -33,17 +34,9 @@ export const deployStage = async (
     run,
     admin: async (schema, args, input) => {
       const { stdout, stderr } = await run("node", [PROGRAM, "admin", "--stage", stage, "--json", ...args], input);
-      const answer = schema.safeParse(parseJson(stdout));
+      const answer = schema.safeParse(jsonOf(stdout));
       if (answer.success) return answer.data;
       throw new AcceptanceError(`admin ${args.slice(0, 2).join(" ")} answered ${stdout.trim() || stderr.trim()}`);
     },
   };
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
