@@ -15,12 +15,9 @@ const LOCK_FILE = "runner.lock";
 /** A runner that is shutting down releases the lock within this time. */
 const LOCK_MS_MAX = 3_000;
 
-/** Everything that the runner writes into the directory. */
-const files = {
-  database: "tables.db",
+const plainFiles = {
   databasePid: "dynamodb.pid",
   databaseLog: "dynamodb.log",
-  queues: "queues",
   ledgerStream: "ledger-stream.json",
   statisticsStream: "statistics-stream.json",
   auditStream: "audit-stream.json",
@@ -30,25 +27,15 @@ const files = {
   upstream: "upstream.json",
   emails: "emails.txt",
 } as const;
+/** Everything that the runner writes into the directory. */
+const files = { ...plainFiles, database: "tables.db", queues: "queues" } as const;
 /** DynamoDB Local makes its file in a folder. */
 const DATABASE_FOLDER = "dynamodb-local";
 const sqliteFiles = [
   files.database,
   join(DATABASE_FOLDER, "shared-local-instance.db"),
   join(files.queues, "fauxqs.db"),
-];
-const plainFiles = [
-  files.databasePid,
-  files.databaseLog,
-  files.ledgerStream,
-  files.statisticsStream,
-  files.auditStream,
-  files.secrets,
-  files.demoAccount,
-  files.sampleBooks,
-  files.upstream,
-  files.emails,
-];
+].flatMap((name) => ["", "-wal", "-shm", "-journal"].map((suffix) => `${name}${suffix}`));
 
 export type DataDir = {
   readonly path: string;
@@ -72,12 +59,7 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
     file: (name) => join(path, files[name]),
     databaseStore: { databaseFile: join(path, files.database), databaseFolder: join(path, DATABASE_FOLDER) },
     clear: () => {
-      for (const name of sqliteFiles.flatMap((name) =>
-        ["", "-wal", "-shm", "-journal"].map((suffix) => `${name}${suffix}`),
-      )) {
-        rmSync(join(path, name), { force: true });
-      }
-      for (const name of plainFiles) rmSync(join(path, name), { force: true });
+      for (const name of [...sqliteFiles, ...Object.values(plainFiles)]) rmSync(join(path, name), { force: true });
       for (const name of [DATABASE_FOLDER, files.queues]) removeIfEmpty(join(path, name));
     },
     close: () => {
