@@ -6,10 +6,10 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
-import * as z from "#zod";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
+import { failedOf } from "./invoke-batch.ts";
 import { REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 import { queueArn } from "./queues.ts";
@@ -18,17 +18,11 @@ const LONG_POLL_S = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_MS_MAX = 2_000;
 
-/** A function's response to a batch; without one, every message succeeded. */
-const batchResponse = z.nullish(
-  z.object({ batchItemFailures: z.nullish(z.array(z.object({ itemIdentifier: z.string().check(z.minLength(1)) }))) }),
-);
-
 export type QueueConsumer = { readonly stop: () => Promise<void> };
 
 /**
  * Lambda's event source mapping of a queue: invokes a function with its messages and deletes those that succeeded. The
- * others become visible again after their timeout. All of a batch have failed if the function throws or names a message
- * that is not in it.
+ * others become visible again after their timeout.
  */
 export const consumeQueue = (options: {
   readonly client: SQSClient;
@@ -40,7 +34,7 @@ export const consumeQueue = (options: {
   readonly functionName: string;
   readonly invoke: Invoke;
 }): QueueConsumer => {
-  const { client, queueName, queueUrl, batchSize, concurrencyMax, functionName, invoke } = options;
+  const { client, queueName, queueUrl, batchSize, concurrencyMax } = options;
   const stopping = new AbortController();
 
   const receive = async (): Promise<Message[]> => {
@@ -57,7 +51,7 @@ export const consumeQueue = (options: {
 
   const handle = async (messages: readonly Message[]): Promise<void> => {
     const records = messages.map((message) => recordOf(message, queueName));
-    const failed = await failedOf(records);
+    const failed = await failedOf(options, records, ({ messageId }) => messageId);
     const succeeded = records.filter((record) => !failed.has(record.messageId));
     if (succeeded.length === 0) return;
     await client.send(
@@ -69,18 +63,6 @@ export const consumeQueue = (options: {
         })),
       }),
     );
-  };
-
-  const failedOf = async (records: readonly SQSRecord[]): Promise<ReadonlySet<string>> => {
-    const ids = new Set(records.map((record) => record.messageId));
-    try {
-      const response = batchResponse.parse(await invoke(functionName, { Records: records }));
-      const failed = new Set(response?.batchItemFailures?.map((failure) => failure.itemIdentifier));
-      return [...failed].every((id) => ids.has(id)) ? failed : ids;
-    } catch (error) {
-      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
-      return ids;
-    }
   };
 
   const repeatUntilStopped = async (work: () => Promise<void>): Promise<void> => {

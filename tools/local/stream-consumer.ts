@@ -13,6 +13,7 @@ import type { Pattern, StreamConsumerSpec } from "../../infra/streams.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
+import { failedOf } from "./invoke-batch.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { pollingClient, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
@@ -32,10 +33,6 @@ const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequenc
 type StreamCheckpoint = z.infer<typeof checkpointFile>;
 /** Without a sequence number a shard is read from its beginning, or from its end. */
 type StreamPosition = StreamCheckpoint & { readonly from?: StreamConsumerSpec["startingPosition"] };
-
-const batchResponse = z.nullish(
-  z.object({ batchItemFailures: z.nullish(z.array(z.object({ itemIdentifier: z.string() }))) }),
-);
 
 export type LocalStreamConsumer = {
   /** From then on no change is missed. */
@@ -66,7 +63,7 @@ export const consumeStream = (options: {
   readonly answerMs?: number;
 }): LocalStreamConsumer => {
   const { endpoint, table, startingPosition, batchSize, windowS, recordAgeMaxS, patterns } = options;
-  const { functionName, invoke, checkpointPath } = options;
+  const { functionName, checkpointPath } = options;
   const ready = Promise.withResolvers<void>();
   const polling = pollingClient(endpoint, options.answerMs ?? ANSWER_MS_MAX);
   const tablesClient = new DynamoDBClient(polling);
@@ -121,24 +118,14 @@ export const consumeStream = (options: {
     const matching = records
       .map((record) => eventRecord(record, stream))
       .filter((record) => patterns.some((pattern) => matchesPattern(pattern, record)));
-    const failed = matching.length === 0 ? [] : await failedOf(matching);
-    const first = sequences.findIndex((sequence) => failed.includes(sequence));
+    const failed =
+      matching.length === 0 ? new Set() : await failedOf(options, matching, ({ dynamodb }) => dynamodb.SequenceNumber);
+    const first = sequences.findIndex((sequence) => failed.has(sequence));
     if (first < 0) return sequences.at(-1);
     const failure = records[first];
     if (failure === undefined || !isTooOld(failure)) return sequences[first - 1];
     localLog.error("stream.given_up", { function: functionName, sequence_number: sequenceOf(failure) });
     return sequenceOf(failure);
-  };
-
-  const failedOf = async (records: readonly EventRecord[]): Promise<readonly string[]> => {
-    const sequences = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
-    try {
-      const response = batchResponse.parse(await invoke(functionName, { Records: records }));
-      return response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [];
-    } catch (error) {
-      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
-      return sequences;
-    }
   };
 
   /** Consumes one shard until its end. */
