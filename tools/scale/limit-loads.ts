@@ -8,33 +8,29 @@ import { purchaseBudgets } from "./usage.ts";
 export const loads: readonly number[] = [1, 100, 1_000, 10_000];
 export const accountCounts: readonly number[] = [1, 100, 10_000];
 
-/** Which limits still count, after what has been changed. */
-export const steps = {
-  "as deployed": limits,
-  "with enough keys, here and upstream": limits.filter(({ remedy }) => remedy.by !== "agreement"),
-  "and with raised settings and quotas": limits.filter(
-    ({ remedy }) => remedy.by === "accounts" || remedy.by === "code",
-  ),
-} as const satisfies Record<string, readonly Limit[]>;
-export type Step = keyof typeof steps;
-export const stepNames: readonly Step[] = Object.keys(steps).filter((name): name is Step => name in steps);
+/** What has been changed, and which limits still count then. */
+export const steps: readonly (readonly [changed: string, limits: readonly Limit[]])[] = [
+  ["as deployed", limits],
+  ["with enough keys, here and upstream", limits.filter(({ remedy }) => remedy.by !== "agreement")],
+  [
+    "and with raised settings and quotas",
+    limits.filter(({ remedy }) => remedy.by === "accounts" || remedy.by === "code"),
+  ],
+];
 
-export type Cell = { readonly load: Load; readonly firsts: Readonly<Record<Step, UsedLimit>> };
+export type Cell = {
+  readonly load: Load;
+  /** The limit that is reached first, by what has been changed. */
+  readonly firsts: Readonly<Record<string, UsedLimit>>;
+};
 
-/** The limit that is reached first, for each load, number of accounts and step. */
+/** A cell for each load and number of accounts. */
 export const cells = (settings: StageSettings): readonly Cell[] =>
   loads.flatMap((purchasesPerS) =>
     accountCounts.map((accounts) => {
       const load = { purchasesPerS, accounts };
-      const first = (step: Step) => firstOf(steps[step], load, settings);
-      return {
-        load,
-        firsts: {
-          "as deployed": first("as deployed"),
-          "with enough keys, here and upstream": first("with enough keys, here and upstream"),
-          "and with raised settings and quotas": first("and with raised settings and quotas"),
-        },
-      };
+      const firsts = steps.map(([changed, counted]) => [changed, firstOf(counted, load, settings)] as const);
+      return { load, firsts: Object.fromEntries(firsts) };
     }),
   );
 

@@ -59,6 +59,12 @@ export type Limit = {
   readonly remedy: Remedy;
 };
 
+/** A limit as it is listed: by default there is one for the whole stage, and its remedy costs nothing. */
+export type ListedLimit = Omit<Limit, "per" | "remedy"> & {
+  readonly per?: "account";
+  readonly remedy: Omit<Remedy, "cost"> & { readonly cost?: string };
+};
+
 /** The limit's name, with the case in which it is reached. */
 export const limitTitle = ({ name, onlyIf }: Limit): string => (onlyIf === undefined ? name : `${name}, ${onlyIf}`);
 

@@ -18,7 +18,7 @@ import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step
 import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
-import type { Limit } from "./limit.ts";
+import type { Limit, ListedLimit } from "./limit.ts";
 import { PARTITION_READ_UNITS, PARTITION_UNITS } from "./simulated-table.ts";
 import { sources } from "./sources.ts";
 import {
@@ -68,13 +68,11 @@ const slowed = "Debits wait and are retried; what waits until the upstream's sha
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
 const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
-/** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
-export const limits: readonly Limit[] = [
+const listed: readonly ListedLimit[] = [
   {
     name: "the upstream's limit for our keys",
     affects: "purchases",
     unit: "orders/s",
-    per: "stage",
     capacity: () => (assumed.upstreamKeys * rateGroups.vtu.requestsPerMinute) / MINUTE_S,
     perPurchase: 1,
     source: sources.upstream,
@@ -96,7 +94,6 @@ export const limits: readonly Limit[] = [
     onlyIf: "while orders wait",
     affects: "purchases",
     unit: "orders/s",
-    per: "stage",
     capacity: () => (CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * SCHEDULE_MS),
     perPurchase: 1,
     source: sources.queuedOrders,
@@ -109,7 +106,6 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "code",
       text: "More orders at a time (`CONCURRENT_SENDS` in `shared/queued-orders/send-queued-orders.ts`), or a function that runs longer",
-      cost: "nothing",
     },
   },
   {
@@ -129,7 +125,6 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "agreement",
       text: "More keys for the account (`admin keys create`): the number is part of the interface",
-      cost: "nothing",
     },
   },
   {
@@ -148,7 +143,6 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "agreement",
       text: "More keys. `requestsPerSecondMax` keeps a caller that ignores 429 from reaching it",
-      cost: "nothing",
     },
   },
   {
@@ -164,7 +158,6 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "accounts",
       text: "Divide the caller into several accounts, each with a wallet",
-      cost: "nothing",
     },
   },
   {
@@ -184,7 +177,6 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "accounts",
       text: "Divide the caller into several accounts, each with a wallet",
-      cost: "nothing",
     },
   },
   {
@@ -199,14 +191,12 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "accounts",
       text: "Divide the caller into several accounts. A write in a transaction costs twice, and a refund as much again",
-      cost: "nothing",
     },
   },
   {
     name: "index by_open",
     affects: "purchases",
     unit: "write units/s",
-    per: "stage",
     capacity: () => openLists.length * PARTITION_UNITS,
     perPurchase: writeUnits.by_open,
     source: sources.partition,
@@ -228,7 +218,6 @@ export const limits: readonly Limit[] = [
     onlyIf: "while all orders wait",
     affects: "purchases",
     unit: "write units/s",
-    per: "stage",
     capacity: () => openLists.length * PARTITION_UNITS,
     perPurchase: waiting.by_open,
     source: sources.partition,
@@ -251,14 +240,13 @@ export const limits: readonly Limit[] = [
     source: sources.partition,
     assumed: "DynamoDB does not split the partition of one key whose entries are all new",
     symptom: { text: slowed, ...busy, alarms: ["LedgerByListWriteThrottles"] },
-    remedy: { by: "accounts", text: "Divide the caller into several accounts", cost: "nothing" },
+    remedy: { by: "accounts", text: "Divide the caller into several accounts" },
   },
   {
     name: "ledger table",
     onlyIf: "while it is new",
     affects: "purchases",
     unit: "write units/s",
-    per: "stage",
     capacity: () => TABLE_UNITS_AT_FIRST,
     perPurchase: writeUnits.ledger,
     source: sources.onDemand,
@@ -278,18 +266,16 @@ export const limits: readonly Limit[] = [
     name: "ledger table, quota",
     affects: "purchases",
     unit: "write units/s",
-    per: "stage",
     capacity: () => TABLE_UNITS_MAX,
     perPurchase: writeUnits.ledger,
     source: sources.dynamoDbQuotas,
     symptom: { text: slowed, ...busy, alarms: ["LedgerWriteThrottles"] },
-    remedy: { by: "stage", text: "The quota Table-level write throughput limit (DynamoDB)", cost: "nothing" },
+    remedy: { by: "stage", text: "The quota Table-level write throughput limit (DynamoDB)" },
   },
   {
     name: "rate limit of an order's route",
     affects: "purchases",
     unit: "requests/s",
-    per: "stage",
     capacity: ({ requestsPerSecondMax }) => requestsPerSecondOf(routes.buyData, requestsPerSecondMax),
     perPurchase: 1,
     source: sources.routeLimits,
@@ -298,13 +284,12 @@ export const limits: readonly Limit[] = [
       text: "API Gateway answers 429 without X-Error-Code: callers send again.",
       alarms: ["GatewayThrottles"],
     },
-    remedy: { by: "stage", setting: "requestsPerSecondMax", text: "Raise it", cost: "nothing" },
+    remedy: { by: "stage", setting: "requestsPerSecondMax", text: "Raise it" },
   },
   {
     name: "rate limit of the upstream's events",
     affects: "upstream events",
     unit: "requests/s",
-    per: "stage",
     capacity: ({ requestsPerSecondMax }) => requestsPerSecondOf(routes.receiveUpstreamEvent, requestsPerSecondMax),
     perPurchase: 1,
     source: sources.routeLimits,
@@ -317,14 +302,12 @@ export const limits: readonly Limit[] = [
       by: "stage",
       setting: "requestsPerSecondMax",
       text: "Raise it: this route has half of it",
-      cost: "nothing",
     },
   },
   {
     name: "API Gateway, quota",
     affects: "purchases",
     unit: "requests/s",
-    per: "stage",
     capacity: () => API_REQUESTS,
     perPurchase: purchaseBudgets.filter(({ responseBytes }) => responseBytes !== undefined).length,
     source: sources.apiGatewayQuotas,
@@ -333,7 +316,6 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "stage",
       text: "The quota Throttle rate (API Gateway), before you raise the setting",
-      cost: "nothing",
     },
   },
   {
@@ -341,7 +323,6 @@ export const limits: readonly Limit[] = [
     onlyIf: "in a new AWS account",
     affects: "purchases",
     unit: "concurrent invocations",
-    per: "stage",
     capacity: () => assumed.newAccountConcurrency,
     perPurchase: invocationS(),
     source: sources.lambdaQuotas,
@@ -350,14 +331,12 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "stage",
       text: "The quota Concurrent executions (Lambda), before the first sale. `doctor` shows it",
-      cost: "nothing",
     },
   },
   {
     name: "Lambda concurrency",
     affects: "purchases",
     unit: "concurrent invocations",
-    per: "stage",
     capacity: () => LAMBDA_CONCURRENCY,
     perPurchase: invocationS(),
     source: sources.lambdaConcurrency,
@@ -367,7 +346,6 @@ export const limits: readonly Limit[] = [
       by: "stage",
       setting: "reservedConcurrency",
       text: "After the quota Concurrent executions (Lambda), as `doctor` says",
-      cost: "nothing",
     },
   },
   {
@@ -375,7 +353,6 @@ export const limits: readonly Limit[] = [
     onlyIf: "if the load begins at once",
     affects: "purchases",
     unit: "new instances in 10 s",
-    per: "stage",
     capacity: () => LAMBDA_GROWTH_IN_10_S,
     perPurchase: invocationS("purchase"),
     source: sources.lambdaScaling,
@@ -390,7 +367,6 @@ export const limits: readonly Limit[] = [
     name: "NAT gateways",
     affects: "purchases",
     unit: "connections/s to one address",
-    per: "stage",
     capacity: (settings) => NAT_CONNECTIONS * assumed.upstreamAddresses * addressesOf(settings),
     perPurchase: invocationsOf().filter(({ waitsFor }) => waitsFor === "upstream").length,
     source: sources.natGateway,
@@ -412,7 +388,6 @@ export const limits: readonly Limit[] = [
     name: "concurrency of deliver-webhook",
     affects: "webhooks",
     unit: "concurrent invocations",
-    per: "stage",
     capacity: ({ maxConcurrency }) => maxConcurrency.delivery,
     perPurchase: invocationS("deliver-webhook", "full"),
     source: sources.settings,
@@ -422,14 +397,12 @@ export const limits: readonly Limit[] = [
       by: "stage",
       setting: "maxConcurrency.delivery",
       text: "Up to 1,000, within the quota of Lambda",
-      cost: "nothing",
     },
   },
   {
     name: "concurrency of apply-upstream-event",
     affects: "upstream events",
     unit: "concurrent invocations",
-    per: "stage",
     capacity: ({ maxConcurrency }) => maxConcurrency.outcomes,
     perPurchase: invocationS("apply-upstream-event"),
     source: sources.settings,
@@ -439,7 +412,6 @@ export const limits: readonly Limit[] = [
       by: "stage",
       setting: "maxConcurrency.outcomes",
       text: "Up to 1,000, within the quota of Lambda",
-      cost: "nothing",
     },
   },
   {
@@ -459,14 +431,12 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "stage",
       text: "Switch the endpoint off when the alarm is raised, at half of the quota (`admin webhook`)",
-      cost: "nothing",
     },
   },
   {
     name: "shards of the ledger's stream",
     affects: "webhooks",
     unit: "batches at a time",
-    per: "stage",
     capacity: () => assumed.streamShards,
     perPurchase: invocationS("enqueue-webhooks", "full"),
     source: sources.streamParameters,
@@ -478,14 +448,12 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "code",
       text: "A parallelization factor of up to 10 for the mapping (`infra/streams.ts`), or more memory. The table has more shards by then",
-      cost: "nothing",
     },
   },
   {
     name: "item of the purchases switch",
     affects: "purchases",
     unit: "read units/s",
-    per: "stage",
     capacity: () => PARTITION_READ_UNITS,
     perPurchase: (invocationS("purchase") * 1_000) / GATE_CACHE_MS,
     source: sources.partition,
@@ -499,14 +467,12 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "code",
       text: "Cache it for longer (`GATE_CACHE_MS`): a switch then takes effect later",
-      cost: "nothing",
     },
   },
   {
     name: "Secrets Manager, quota",
     affects: "purchases",
     unit: "requests/s",
-    per: "stage",
     capacity: () => SECRET_REQUESTS,
     perPurchase: secretFetches(),
     source: sources.secretsManager,
@@ -518,14 +484,12 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "code",
       text: "AWS does not raise it: cache secrets for longer (`SECRET_CACHE_MS`)",
-      cost: "nothing",
     },
   },
   {
     name: "CloudWatch Logs, requests",
     affects: "logs",
     unit: "requests/s",
-    per: "stage",
     capacity: () => LOG_REQUESTS,
     perPurchase:
       invocationsOf().length + purchaseBudgets.filter(({ responseBytes }) => responseBytes !== undefined).length,
@@ -536,13 +500,12 @@ export const limits: readonly Limit[] = [
       text: "Lines are late or missing, and with them metrics that are made from lines; no purchase fails. There are fewer lines than API Gateway counts requests.",
       logEvents: ["request.answered"],
     },
-    remedy: { by: "stage", text: "The quota PutLogEvents throttle limit (CloudWatch Logs)", cost: "nothing" },
+    remedy: { by: "stage", text: "The quota PutLogEvents throttle limit (CloudWatch Logs)" },
   },
   {
     name: "reading for reconciliations",
     affects: "reconciliation",
     unit: "seconds of reading/s",
-    per: "stage",
     capacity: () => runShare,
     perPurchase: measured.reconcileTransactionMs / 1_000,
     perAccount: assumedTimes.callMs / BATCH_KEYS_MAX / SCHEDULE_MS,
@@ -563,7 +526,6 @@ export const limits: readonly Limit[] = [
     name: "alarm on log bytes of purchase",
     affects: "alarm only",
     unit: "bytes/s",
-    per: "stage",
     capacity: ({ logBytesPerHourMax }) => logBytesPerHourMax / HOUR_S,
     perPurchase: functionLogBytes(budgets.purchase),
     source: sources.settings,
@@ -571,6 +533,13 @@ export const limits: readonly Limit[] = [
       text: "The alarm is raised in a normal state. No customer loses anything.",
       alarms: ["PurchaseLogBytes"],
     },
-    remedy: { by: "stage", setting: "logBytesPerHourMax", text: "Raise it", cost: "nothing" },
+    remedy: { by: "stage", setting: "logBytesPerHourMax", text: "Raise it" },
   },
 ];
+
+/** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
+export const limits: readonly Limit[] = listed.map(({ remedy, ...limit }) => ({
+  per: "stage",
+  ...limit,
+  remedy: { cost: "nothing", ...remedy },
+}));

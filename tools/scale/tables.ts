@@ -12,7 +12,7 @@ import {
   loads,
   monthlyDollars,
   purchasesAt,
-  stepNames,
+  steps,
 } from "./limit-loads.ts";
 import type { PlaceLoad } from "./load-model.ts";
 import { purchaseBudgets } from "./usage.ts";
@@ -37,11 +37,11 @@ const firstText = ({ limit, share }: UsedLimit): string =>
 /** Which limit is reached first in each case, with its use as a multiple of its capacity. */
 export const firstLimitTable = (): string =>
   markdownTable([
-    ["purchases a second", "accounts", ...stepNames],
+    ["purchases a second", "accounts", ...steps.map(([changed]) => changed)],
     ...cells(settings).map(({ load, firsts }) => [
       whole(load.purchasesPerS),
       whole(load.accounts),
-      ...stepNames.map((step) => firstText(firsts[step])),
+      ...Object.values(firsts).map(firstText),
     ]),
   ]);
 

@@ -23,7 +23,7 @@ describe("npm run scale", () => {
       .parse(JSON.parse(stdout));
     const settings = settingsOf("prod", stages);
     expect(printed.first.map(({ firsts }) => firsts["as deployed"]?.share)).toEqual(
-      cells(settings).map(({ firsts }) => firsts["as deployed"].share),
+      cells(settings).map(({ firsts }) => firsts["as deployed"]?.share),
     );
     expect(printed.limits.map(({ capacity }) => capacity)).toEqual(
       limitLoads(settings).map(({ capacity }) => capacity),

@@ -20,8 +20,8 @@ test("as deployed, 100 purchases a second are 100 times what the upstream allows
 
 test("with everything raised, one account ends at its wallet and many accounts at the shards of the stream", () => {
   const lastStep = "and with raised settings and quotas";
-  expect(cellOf(100, 1)?.firsts[lastStep].limit.name).toBe("conflicts on a wallet");
-  expect(cellOf(1_000, 10_000)?.firsts[lastStep].limit.name).toBe("shards of the ledger's stream");
+  expect(cellOf(100, 1)?.firsts[lastStep]?.limit.name).toBe("conflicts on a wallet");
+  expect(cellOf(1_000, 10_000)?.firsts[lastStep]?.limit.name).toBe("shards of the ledger's stream");
 });
 
 test("the index of open transactions carries 16,000 purchases a second, and 8,000 while all of them wait", () => {
