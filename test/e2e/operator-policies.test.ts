@@ -397,7 +397,7 @@ const runEveryCommand = async (): Promise<void> => {
     .object({ lines: z.array(z.string()) })
     .parse(JSON.parse(pack))
     .lines.join("\n");
-  await admin("reconciliation verify");
+  expect(JSON.parse(await admin("reconciliation verify"))).toMatchObject({ ok: true, compared: true });
 
   await service.refuseByLimit();
   const waiting = await service.buy(lost.key, "08031234567");

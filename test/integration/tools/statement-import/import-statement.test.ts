@@ -4,13 +4,17 @@ import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
 import { dayBounds } from "../../../../shared/contract/time-zone.ts";
+import { itemKindOf } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { type ColumnMap, documentedColumns, readColumnMap } from "../../../../tools/statement-import/columns.ts";
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
 import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { runCommand } from "../../../builders/admin.ts";
 import { temporaryFolder } from "../../../builders/cleanups.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
@@ -38,10 +42,13 @@ const writtenFile = (...lines: readonly string[]): string => {
   return path;
 };
 
-type Row = { readonly upstream: string; readonly reference?: string; readonly at: string };
+type Row = { readonly upstream: string; readonly at: string } & Partial<
+  Readonly<Record<"reference" | "type" | "phone" | "amount" | "status", string>>
+>;
 const fileOf = (...rows: readonly Row[]): string => {
-  const lines = rows.map(({ upstream, reference = "", at }) =>
-    [upstream, reference, "data", "08031234567", "500.00", "success", at].join(","),
+  const lines = rows.map(
+    ({ upstream, reference = "", type = "data", phone = "08031234567", amount = "500.00", status = "success", at }) =>
+      [upstream, reference, type, phone, amount, status, at].join(","),
   );
   const heading = "reference,caller_reference,type,phone_number,amount,status,created_at";
   return writtenFile(heading, ...lines);
@@ -72,6 +79,84 @@ test("a row soon after midnight of the zone is matched with the order that was s
   // The day before lacks it: a person explains it by the next day.
   expect(await cases("2026-11-21")).toEqual([`only_ours ${before} open`, "only_theirs - open"]);
 });
+
+const MONEY = ["wallet", "transaction", "funding", "adjustment", "refund", "upstream-reference"];
+/** Everything in the ledger that is about money. */
+const money = async (): Promise<ReadonlyMap<unknown, unknown>> => {
+  const { Items = [] } = await ledger.db.scan({ TableName: ledger.table });
+  return new Map(Items.filter(({ pk }) => MONEY.includes(itemKindOf(String(pk)) ?? "")).map((item) => [item.pk, item]));
+};
+
+test("a day is imported in two files, decided, signed off and exported without a number, and no money moves", async () => {
+  const day = "2026-11-21";
+  const at = `${day}T10:00:00.000Z`;
+  const [right, cheap, missing] = [await delivered(at), await delivered(at), await delivered(at)];
+  const open = referenceOf(await ledger.anOpenTransaction(account));
+  const before = await money();
+  const own = { upstream: "UP-1", reference: right, at };
+  const first = fileOf(
+    own,
+    { upstream: "UP-2", reference: cheap, amount: "480.50", at },
+    { upstream: "UP-stranger", phone: "08031234599", at },
+  );
+  const second = fileOf(own, { upstream: "UP-3", reference: open, at }, { ...own, upstream: "UP-again" });
+  expect(await imported(day, first)).toMatchObject({ rows: 3, stored: 3, open_cases: 4 });
+  for (const stored of [3, 0]) {
+    expect(await imported(day, second)).toMatchObject({ rows: 3, stored, open_cases: 5 });
+    expect(await cases(day)).toEqual(
+      [
+        `amount_differs ${cheap} open`,
+        `charged_twice ${right} open`,
+        `only_ours ${missing} open`,
+        "only_theirs - open",
+        `status_contradicts ${open} open`,
+      ].toSorted(),
+    );
+  }
+
+  await expect(sign(day)).rejects.toThrow("has open cases: 5");
+  const decide = (id: string, decision: "disputed" | "resolved") =>
+    reconciliationRuns["reconciliation cases decide"](context, {
+      day,
+      case: id,
+      decision,
+      why: "Mail to the upstream",
+    });
+  await expect(decide(open, "resolved")).rejects.toThrow("is still processing: resolve it first");
+  const all = (await reconciliationRuns["reconciliation cases list"](context, { day })).cases;
+  for (const { case: id } of all) await decide(id, "disputed");
+  expect(await imported(day, first)).toMatchObject({ open_cases: 0 });
+  const exported = () => reconciliationRuns["reconciliation statements export"](context, { day });
+  await expect(exported()).rejects.toThrow("is not signed off");
+  await sign(day);
+  await expect(imported(day, fileOf(own))).rejects.toThrow("is signed off");
+  await expect(decide(cheap, "disputed")).rejects.toThrow("is signed off");
+  expect(await money()).toEqual(before);
+
+  const { lines, next_cursor } = await exported();
+  expect([lines.length, next_cursor]).toEqual([7, null]);
+  const pack = lines.join("\n");
+  for (const phone of ["8031234567", "8031234599"]) expect(pack).not.toContain(phone);
+  const forged = pack.replace("Mail to the upstream", "Mail to nobody");
+  expect(verifyPack(forged)).toEqual({ isWhole: false, line: 2, problem: "it was changed" });
+  const offline = await runCommand(["reconciliation", "verify"], { serviceFile: "/none.json", stdin: pack });
+  expect(offline).toMatchObject({ code: 1, stdout: expect.stringContaining("were not compared with the audit log") });
+});
+
+test.each([
+  [{ amount: "5.005" }, 'amount "5.005" is no amount in naira'],
+  [{ amount: "-500" }, 'amount "-500" has the sign of a credit'],
+  [{ status: "done" }, 'status "done" is no known status'],
+  [{ type: "funding" }, 'type "funding" is no known type'],
+  [{ at: "yesterday" }, 'created_at "yesterday" is no time'],
+])(
+  "a file with a row that cannot be read is refused with its line, and nothing of it is stored: %j",
+  async (wrong, says) => {
+    const row = { upstream: "UP-1", at: "2026-11-21T10:00:00Z" };
+    await expect(imported("2026-11-21", fileOf(row, { ...row, ...wrong }))).rejects.toThrow(`Line 3: ${says}`);
+    await nothingOf("2026-11-21");
+  },
+);
 
 test("a day has 23 or 25 hours where the clocks of the statement's zone change", async () => {
   const map = { ...documentedColumns, time: { ...documentedColumns.time, zone: "Europe/London" } };
@@ -223,7 +308,8 @@ test("of two imports of a day at once, the one whose comparison was replaced is 
   });
 });
 
-test("a file with other columns is refused with those that it has, and how to name them", async () => {
+test("a file that is not there is refused, and one with other columns with those that it has, and how to name them", async () => {
+  await expect(imported("2026-11-21", "/no/such.csv")).rejects.toThrow(OperatorError);
   const path = writtenFile("Txn ID,Debit", "UP-1,500.00");
   await expect(imported("2026-11-21", path)).rejects.toThrow(
     /The file has no column ".*", but Txn ID, Debit: name those in the file of --columns/,
