@@ -3,6 +3,7 @@ import { createAccount, setOwners } from "../../../shared/access/accounts.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { button, choosePerson, consoleTests, heading, type Page } from "../../builders/console-pages.ts";
+import { signIn as tokenAt } from "../../builders/sign-in.ts";
 
 const HOUR_S = 3_600;
 let idTokenS = HOUR_S;
@@ -124,6 +125,38 @@ describe("signing in", () => {
     await heading(page, "Today").waitFor();
     expect(sent).toBe(2);
   });
+});
+
+test("people also sign in at the console's address with localhost, or with a slash at its end, and at no other one", async () => {
+  const { consoleUrl: url, issuer } = service();
+  const slash = await fetch(`${url}/`);
+  expect([slash.url, await slash.text()]).toEqual([url, expect.stringContaining("<title>Airtime console</title>")]);
+  const at = (host: string) => tokenAt({ url: url.replace("127.0.0.1", host), issuer }, "reader");
+  expect(await at("localhost")).toMatch(/^ey/);
+  await expect(at("evil.example.com")).rejects.toThrow("invalid_redirect_uri");
+
+  const originsOf = async (origin: string) => {
+    const headers = { origin, "access-control-request-method": "POST" };
+    const preflight = await fetch(`${issuer}/token`, { method: "OPTIONS", headers });
+    const answer = await fetch(`${issuer}/token`, {
+      method: "POST",
+      headers: { origin },
+      body: new URLSearchParams({ client_id: "console", grant_type: "authorization_code", code: "x" }),
+    });
+    return [preflight.status, answer.headers.get("access-control-allow-origin"), answer.status];
+  };
+  const { origin } = new URL(url);
+  expect(await originsOf(origin)).toEqual([204, origin, 400]);
+  expect((await originsOf("http://evil.example.com"))[1]).toBeNull();
+});
+
+test("a person of the list is needed, and a choice of another browser is refused", async () => {
+  const choose = (person: string) =>
+    fetch(`${service().issuer}/interaction/unknown`, { method: "POST", body: new URLSearchParams({ person }) });
+  expect(await (await choose("__proto__")).text()).toContain("Sign in as");
+  const refused = await choose("operator");
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain("Sign-in failed");
 });
 
 describe("a token", () => {

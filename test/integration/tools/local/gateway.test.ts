@@ -117,8 +117,17 @@ test("a route that needs a token is invoked with the authorizer's claims, and no
   const statusOf = async (path: string, headers: Record<string, string> = {}) =>
     (await fetch(`${gateway.origin}${path}`, { headers })).status;
 
-  expect(await statusOf("/v1/files/private/a")).toBe(401);
-  expect(await statusOf("/v1/files/private/a", { authorization: "Bearer bad" })).toBe(401);
+  const problem = ' scope="" error="invalid_token" error_description="the token is not valid"';
+  for (const [authorization, authenticate] of [
+    [undefined, "Bearer"],
+    ["Bearer bad", `Bearer${problem}`],
+  ]) {
+    const answer = await fetch(`${gateway.origin}/v1/files/private/a`, {
+      ...(authorization && { headers: { authorization } }),
+    });
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, authenticate]);
+    expect(await answer.json()).toEqual({ message: "Unauthorized" });
+  }
   expect(events).toEqual([]);
 
   expect(await statusOf("/v1/files/private/a", { authorization: "Bearer good" })).toBe(200);
