@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { errorsOf } from "../../../../shared/contract/route.ts";
-import { routes } from "../../../../shared/contract/routes.ts";
-import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { errors } from "../../../../shared/contract/errors.ts";
 import { startTestService, type TestService, transactionOf } from "../../../builders/service.ts";
 
 let service: TestService;
@@ -19,12 +17,24 @@ const anAirtimeOrder = (changes: Readonly<Record<string, unknown>> = {}) => ({
   ...changes,
 });
 const requestCount = (): number => service.simulator.state.requests.length;
+/** What the upstream got last. */
+const sent = (): unknown => service.simulator.state.requests.at(-1)?.body;
+
+/** Sends orders of one caller, which has this much. */
+const aBuyer = async (naira: number) => {
+  const caller = await service.newCaller({ naira });
+  return {
+    ...caller,
+    buy: (changes: Readonly<Record<string, unknown>> = {}) =>
+      service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder(changes) }),
+  };
+};
 
 describe("a live airtime purchase", () => {
-  test("a live airtime purchase answers success, costs exactly its amount and sends one order", async () => {
-    const caller = await service.newCaller({ naira: 1_000 });
+  test("answers success, costs exactly its amount, sends one order, and is read back with its network", async () => {
+    const { key, balance, buy } = await aBuyer(1_000);
     const before = requestCount();
-    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder() });
+    const answer = await buy({ reference: "shown" });
     expect(answer.status).toBe(200);
     const transaction = transactionOf(answer);
     expect(transaction).toEqual({
@@ -33,128 +43,107 @@ describe("a live airtime purchase", () => {
       amount: 100,
       description: "MTN airtime for 08031234567",
       type: "airtime",
-      caller_reference: null,
+      caller_reference: "shown",
       phone_number: "08031234567",
     });
     expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
-    expect(await caller.balance()).toBe(900);
+    expect(await balance()).toBe(900);
     expect(requestCount()).toBe(before + 1);
-    expect(service.simulator.state.requests.at(-1)?.body).toEqual({
+    expect(sent()).toEqual({
       network: "mtn",
       amount: 100,
       phone_number: "08031234567",
       reference: transaction.reference,
     });
-  });
-
-  test("a live airtime purchase is read back with its network, number and type", async () => {
-    const { key } = await service.newCaller();
-    await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ reference: "shown" }) });
     const found = await service.call("GET", "/transactions/shown", { key });
     expect(found.body.data).toMatchObject({
       transaction: { type: "airtime", network: "MTN", phone_number: "08031234567", caller_reference: "shown" },
     });
   });
 
-  // Amounts whose product with 100 is no whole number in floating point are among them.
-  test.each([50, 50.01, 64.1, 100.55, 128.56, 1_138.29, 4_035.3, 49_999.99, 50_000])(
-    "a live airtime purchase of %d NGN leaves the balance exact to the kobo, and the upstream gets the amount unchanged",
-    async (amount) => {
-      const caller = await service.newCaller({ naira: 60_000.07 });
-      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
-      expect(transactionOf(answer).amount).toBe(amount);
-      const leftKobo = 6_000_007 - Number((amount * 100).toFixed(0));
-      expect(await caller.balance()).toBe(leftKobo / 100);
-      expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount });
-    },
-  );
+  test("leaves the balance exact to the kobo, and the upstream gets the amount unchanged", async () => {
+    let leftKobo = 200_000_07;
+    const { balance, buy } = await aBuyer(leftKobo / 100);
+    // Amounts whose product with 100 is no whole number in floating point are among them.
+    for (const amount of [50, 50.01, 64.1, 100.55, 128.56, 1_138.29, 4_035.3, 49_999.99, 50_000]) {
+      expect(transactionOf(await buy({ amount })).amount).toBe(amount);
+      leftKobo -= Number((amount * 100).toFixed(0));
+      expect(await balance()).toBe(leftKobo / 100);
+      expect(sent()).toMatchObject({ amount });
+    }
+  });
 
-  test.each([
-    [54.019999999999996, 54.02],
-    [100.1 + 200.2, 300.3],
-    [49.99999999999999, 50],
-  ])(
-    "a live airtime purchase of %d NGN, a sum with floating-point noise, is one of %d NGN, and so is its replay",
-    async (amount, naira) => {
-      const caller = await service.newCaller({ naira: 1_000 });
-      const body = anAirtimeOrder({ amount, reference: "computed" });
-      const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
+  test("of a sum with floating-point noise is one of the whole kobo, and so is its replay", async () => {
+    const { balance, buy } = await aBuyer(1_000);
+    for (const [amount, naira] of [
+      [54.019999999999996, 54.02],
+      [100.1 + 200.2, 300.3],
+      [49.99999999999999, 50],
+    ] as const) {
+      const reference = `computed-${naira}`;
+      const first = await buy({ amount, reference });
       expect(transactionOf(first).amount).toBe(naira);
-      expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: naira });
-      const replay = await service.call("POST", BUY_AIRTIME, {
-        key: caller.key,
-        body: anAirtimeOrder({ amount: naira, reference: "computed" }),
-      });
-      expect(replay.body).toEqual(first.body);
-      expect(await caller.balance()).toBe(Math.round((1_000 - naira) * 100) / 100);
-    },
-  );
+      expect(sent()).toMatchObject({ amount: naira });
+      expect((await buy({ amount: naira, reference })).body).toEqual(first.body);
+    }
+    expect(await balance()).toBe(595.68);
+  });
 });
 
 describe("the network of an airtime purchase", () => {
-  const spellings: readonly (readonly [string, string])[] = [
-    ["mtn", "mtn"],
-    ["MTN", "mtn"],
-    ["  Mtn ", "mtn"],
-    ["Airtel", "airtel"],
-    ["GLO", "glo"],
-    ["globacom", "glo"],
-    ["Globacom ", "glo"],
-    ["9mobile", "9mobile"],
-    ["9MOBILE", "9mobile"],
-    ["etisalat", "9mobile"],
-    ["ETISALAT", "9mobile"],
-    ["t2", "9mobile"],
-    [" T2", "9mobile"],
-  ];
-  test.each(spellings)("the network %j is sent upstream as %s", async (network, code) => {
-    const { key } = await service.newCaller();
-    const answer = await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ network }) });
-    expect(answer.status).toBe(200);
-    expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ network: code });
+  test("is sent upstream by its code, however it is written", async () => {
+    const { buy } = await aBuyer(2_000);
+    for (const [code, spellings] of Object.entries({
+      mtn: ["mtn", "MTN", "  Mtn "],
+      airtel: ["Airtel"],
+      glo: ["GLO", "globacom", "Globacom "],
+      "9mobile": ["9mobile", "9MOBILE", "etisalat", "ETISALAT", "t2", " T2"],
+    })) {
+      for (const network of spellings) {
+        expect((await buy({ network })).status, network).toBe(200);
+        expect(sent(), network).toMatchObject({ network: code });
+      }
+    }
   });
 
-  test("the network does not follow from the number's prefix, because numbers are ported", async () => {
-    const { key } = await service.newCaller();
-    const body = anAirtimeOrder({ network: "glo", phone_number: "08031234567" });
-    const answer = await service.call("POST", BUY_AIRTIME, { key, body });
+  test("does not follow from the number's prefix, because numbers are ported", async () => {
+    const { buy } = await aBuyer(1_000);
+    const answer = await buy({ network: "glo", phone_number: "08031234567" });
     expect(transactionOf(answer).description).toBe("Glo airtime for 08031234567");
   });
 
-  test.each([[""], ["   "], ["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
-    "the network %j is answered 422 with the list of networks",
-    async (network) => {
-      const caller = await service.newCaller({ naira: 1_000 });
-      const before = requestCount();
-      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ network }) });
-      expect(answer.status).toBe(422);
-      expect(answer.headers.get("x-error-code")).toBe("validation_failed");
-      expect(Object.keys(answer.body.errors ?? {})).toEqual(["network"]);
+  test("that does not exist is answered 422 with the list of networks", async () => {
+    const { balance, buy } = await aBuyer(1_000);
+    const before = requestCount();
+    const wrong = ["", "   ", "mtnn", "airte", "234", "m t n", "mtn,airtel", "__proto__", "constructor"];
+    for (const network of wrong) {
+      const answer = await buy({ network });
+      expect([answer.status, answer.headers.get("x-error-code")], network).toEqual([422, "validation_failed"]);
+      expect(Object.keys(answer.body.errors ?? {}), network).toEqual(["network"]);
       for (const code of ["mtn", "airtel", "glo", "9mobile"]) {
-        expect(answer.body.errors?.network?.join()).toMatch(new RegExp(`\\b${code}\\b`));
+        expect(answer.body.errors?.network?.join(), network).toMatch(new RegExp(`\\b${code}\\b`));
       }
-      expect(await caller.balance()).toBe(1_000);
-      expect(requestCount()).toBe(before);
-    },
-  );
+    }
+    expect(await balance()).toBe(1_000);
+    expect(requestCount()).toBe(before);
+  });
 });
 
-test.each([50_000.01, 1e9])(
-  "an airtime purchase of %d NGN is above the largest amount: it is refused about it, and nothing is charged or sent",
-  async (amount) => {
-    const caller = await service.newCaller({ naira: 100_000 });
-    const before = requestCount();
-    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
+test("an airtime purchase above the largest amount is refused about it, and nothing is charged or sent", async () => {
+  const { balance, buy } = await aBuyer(100_000);
+  const before = requestCount();
+  for (const amount of [50_000.01, 1e9]) {
+    const answer = await buy({ amount });
     expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
     expect(Object.keys(answer.body.errors ?? {})).toEqual(["amount"]);
     expect(answer.headers.get("x-transaction-reference")).toBeNull();
-    expect(await caller.balance()).toBe(100_000);
-    expect(requestCount()).toBe(before);
-  },
-);
+  }
+  expect(await balance()).toBe(100_000);
+  expect(requestCount()).toBe(before);
+});
 
 describe("an airtime purchase with a used reference", () => {
-  test("an airtime purchase with a used reference is a replay however network and amount are written", async () => {
+  test("is a replay however network and amount are written", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const raw = (network: string, amount: string) =>
       `{"network":"${network}","amount":${amount},"phone_number":"08031234567","reference":"same"}`;
@@ -174,59 +163,36 @@ describe("an airtime purchase with a used reference", () => {
     expect(await caller.balance()).toBe(900);
   });
 
-  test.each([
-    ["amount", { amount: 100.01 }],
-    ["network", { network: "airtel" }],
-    ["number", { phone_number: "08031234568" }],
-  ])(
-    "an airtime purchase with a used reference and another %s is answered 422 about the reference, and changes nothing",
-    async (_name, changes) => {
-      const caller = await service.newCaller({ naira: 1_000 });
-      const body = anAirtimeOrder({ reference: "other" });
-      await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
-      const before = requestCount();
-      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: { ...body, ...changes } });
+  test("and another amount, network or number is answered 422 about the reference, and changes nothing", async () => {
+    const { balance, buy } = await aBuyer(1_000);
+    await buy({ reference: "other" });
+    const before = requestCount();
+    for (const changes of [{ amount: 100.01 }, { network: "airtel" }, { phone_number: "08031234568" }]) {
+      const answer = await buy({ reference: "other", ...changes });
       expect(answer.status).toBe(422);
-      expect(answer.headers.get("x-error-code")).toBe("reference_reused");
-      expect(requestCount()).toBe(before);
-      expect(await caller.balance()).toBe(900);
-    },
-  );
+      expect(answer.headers.get("x-error-code"), JSON.stringify(changes)).toBe("reference_reused");
+    }
+    expect(requestCount()).toBe(before);
+    expect(await balance()).toBe(900);
+  });
 });
 
-describe("an airtime purchase whose upstream refuses", () => {
-  const blaming = (field: string): Fault => ({
-    kind: "status",
-    path: BUY_AIRTIME,
-    status: 422,
-    body: { status: false, message: "Their words", errors: { [field]: ["Their words"] } },
-  });
-  const buyUnder = async (fault: Fault) => {
-    const caller = await service.newCaller({ naira: 1_000 });
-    service.simulator.state.faults.add(fault);
-    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder() });
-    expect(await caller.balance()).toBe(1_000);
-    expect(JSON.stringify(answer.body)).not.toContain("Their words");
-    return answer;
-  };
-
-  test.each(["network", "amount", "phone_number"])(
-    "an airtime purchase whose %s the upstream refuses is refunded and answered 422 about it",
-    async (field) => {
-      const answer = await buyUnder(blaming(field));
-      expect(answer.status).toBe(422);
-      expect(answer.headers.get("x-error-code")).toBe("validation_failed");
-      expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
-    },
-  );
-
-  test.each(["plan_id", "network_id", "nin", "channel"])(
-    "an airtime purchase refused on %s, which it does not have, is refunded and answered without that field",
-    async (field) => {
-      const answer = await buyUnder(blaming(field));
-      expect(answer.body.errors ?? {}).not.toHaveProperty(field);
-      expect(errorsOf(routes.buyAirtime)).toContain(answer.headers.get("x-error-code"));
-      expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
-    },
-  );
+test("an airtime purchase that the upstream refuses is refunded, and answered 422 about the fields that it has", async () => {
+  const { balance, buy } = await aBuyer(1_000);
+  for (const [code, fields] of [
+    ["validation_failed", ["network", "amount", "phone_number"]],
+    ["delivery_failed", ["plan_id", "network_id", "nin", "channel"]],
+  ] as const) {
+    for (const field of fields) {
+      const body = { status: false, message: "Their words", errors: { [field]: ["Their words"] } };
+      service.simulator.state.faults.add({ kind: "status", path: BUY_AIRTIME, status: 422, body });
+      const answer = await buy();
+      service.simulator.state.faults.clear();
+      expect(answer.headers.get("x-error-code"), field).toBe(code);
+      expect(answer.status, field).toBe(errors[code].status);
+      expect(Object.keys(answer.body.errors ?? {})).toEqual(code === "validation_failed" ? [field] : []);
+      expect(JSON.stringify(answer.body)).not.toContain("Their words");
+      expect(await balance()).toBe(1_000);
+    }
+  }
 });

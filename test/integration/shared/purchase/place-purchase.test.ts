@@ -45,7 +45,6 @@ type Options = {
     | { kind: "airtime"; network: string };
   readonly phoneNumber?: string;
   readonly sent?: Readonly<Record<string, string>>;
-  readonly purchases?: "on" | "off";
 };
 
 /** What the gate was given to note. */
@@ -64,7 +63,6 @@ const place = async (
     ordered = toSend,
     phoneNumber = "08031234567",
     sent = {},
-    purchases = "on",
   }: Options = {},
 ) => {
   const upstream: Upstream = {
@@ -80,7 +78,7 @@ const place = async (
       keyedHashes,
       outcomeQueue,
       gate: {
-        purchases: async () => purchases,
+        purchases: async () => "on",
         ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS },
         ...{ noteBlocks: note("blocks"), noteOutcome: note("outcome") },
       },
@@ -109,16 +107,6 @@ describe("a purchase that may be queued", () => {
     expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
     expect(await countOf(accountId)).toBe(0);
     expect(noted).toEqual(["outcome", "blocks"]);
-  });
-
-  test("is answered as before once purchases are off, while a new one is refused", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(accountId, "order-1", { buy: delivered });
-    const again = await place(accountId, "order-1", { purchases: "off" });
-    expect(again).toMatchObject({ replayed: true, transaction: { pk: transaction.pk, status: "success" } });
-    const refused = place(accountId, "order-2", { purchases: "off" });
-    await expect(refused).rejects.toMatchObject({ code: "provider_unavailable" });
-    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test("is debited, queued and not sent while the limit is spent", async () => {
@@ -151,14 +139,6 @@ describe("a purchase that may be queued", () => {
     expect(answer).toEqual({ replayed: false, isOutcomeSecured: true });
     const { queued } = (await readTransaction(ledger, transaction.pk)) ?? {};
     expect(queued).toMatchObject({ order: toSend, refusals: 1 });
-  });
-
-  test("is refused if it costs more than the balance, although others of its account are queued", async () => {
-    const accountId = await ledger.aWallet(600);
-    await place(accountId, "order-1", { buy: refusedByLimit });
-    await expect(place(accountId, "order-2")).rejects.toEqual(new ServiceError("insufficient_balance"));
-    expect(await countOf(accountId)).toBe(1);
-    expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 
   test("and that an event settles while the limit refuses it is answered as settled, and is not queued", async () => {

@@ -4,14 +4,13 @@ import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
-import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import { SEND_QUEUED_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
-import type { ClaimedOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { readUpstreamPace, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -75,22 +74,6 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(service.queued).toEqual([]);
   });
 
-  test("is not overtaken by the next orders of its account, and they are sent in their order", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(5_000);
-    service.refuse(1);
-    const references = ["one", "two", "three", "four"];
-    for (const reference of references) {
-      await service.buy(accountId, reference);
-      ledger.nowMs += 1;
-    }
-    expect(service.arrived()).toEqual([]);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 4, refunded: 0 });
-    const sent = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
-    expect(sent.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
-    expect(service.arrived()).toEqual(sent.map(referenceOf));
-  });
-
   test("waits on after a second refusal, and is refunded after 15 minutes, with one alarm", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(1_000);
@@ -107,25 +90,6 @@ describe("an order that the upstream's rate limit refuses", () => {
     });
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
     expect(service.arrived()).toEqual([]);
-  });
-
-  test("is not overtaken by the next orders of its account, even if the limit is free again within the same run", async () => {
-    const service = await aService();
-    const [accountId, other] = [await ledger.anAccount(5_000), await ledger.anAccount(5_000)];
-    service.refuse(1);
-    for (const reference of ["one", "two"]) {
-      await service.buy(accountId, reference);
-      ledger.nowMs += 1;
-    }
-    await service.buy(other, "three");
-    service.refuse(1, 0);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 3, sent: 1, refunded: 0 });
-    expect(await service.transaction(other, "three")).toMatchObject({ status: "success" });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ queued_orders: 2 });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 2, refunded: 0 });
-    const [, ...own] = service.arrived();
-    const sent = await Promise.all(["one", "two"].map((reference) => service.transaction(accountId, reference)));
-    expect(own).toEqual(sent.map(referenceOf));
   });
 
   test("is sent in the next runs if more accounts have queues than a run has time to read", async () => {
@@ -177,10 +141,7 @@ describe("an order that waited at the time of a backup", () => {
   const REFERENCE = "one";
   /** An order waits at the moment of a backup, is sent after it, and the backup is adopted without a carry-over. */
   const aRestoredService = async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(accountId, REFERENCE);
+    const { service, accountId } = await aQueuedOrder();
     const table = await copyTable(ledger.db, "ledger", ledger.table);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     Object.assign(ledger, { table });
@@ -259,10 +220,7 @@ test("orders do not wait for an order that only a wallet's number counts", async
 });
 
 test("a run that can write neither the pace nor the end of a turn sends nevertheless", async () => {
-  const service = await aService();
-  const accountId = await ledger.anAccount(1_000);
-  service.refuse(1);
-  await service.buy(accountId, "one");
+  const { service, accountId } = await aQueuedOrder();
   const update = ledger.db.update.bind(ledger.db);
   vi.spyOn(ledger.db, "update").mockImplementation(async (input) => {
     if (input.Key?.pk === UPSTREAM_PACE_PK || input.Key?.pk === walletPk(accountId)) throw new Error("throttled");
@@ -402,18 +360,18 @@ test("10 orders are sent at once at most, and one before the upstream is known t
 
 test("all orders of an account that waited for too long are refunded in one run, even while the limit is spent", async () => {
   const service = await aService();
-  const accountId = await ledger.anAccount(31_000);
+  const accountId = await ledger.anAccount(16_000);
   const instance = service.instance();
   service.refuse(2);
-  for (let order = 0; order < 60; order += 1) await service.buy(accountId, `order-${order}`, instance);
+  for (let order = 0; order < 30; order += 1) await service.buy(accountId, `order-${order}`, instance);
   ledger.nowMs += 16 * MINUTE_MS;
   await service.buy(accountId, "young", instance);
   // The order of another account spends the limit again.
   await service.buy(await ledger.anAccount(1_000), "other", instance);
   ledger.nowMs += 10_000;
-  expect(await instance.send()).toEqual({ queued: 62, sent: 0, refunded: 60 });
+  expect(await instance.send()).toEqual({ queued: 32, sent: 0, refunded: 30 });
   const wallet = await walletAndCount(ledger, accountId);
-  expect(wallet).toMatchObject({ balance_kobo: 30_500_00, queued_orders: 1, queue_head: 61, queue_tail: 61 });
+  expect(wallet).toMatchObject({ balance_kobo: 15_500_00, queued_orders: 1, queue_head: 31, queue_tail: 31 });
   // It would grow with each refund until the account's next claim.
   for (const attribute of ["queue_front", "queue_gaps"]) expect(wallet).not.toHaveProperty(attribute);
   expect(service.arrived()).toEqual([]);
@@ -531,38 +489,16 @@ test("where orders do not wait, a refused order is refunded and the next one is 
   await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
 });
 
-/** Another run claims the order: it is about to send it. */
-const claim = async (service: SellingService, accountId: string): Promise<ClaimedOrder> => {
-  const order = await service.transaction(accountId, "one");
-  if (!isQueuedOrder(order)) throw new Error("The order does not wait");
-  const result = await claimAsSender(ledger, order);
-  if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
-  return result.claimed;
-};
-
-describe("an order that another run claims in the meantime", () => {
-  test("keeps its account listed until the turn of that run is over", async () => {
-    const { service, accountId } = await aQueuedOrder();
-    ledger.nowMs += MINUTE_MS;
-    await claim(service, accountId);
-    const { turn_until: end = "" } = await walletAndCount(ledger, accountId);
-    await service.sendAfter(Date.parse(end) - 1 - ledger.nowMs);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ open: "queued", turn_until: end });
-    await service.sendAfter(1);
-    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
-  });
-
-  test("is sent by one of two simultaneous runs", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(5_000);
-    service.refuse(1);
-    for (const reference of ["one", "two", "three"]) await service.buy(accountId, reference);
-    const runs = await Promise.all([service.sendAfter(MINUTE_MS), service.sendAfter(0)]);
-    expect(runs.reduce((total, { sent }) => total + sent, 0)).toBe(3);
-    expect(new Set(service.arrived()).size).toBe(3);
-    expect(service.arrived()).toHaveLength(3);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, queued_orders: 0 });
-  });
+test("an order that another run claims keeps its account listed until the turn of that run is over", async () => {
+  const { service, accountId } = await aQueuedOrder();
+  ledger.nowMs += MINUTE_MS;
+  const { pk } = await service.transaction(accountId, "one");
+  expect(await claimAsSender(ledger, await storedQueued(ledger, pk))).toMatchObject({ kind: "claimed" });
+  const { turn_until: end = "" } = await walletAndCount(ledger, accountId);
+  await service.sendAfter(Date.parse(end) - 1 - ledger.nowMs);
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ open: "queued", turn_until: end });
+  await service.sendAfter(1);
+  expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
 });
 
 test("a queued order has as long upstream as an order that is sent at once, so that its grace period holds", async () => {
@@ -661,10 +597,7 @@ describe("an account that cannot be read", () => {
   });
 
   test("is still counted in how long the oldest order waits, so that the alarm comes", async () => {
-    const service = await aService();
-    const broken = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(broken, "one");
+    const { service, accountId: broken } = await aQueuedOrder();
     failReadsOf(`wallet#${broken}`, "throttled");
     const logged = captureLog();
     await service.sendAfter(8 * MINUTE_MS);
@@ -741,18 +674,6 @@ describe("a restricted account", () => {
     expect(await service.instance({ beforeSending }).send()).toEqual({ queued: 3, sent: 2, refunded: 0 });
     expect(await service.arrivedOf(accountId, ["one", "two", "three"])).toEqual(["one", "two"]);
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ queued_orders: 1 });
-  });
-
-  test("is not debited for a request that was admitted before the restriction, and the answer is 403", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    await setStatus(accountId, "restricted");
-    await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "account_restricted" });
-    service.refuse(1);
-    await service.buy(await ledger.anAccount(1_000), "other");
-    await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "account_restricted" });
-    await expect(service.transaction(accountId, "one")).rejects.toThrow("There is no one");
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
   });
 });
 
@@ -843,13 +764,13 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(await service.arrivedOf(accountId, ["aside", "one"])).toEqual(["one", "aside"]);
   });
 
-  test("does not slow down three other accounts at 6 % of the limit, however often its account repeats it", async () => {
+  test("does not slow down three other accounts, however often its account repeats it", async () => {
     const service = await aService();
-    const [abusive, ...others] = await Promise.all([5_000_000, 50_000, 50_000, 50_000].map(ledger.anAccount));
-    if (abusive === undefined) throw new Error("There is no account");
+    const abusive = await ledger.anAccount(50_000);
+    const others = await Promise.all([5_000, 5_000, 5_000].map(ledger.anAccount));
     const instance = service.instance();
     const statuses: unknown[] = [];
-    for (let minute = 0; minute < 12; minute += 1) {
+    for (let minute = 0; minute < 3; minute += 1) {
       for (let repeat = 0; repeat < 5; repeat += 1) {
         service.refuseOrders(1);
         await service.buy(abusive, `bad-${minute}-${repeat}`, instance);
@@ -863,6 +784,6 @@ describe("an order that the upstream refuses by itself, although its limit is no
       await service.sendAfter(MINUTE_MS);
       service.simulator.state.faults.clear();
     }
-    expect(statuses).toEqual(Array.from({ length: 36 }, () => "success"));
+    expect(statuses).toEqual(Array.from({ length: 9 }, () => "success"));
   });
 });
