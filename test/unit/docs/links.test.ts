@@ -1,20 +1,16 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { anchorOf } from "../../../tools/site/site-markdown.ts";
+import { projectFiles } from "../../builders/project-files.ts";
 
 const root = new URL("../../../", import.meta.url);
-const filesNamed = (...patterns: readonly string[]): string[] =>
-  execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
-    .split("\n")
-    .filter((file) => file !== "" && existsSync(new URL(file, root)));
 
 const headings = (document: URL): string[] =>
   readFileSync(document, "utf8")
     .split("\n")
     .flatMap((line) => /^#{1,6} (.+)$/.exec(line)?.[1] ?? []);
 
-test.each(filesNamed("*.md"))("every link of %s leads to a file, and to a heading in it", (file) => {
+test.each(projectFiles("**/*.md"))("every link of %s leads to a file, and to a heading in it", (file) => {
   const broken = [
     ...readFileSync(new URL(file, root), "utf8").matchAll(/\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g),
   ].filter(([, path, anchor]) => {
@@ -26,7 +22,7 @@ test.each(filesNamed("*.md"))("every link of %s leads to a file, and to a headin
 });
 
 test("every row of a table is one line, because a line break ends the table", () => {
-  const broken = filesNamed("*.md").flatMap((file) => {
+  const broken = projectFiles("**/*.md").flatMap((file) => {
     const withoutCode = readFileSync(new URL(file, root), "utf8").replaceAll(/^```.*?^```/gms, "");
     return (withoutCode.match(/^\|.*[^|\s]\s*$/gm) ?? []).map((row) => `${file}: ${row.slice(0, 60)}`);
   });
@@ -34,8 +30,8 @@ test("every row of a table is one line, because a line break ends the table", ()
 });
 
 test("every file that a document names exists: by its path, and a test also by its name alone", () => {
-  const tests = new Set(filesNamed("*.test.ts").map((file) => file.replace(/.*\//, "")));
-  const missing = filesNamed("*.md").flatMap((document) =>
+  const tests = new Set(projectFiles("**/*.test.ts").map((file) => file.replace(/.*\//, "")));
+  const missing = projectFiles("**/*.md").flatMap((document) =>
     [
       ...readFileSync(new URL(document, root), "utf8").matchAll(
         /`((?:\.?[a-z][\w.-]*\/)*[\w.-]+\.(?:tsx?|mjs|ya?ml|md))`/g,
@@ -51,7 +47,7 @@ test("every file that a document names exists: by its path, and a test also by i
 });
 
 test("every name that a document finds in a file is in that file", () => {
-  const missing = filesNamed("*.md").flatMap((document) =>
+  const missing = projectFiles("**/*.md").flatMap((document) =>
     [
       ...readFileSync(new URL(document, root), "utf8").matchAll(
         /((?:`\w+`(?:, | and )?)+) (?:in|of) `([\w./-]+\.tsx?)`/g,
@@ -74,7 +70,7 @@ test("the terms of the glossary are in alphabetical order", () => {
 });
 
 test("every heading of a document that the code quotes exists", () => {
-  const missing = filesNamed("*.ts", "*.yml", "*.yaml").flatMap((file) =>
+  const missing = projectFiles("**/*.{ts,yml,yaml}", ".github/**/*.yml").flatMap((file) =>
     [...readFileSync(new URL(file, root), "utf8").matchAll(/(docs\/[\w-]+\.md), "([^"]+)"/g)]
       .filter(([, path, heading]) => !headings(new URL(String(path), root)).includes(String(heading)))
       .map(([quote]) => `${file}: ${quote}`),

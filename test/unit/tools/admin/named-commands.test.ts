@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { expect, test } from "vitest";
 import { actionNames } from "../../../../shared/contract/actions/actions.ts";
 import { doctorChecks } from "../../../../tools/admin/doctor-checks.ts";
 import { adminProgram } from "../../../../tools/admin/program.ts";
+import { projectFiles } from "../../../builders/project-files.ts";
 
 /**
  * Goal: each command that a message or a document names exists, with its options. Method: whole command lines are parsed
@@ -62,11 +62,9 @@ const mentionProblem = ({ name, options }: Mention): string | undefined => {
 };
 
 const files = (...patterns: readonly string[]): readonly string[] =>
-  execFileSync("git", ["ls-files", ...patterns], { encoding: "utf8" })
-    .split("\n")
-    .filter((file) => file !== "" && !/^(test|releases)\/|CHANGELOG\.md$/.test(file));
+  projectFiles(...patterns).filter((file) => !/^(test|releases)\/|CHANGELOG\.md$/.test(file));
 
-const documents = files("*.md").map((file) => [file, readFileSync(file, "utf8")] as const);
+const documents = files("**/*.md").map((file) => [file, readFileSync(file, "utf8")] as const);
 /** Without comments, which nobody sees who runs a command. */
 const sources = files("shared/**/*.ts", "tools/**/*.ts", "functions/**/*.ts", "infra/**/*.ts", "console/**/*.ts*").map(
   (file) => [file, readFileSync(file, "utf8").replaceAll(/^ *(?:\/\*\*|\*|\/\/).*$/gm, "")] as const,

@@ -1,15 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { projectRoot } from "../../../../infra/bundle/project-root.ts";
 import { pageFiles, pageKinds, pageList, readers } from "../../../../tools/site/page-list.ts";
 import { sitePathOf } from "../../../../tools/site/site-markdown.ts";
 import { llmsText, sidebar } from "../../../../tools/site/write-sources.ts";
+import { projectFiles } from "../../../builders/project-files.ts";
 
-const documents = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md"], { encoding: "utf8" })
-  .split("\n")
-  .filter((file) => file !== "" && existsSync(join(projectRoot, file)));
+const documents = projectFiles("**/*.md");
 
 test("every document is a page of the site, once, with a path of its own", () => {
   expect(pageFiles().toSorted()).toEqual(documents.toSorted());
