@@ -88,7 +88,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
         kind: "existing",
         vpcId: "vpc-0a1b2c3d",
         subnetIds: ["subnet-0a1b2c3d", "subnet-0a1b2c3e"],
-        addresses: ["203.0.113.1"],
+        addresses: ["203.0.113.1", "203.0.113.2"],
       },
       upstreamCosts: {
         amountIs: "charged",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "#zod";
 import { temporaryFolder } from "../builders/cleanups.ts";
 import { startScriptedServer } from "../builders/scripted-server.ts";
@@ -118,58 +118,41 @@ test("what lab/ takes from the root's packages has the root's versions", () => {
   expect({ ...root?.dependencies, ...root?.devDependencies }).toMatchObject(lab?.peerDependencies ?? {});
 });
 
-describe("with the settings of this project", () => {
-  /** Publishes a package to a registry of its own, and installs it by npm ci with the hash of the lock file. */
-  const publish = async (code: string) => {
-    const folder = temporaryFolder();
-    const tarballOf = async (text: string) => {
-      const example = { name: "example", version: "1.0.0", scripts: { postinstall: "touch ../../installed" } };
-      mkdirSync(join(folder, "package"), { recursive: true });
-      writeFileSync(join(folder, "package", "package.json"), JSON.stringify(example));
-      writeFileSync(join(folder, "package", "index.js"), text);
-      await promisify(execFile)("tar", ["--mtime=@0", "-czf", "example.tgz", "package"], { cwd: folder });
-      const tarball = readFileSync(join(folder, "example.tgz"));
-      return { tarball, integrity: `sha512-${createHash("sha512").update(tarball).digest("base64")}` };
-    };
-    const reviewed = await tarballOf("export {};");
-    const published = await tarballOf(code);
-    const { baseUrl } = await startScriptedServer((response, { url }) => {
-      if (url?.endsWith(".tgz")) return response.end(published.tarball);
-      const dist = { tarball: `${baseUrl}/example/-/example-1.0.0.tgz`, integrity: published.integrity };
-      const versions = { "1.0.0": { name: "example", version: "1.0.0", hasInstallScript: true, dist } };
-      return response.end(JSON.stringify({ name: "example", "dist-tags": { latest: "1.0.0" }, versions }));
-    });
-    const install = async (integrity: string | undefined): Promise<string> => {
-      const dependencies = { example: "1.0.0" };
-      const project = { name: "project", version: "1.0.0", dependencies };
-      const packages = {
-        "": project,
-        "node_modules/example": { version: "1.0.0", integrity, hasInstallScript: true },
-      };
-      writeFileSync(join(folder, "package.json"), JSON.stringify(project));
-      writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...project, lockfileVersion: 3, packages }));
-      copyFileSync(".npmrc", join(folder, ".npmrc"));
-      const options = ["--registry", baseUrl, "--noproxy", "127.0.0.1", "--cache", join(folder, "cache")];
-      return promisify(execFile)("npm", ["ci", ...options], { cwd: folder }).then(
-        () => "installed",
-        (error: unknown) => z.object({ stderr: z.string() }).parse(error).stderr,
-      );
-    };
-    return { install, reviewed, hasRunCode: () => existsSync(join(folder, "installed")) };
+test("with the settings of this project npm ci refuses an altered package, because the lock file has the hash of the reviewed one, and runs no code of one that it installs", async () => {
+  const folder = temporaryFolder();
+  const tarballOf = async (text: string) => {
+    const example = { name: "example", version: "1.0.0", scripts: { postinstall: "touch ../../installed" } };
+    mkdirSync(join(folder, "package"), { recursive: true });
+    writeFileSync(join(folder, "package", "package.json"), JSON.stringify(example));
+    writeFileSync(join(folder, "package", "index.js"), text);
+    await promisify(execFile)("tar", ["--mtime=@0", "-czf", "example.tgz", "package"], { cwd: folder });
+    const tarball = readFileSync(join(folder, "example.tgz"));
+    return { tarball, integrity: `sha512-${createHash("sha512").update(tarball).digest("base64")}` };
   };
-
-  test("an altered package is refused by npm ci, because the lock file has the hash of the reviewed one", async () => {
-    const { install, reviewed } = await publish("process.exit();");
-    expect(await install(reviewed.integrity)).toContain("EINTEGRITY");
-    // What this test and the one above protect from.
-    expect(await install(undefined)).toBe("installed");
+  const reviewed = await tarballOf("export {};");
+  const published = await tarballOf("process.exit();");
+  const { baseUrl } = await startScriptedServer((response, { url }) => {
+    if (url?.endsWith(".tgz")) return response.end(published.tarball);
+    const dist = { tarball: `${baseUrl}/example/-/example-1.0.0.tgz`, integrity: published.integrity };
+    const versions = { "1.0.0": { name: "example", version: "1.0.0", hasInstallScript: true, dist } };
+    return response.end(JSON.stringify({ name: "example", "dist-tags": { latest: "1.0.0" }, versions }));
   });
-
-  test("a package runs no code when npm ci installs it", async () => {
-    const { install, reviewed, hasRunCode } = await publish("export {};");
-    expect(await install(reviewed.integrity)).toBe("installed");
-    expect(hasRunCode()).toBe(false);
-  });
+  const install = async (integrity: string | undefined): Promise<string> => {
+    const project = { name: "project", version: "1.0.0", dependencies: { example: "1.0.0" } };
+    const packages = { "": project, "node_modules/example": { version: "1.0.0", integrity, hasInstallScript: true } };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(project));
+    writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...project, lockfileVersion: 3, packages }));
+    copyFileSync(".npmrc", join(folder, ".npmrc"));
+    const options = ["--registry", baseUrl, "--noproxy", "127.0.0.1", "--cache", join(folder, "cache")];
+    return promisify(execFile)("npm", ["ci", ...options], { cwd: folder }).then(
+      () => "installed",
+      (error: unknown) => z.object({ stderr: z.string() }).parse(error).stderr,
+    );
+  };
+  expect(await install(reviewed.integrity)).toContain("EINTEGRITY");
+  // What this and the hashes above protect from.
+  expect(await install(undefined)).toBe("installed");
+  expect(existsSync(join(folder, "installed"))).toBe(false);
 });
 
 test.each(lockFiles)("what %s names is installed without code of the packages", (file) => {

@@ -161,17 +161,7 @@ describe("the egress network", () => {
   });
 
   test("an existing VPC is used with its subnets and addresses, and only a security group is made in it", () => {
-    const own = templatesOf("prod", {
-      ...everyFunction,
-      egress: {
-        kind: "existing",
-        vpcId: "vpc-0a1b2c3d",
-        subnetIds: ["subnet-0a1b2c3d", "subnet-0b1b2c3d"],
-        addresses: ["203.0.113.1", "203.0.113.2"],
-      },
-      upstreamBaseUrl: "https://upstream.example.com:8443/v1",
-      webhookAllowedCidrs: ["10.1.0.0/16"],
-    });
+    const own = templatesOf("prod", stageVariants["every setting, in an existing VPC"]?.[1]);
     expect(own.network).toBeUndefined();
     const made = own.service.every.filter(({ Type }) => Type.startsWith("AWS::EC2::"));
     expect(made).toMatchObject([
@@ -179,7 +169,7 @@ describe("the egress network", () => {
         Type: "AWS::EC2::SecurityGroup",
         Properties: {
           VpcId: "vpc-0a1b2c3d",
-          SecurityGroupEgress: [{ ToPort: 443 }, { ToPort: 8_443 }, { CidrIp: "10.1.0.0/16" }],
+          SecurityGroupEgress: [{ ToPort: 443 }, { CidrIp: "10.0.0.0/8" }, { CidrIpv6: "fd00::/8" }],
         },
       },
     ]);
@@ -188,14 +178,12 @@ describe("the egress network", () => {
     expect(placed).toHaveLength(inVpc.length);
     for (const { Properties } of placed) {
       expect(Properties.VpcConfig).toEqual({
-        SubnetIds: ["subnet-0a1b2c3d", "subnet-0b1b2c3d"],
+        SubnetIds: ["subnet-0a1b2c3d", "subnet-0a1b2c3e"],
         SecurityGroupIds: [{ "Fn::GetAtt": [group?.id, "GroupId"] }],
       });
     }
-    expect([own.service.outputs.EgressIp1?.Value, own.service.outputs.EgressIp2?.Value]).toEqual([
-      "203.0.113.1",
-      "203.0.113.2",
-    ]);
+    const { EgressIp1, EgressIp2 } = own.service.outputs;
+    expect([EgressIp1?.Value, EgressIp2?.Value]).toEqual(["203.0.113.1", "203.0.113.2"]);
   });
 
   test("the sandbox has no VPC, no NAT gateway and no address", () => {

@@ -5,7 +5,8 @@ import { changedSettings, idIn, mentions, type Resource, templatesOf } from "../
 
 const region = "eu-west-1";
 const without = templatesOf("prod");
-const { data, recovery, service } = templatesOf("prod", { recovery: { region } });
+const hourly = templatesOf("prod", { recovery: { region } });
+const { data, recovery, service } = hourly;
 /** Backups once a day, which are kept for 35 days, with a lock from the third day on. */
 const variant = stageVariants["copies in another region"]?.[1];
 const daily = templatesOf("prod", variant);
@@ -22,7 +23,8 @@ const only = (resources: readonly Resource[] | undefined): Resource => {
 };
 
 describe("a stage with copies in another region", () => {
-  test("the setting only adds backups to the data, and replicas to the keys that are never rotated", () => {
+  test("the setting alone makes a stack, and only adds backups to the data, and replicas to the keys that are never rotated", () => {
+    expect(without.recovery).toBeUndefined();
     const isOwn = ({ id }: Resource): boolean => id.startsWith("Backups");
     expect(without.data.every.filter(isOwn)).toEqual([]);
     const changed = data.every.filter((resource) => !isOwn(resource));
@@ -59,7 +61,7 @@ describe("a stage with copies in another region", () => {
   });
 
   test.each([
-    [1, 3, templatesOf("prod", { recovery: { region } })],
+    [1, 3, hourly],
     [24, 26, daily],
   ])("backups every %i hours that are not completed for %i hours raise an alarm", (_, hours, own) => {
     const alarm = only(
@@ -116,17 +118,20 @@ describe("a stage with copies in another region", () => {
     expect(JSON.stringify(data.get(idIn(IamRoleArn)).Properties)).toContain("AWSBackupServiceRolePolicyForBackup");
   });
 
-  test("a stage with everyHours has backups accordingly", () => {
+  test("a stage with everyHours has backups accordingly, and one that adopted its tables backs up those", () => {
     const planOf = (own: typeof daily) => JSON.stringify(only(own.data.all("AWS::Backup::BackupPlan")));
     expect(planOf(adopted)).toContain("cron(0 0/6 * * ? *)");
     expect(planOf(daily)).toContain("cron(0 0 * * ? *)");
+    const selection = JSON.stringify(only(adopted.data.all("AWS::Backup::BackupSelection")));
+    expect(selection).toContain("table/access");
+    expect(selection).toContain("table/ledger");
   });
 
   const vaultsOf = ({ data: own, recovery: other }: Pick<typeof daily, "data" | "recovery">) =>
     [own, other].map((template) => only(template?.all("AWS::Backup::BackupVault")));
 
   test("the vaults stay when they are taken out of their stack, and no backup can be deleted by hand", () => {
-    for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of vaultsOf({ data, recovery })) {
+    for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of vaultsOf(hourly)) {
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
       expect(Properties.AccessPolicy).toMatchObject({
         Statement: [
@@ -137,7 +142,7 @@ describe("a stage with copies in another region", () => {
   });
 
   test.each([
-    ["7 days", templatesOf("prod", { recovery: { region } }), { MinRetentionDays: 7 }, 2],
+    ["7 days", hourly, { MinRetentionDays: 7 }, 2],
     ["20 days", adopted, { MinRetentionDays: 20 }, 2],
     ["35 days and lockAfterDays", daily, { MinRetentionDays: 35, ChangeableForDays: 3 }, 3],
   ])("with %s both vaults are locked for as long, which lets every backup of the plan in", (_, own, lock, rules) => {
@@ -173,14 +178,4 @@ describe("a stage with copies in another region", () => {
     expect(idIn(recovery?.outputs.RestoreRole?.Value)).toBe(role.id);
     expect(Object.keys(recovery?.outputs ?? {})).toEqual(["CopyVault", "RestoreRole"]);
   });
-});
-
-test("a stage without the setting has no stack in another region", () => {
-  expect(without.recovery).toBeUndefined();
-});
-
-test("a stage that adopted its tables and keys backs up those tables", () => {
-  const text = JSON.stringify(only(adopted.data.all("AWS::Backup::BackupSelection")));
-  expect(text).toContain("table/access");
-  expect(text).toContain("table/ledger");
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { functionSpecs } from "../../../../functions/specs.ts";
-import { queues } from "../../../../infra/queues.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import type { Route } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
@@ -81,13 +80,6 @@ test("a check whose number KMS hashes in the last attempt has the time for its d
     budgets.API_FUNCTION_TIMEOUT_S * 1_000 - budgets.RATE_COUNT_RETRY_MS_MAX - budgets.JOIN_MS_MAX - hashMs;
   expect(leftMs).toBeGreaterThan(budgets.UPSTREAM_SHARE_MS + budgets.UPSTREAM_RESERVE_MS);
 });
-
-test.each(Object.entries(queues))(
-  "%s keeps a message invisible for six times its function's time-out",
-  (_name, queue) => {
-    expect(queue.visibilityTimeoutS).toBeGreaterThanOrEqual(6 * functionSpecs[queue.consumer].timeoutS);
-  },
-);
 
 test("connect < one webhook attempt < deliver-webhook's time-out, with time for its writes", () => {
   expectAscending({
