@@ -46,22 +46,6 @@ type ProposableName = {
   [Name in ActionName]: (typeof actions)[Name] extends { readonly fourEyes: true } ? Name : never;
 }[ActionName];
 
-const proposable = <Name extends ProposableName>(
-  schema: z.ZodMiniType<ActionInput<Name>>,
-  run: (context: ActionContext, input: ActionInput<Name>) => Promise<unknown>,
-  preview: (context: ActionContext, input: ActionInput<Name>) => Promise<Preview>,
-): Proposable => {
-  const inputOf = (value: unknown): ActionInput<Name> => {
-    const { data, error } = schema.safeParse(value);
-    if (data !== undefined) return data;
-    throw new OperatorError("This version cannot read what was proposed: propose it again", { cause: error });
-  };
-  return {
-    preview: async (context, value) => preview(context, inputOf(value)),
-    carryOut: async (context, value) => run(context, inputOf(value)),
-  };
-};
-
 /** A ledger entry. `booked`: the one that has its id already. */
 const entry = async (
   context: ActionContext,
@@ -116,144 +100,126 @@ const differencesText = (differences: readonly Difference[]): string =>
     )
     .join(" and ");
 
-export const proposables: Readonly<Record<ProposableName, Proposable>> = {
-  "wallet fund": proposable<"wallet fund">(
-    actions["wallet fund"].input,
-    walletRuns["wallet fund"],
-    async (context, { account, amount_kobo, id }) =>
-      entry(
-        context,
-        account,
-        amount_kobo,
-        await readFunding(context.ledger, id),
-        (name, amount) => `Credits ${amount} to ${name} for the transfer ${id}`,
-      ),
-  ),
-  "wallet adjust": proposable<"wallet adjust">(
-    actions["wallet adjust"].input,
-    walletRuns["wallet adjust"],
-    async (context, { account, amount_kobo, id }) =>
-      entry(context, account, amount_kobo, await readAdjustment(context.ledger, account, id), (name, amount) =>
-        amount_kobo < 0 ? `Takes ${amount} from ${name} (${id})` : `Gives ${amount} to ${name} (${id})`,
-      ),
-  ),
-  "wallet reverse": proposable<"wallet reverse">(
-    actions["wallet reverse"].input,
-    walletRuns["wallet reverse"],
-    async (context, { account, id }) => {
-      const funding = await readFunding(context.ledger, id);
-      if (funding?.account_id !== account) {
-        throw new NotFoundError(`There is no funding ${id} of account ${account}`);
-      }
-      return entry(
-        context,
-        account,
-        -funding.amount_kobo,
-        await readAdjustment(context.ledger, account, reversalName(funding.entry_id)),
-        (name, amount) => `Takes the funding ${id} of ${amount} back from ${name}`,
+const previews: {
+  readonly [Name in ProposableName]: (context: ActionContext, input: ActionInput<Name>) => Promise<Preview>;
+} = {
+  "wallet fund": async (context, { account, amount_kobo, id }) =>
+    entry(
+      context,
+      account,
+      amount_kobo,
+      await readFunding(context.ledger, id),
+      (name, amount) => `Credits ${amount} to ${name} for the transfer ${id}`,
+    ),
+  "wallet adjust": async (context, { account, amount_kobo, id }) =>
+    entry(context, account, amount_kobo, await readAdjustment(context.ledger, account, id), (name, amount) =>
+      amount_kobo < 0 ? `Takes ${amount} from ${name} (${id})` : `Gives ${amount} to ${name} (${id})`,
+    ),
+  "wallet reverse": async (context, { account, id }) => {
+    const funding = await readFunding(context.ledger, id);
+    if (funding?.account_id !== account) {
+      throw new NotFoundError(`There is no funding ${id} of account ${account}`);
+    }
+    return entry(
+      context,
+      account,
+      -funding.amount_kobo,
+      await readAdjustment(context.ledger, account, reversalName(funding.entry_id)),
+      (name, amount) => `Takes the funding ${id} of ${amount} back from ${name}`,
+    );
+  },
+  "float fund": async (context, { amount_kobo, id }) => {
+    const booked = await readPayment(context.ledger, id);
+    if (booked !== undefined) throw bookedError(booked);
+    return {
+      consequence:
+        amount_kobo < 0
+          ? `Takes ${koboText(-amount_kobo)} NGN from the payments to the upstream (${id})`
+          : `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
+      amountKobo: amount_kobo,
+      needsApproval: true,
+    };
+  },
+  "transactions refund": async (context, { reference }) => {
+    const transaction = await requireTransaction(context, reference);
+    const ours = referenceOf(transaction);
+    if (transaction.mode !== "live" || transaction.status !== "success") {
+      throw new OperatorError(
+        `${ours} is ${transaction.status} in mode ${transaction.mode}: nothing is to be refunded`,
       );
-    },
-  ),
-  "float fund": proposable<"float fund">(
-    actions["float fund"].input,
-    floatRuns["float fund"],
-    async (context, { amount_kobo, id }) => {
-      const booked = await readPayment(context.ledger, id);
-      if (booked !== undefined) throw bookedError(booked);
-      return {
-        consequence:
-          amount_kobo < 0
-            ? `Takes ${koboText(-amount_kobo)} NGN from the payments to the upstream (${id})`
-            : `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
-        amountKobo: amount_kobo,
-        needsApproval: true,
-      };
-    },
-  ),
-  "transactions refund": proposable<"transactions refund">(
-    actions["transactions refund"].input,
-    transactionsRuns["transactions refund"],
-    async (context, { reference }) => {
-      const transaction = await requireTransaction(context, reference);
-      const ours = referenceOf(transaction);
-      if (transaction.mode !== "live" || transaction.status !== "success") {
-        throw new OperatorError(
-          `${ours} is ${transaction.status} in mode ${transaction.mode}: nothing is to be refunded`,
-        );
-      }
-      return entry(
-        context,
-        transaction.account_id,
-        transaction.amount_kobo,
-        await readAdjustment(context.ledger, transaction.account_id, refundName(ours)),
-        (name, amount) => `Gives ${amount} for ${ours} back to ${name}`,
-      );
-    },
-  ),
-  "transactions resolve": proposable<"transactions resolve">(
-    actions["transactions resolve"].input,
-    transactionsRuns["transactions resolve"],
-    async (context, { sending: seen, ...input }) => {
-      const transaction = await requireTransaction(context, input.reference);
-      assertResolvable(context.ledger, transaction, input.status, seen);
-      return settlement(context, transaction, input.status, { ...input, sending: sendingOf(transaction) });
-    },
-  ),
-  "events match": proposable<"events match">(
-    actions["events match"].input,
-    upstreamEventsRuns["events match"],
-    async (context, { sending: seen, ...input }) => {
-      const { event: id, reference, accepts_differences: acceptsDifferences } = input;
-      const [stored, transaction] = await Promise.all([
-        requireEvent(context, id),
-        requireTransaction(context, reference),
-      ]);
-      const { event, differences } = requireMatch(context, stored, transaction, { acceptsDifferences, seen });
-      const differs = differences.length === 0 ? "" : `, although they differ in ${differencesText(differences)}`;
-      const proposed = { ...input, sending: sendingOf(transaction) };
-      return settlement(context, transaction, event.says, proposed, `, as ${id} reports${differs}`);
-    },
-  ),
-  "accounts limits": proposable<"accounts limits">(
-    actions["accounts limits"].input,
-    accountsRuns["accounts limits"],
-    async (context, { before, ...input }) => {
-      const { account, limits } = input;
-      const { name, order_limits: stored = {} } = await requireAccount(context.accounts, account);
-      if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(LIMITS_CHANGED);
-      return {
-        account,
-        input: { ...input, before: stored },
-        consequence: `Changes the limits of ${name} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
-        needsApproval: raisesLimits(stored, limits),
-      };
-    },
-  ),
-  "accounts entitle": proposable<"accounts entitle">(
-    actions["accounts entitle"].input,
-    accountsRuns["accounts entitle"],
-    async (context, { before, ...input }) => {
-      const { account, entitlements } = input;
-      const { name, entitlements: stored } = await requireAccount(context.accounts, account);
-      if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(ENTITLEMENTS_CHANGED);
-      return {
-        account,
-        input: { ...input, before: stored },
-        consequence: `Changes what ${name} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
-        needsApproval: raisesEntitlements(stored, entitlements),
-      };
-    },
-  ),
-  "prices set": proposable<"prices set">(
-    actions["prices set"].input,
-    pricesRuns["prices set"],
-    async (context, input) => ({
-      account: input.account,
-      consequence: await priceConsequence(context, input),
-      needsApproval: input.below_cost === true,
-    }),
-  ),
+    }
+    return entry(
+      context,
+      transaction.account_id,
+      transaction.amount_kobo,
+      await readAdjustment(context.ledger, transaction.account_id, refundName(ours)),
+      (name, amount) => `Gives ${amount} for ${ours} back to ${name}`,
+    );
+  },
+  "transactions resolve": async (context, { sending: seen, ...input }) => {
+    const transaction = await requireTransaction(context, input.reference);
+    assertResolvable(context.ledger, transaction, input.status, seen);
+    return settlement(context, transaction, input.status, { ...input, sending: sendingOf(transaction) });
+  },
+  "events match": async (context, { sending: seen, ...input }) => {
+    const { event: id, reference, accepts_differences: acceptsDifferences } = input;
+    const [stored, transaction] = await Promise.all([
+      requireEvent(context, id),
+      requireTransaction(context, reference),
+    ]);
+    const { event, differences } = requireMatch(context, stored, transaction, { acceptsDifferences, seen });
+    const differs = differences.length === 0 ? "" : `, although they differ in ${differencesText(differences)}`;
+    const proposed = { ...input, sending: sendingOf(transaction) };
+    return settlement(context, transaction, event.says, proposed, `, as ${id} reports${differs}`);
+  },
+  "accounts limits": async (context, { before, ...input }) => {
+    const { account, limits } = input;
+    const { name, order_limits: stored = {} } = await requireAccount(context.accounts, account);
+    if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(LIMITS_CHANGED);
+    return {
+      account,
+      input: { ...input, before: stored },
+      consequence: `Changes the limits of ${name} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
+      needsApproval: raisesLimits(stored, limits),
+    };
+  },
+  "accounts entitle": async (context, { before, ...input }) => {
+    const { account, entitlements } = input;
+    const { name, entitlements: stored } = await requireAccount(context.accounts, account);
+    if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(ENTITLEMENTS_CHANGED);
+    return {
+      account,
+      input: { ...input, before: stored },
+      consequence: `Changes what ${name} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
+      needsApproval: raisesEntitlements(stored, entitlements),
+    };
+  },
+  "prices set": async (context, input) => ({
+    account: input.account,
+    consequence: await priceConsequence(context, input),
+    needsApproval: input.below_cost === true,
+  }),
 };
 
+const inputs: { readonly [Name in ProposableName]: { readonly input: z.ZodMiniType<ActionInput<Name>> } } = actions;
+
+const runs: {
+  readonly [Name in ProposableName]: (context: ActionContext, input: ActionInput<Name>) => Promise<unknown>;
+} = { ...walletRuns, ...floatRuns, ...transactionsRuns, ...upstreamEventsRuns, ...accountsRuns, ...pricesRuns };
+
+const proposable = <Name extends ProposableName>(name: Name): Proposable => {
+  const inputOf = (value: unknown): ActionInput<Name> => {
+    const { data, error } = inputs[name].input.safeParse(value);
+    if (data !== undefined) return data;
+    throw new OperatorError("This version cannot read what was proposed: propose it again", { cause: error });
+  };
+  return {
+    preview: async (context, value) => previews[name](context, inputOf(value)),
+    carryOut: async (context, value) => runs[name](context, inputOf(value)),
+  };
+};
+
+const isProposable = (action: string): action is ProposableName => Object.hasOwn(previews, action);
+
 export const proposableOf = (action: string): Proposable | undefined =>
-  Object.entries(proposables).find(([name]) => name === action)?.[1];
+  isProposable(action) ? proposable(action) : undefined;
