@@ -1,9 +1,6 @@
-import { accountSchema } from "../access/account-store.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
-import { getItems } from "../ledger/get-item.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
-import { accountPk } from "../ledger/schema.ts";
 import { isStuck, STUCK_MS } from "../ledger/transaction.ts";
 import { readHoursLeft } from "../margin/float.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
@@ -16,6 +13,7 @@ import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
 import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
+import { readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
@@ -208,12 +206,7 @@ export const successRates: DoctorCheck = async ({ purchases: cache, ledger }) =>
 };
 
 export const endpoints: DoctorCheck = async ({ ledger }) => {
-  const ids = await accountIdsOf(ledger);
-  const accounts = await getItems(
-    ledger,
-    ids.map((id) => ({ pk: accountPk(id) })),
-    accountSchema,
-  );
+  const accounts = await readAccounts({ ledger }, await accountIdsOf(ledger));
   const down = await readEndpointFaults(ledger, accounts);
   if (down.length === 0) return ok("none is down");
   const nameOf = new Map(accounts.map(({ account_id, name }) => [account_id, name]));

@@ -59,6 +59,17 @@ export const getItems = async <Item extends ItemKey>(
   return items;
 };
 
+/** The same of many keys, by their keys. */
+export const getItemsByPk = async <Item extends ItemKey>(
+  table: Table,
+  pks: readonly string[],
+  schema: z.ZodMiniType<Item>,
+  onUnreadable?: OnUnreadable,
+): Promise<ReadonlyMap<string, Item>> => {
+  const keys = pks.map((pk) => ({ pk }));
+  return new Map((await getItems(table, keys, schema, onUnreadable)).map((item) => [item.pk, item]));
+};
+
 /**
  * Keys in batches that one read can take, each once: an index may list an item twice while its sort key changes, and
  * BatchGetItem refuses duplicates.

@@ -1,7 +1,7 @@
 import { personItemSchema } from "../access/person-item.ts";
 import { SIGN_IN_DAYS_MAX } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
-import { getItems, type OnUnreadable } from "../ledger/get-item.ts";
+import { getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { personIdOf, personPk } from "../ledger/schema.ts";
 import { isoTime } from "../platform/time.ts";
@@ -26,11 +26,10 @@ export const readRecipientAccess = async (
   recipients: readonly Recipient[],
   onUnreadable?: OnUnreadable,
 ): Promise<readonly RecipientAccess[]> => {
-  const keys = recipients.map((recipient) => ({ pk: personPk(personIdOf(recipient)) }));
-  const people = await getItems(table, keys, personItemSchema, onUnreadable);
-  const personOf = new Map(people.map((person) => [person.pk, person]));
+  const pkOf = (recipient: Recipient): string => personPk(personIdOf(recipient));
+  const people = await getItemsByPk(table, recipients.map(pkOf), personItemSchema, onUnreadable);
   return recipients.flatMap((recipient) => {
-    const person = personOf.get(personPk(personIdOf(recipient)));
+    const person = people.get(pkOf(recipient));
     if (person === undefined) return [];
     const { roles, owner_keys, email, last_seen_at } = person;
     const until = isoTime(Date.parse(last_seen_at) + SIGN_IN_DAYS_MAX * DAY_MS);

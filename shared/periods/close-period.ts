@@ -4,7 +4,7 @@ import { koboText } from "../contract/money.ts";
 import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { openOrders, readTransactions } from "../ledger/find-transactions.ts";
-import { getItems } from "../ledger/get-item.ts";
+import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   type AccountPeriod,
@@ -183,12 +183,8 @@ const closeAccounts = async (
   const accountIds = keys.map(({ pk }) => accountIdOf(pk));
   const closed = await periodsOf(ledger, month.month, accountIds);
   const before = await periodsBefore(ledger, month, accountIds);
-  const wallets = await getItems(
-    ledger,
-    accountIds.map((accountId) => ({ pk: walletPk(accountId) })),
-    z.pick(walletSchema, { pk: true, sealed_to: true }),
-  );
-  const walletOf = new Map(wallets.map((wallet) => [wallet.pk, wallet]));
+  const sealSchema = z.pick(walletSchema, { pk: true, sealed_to: true });
+  const walletOf = await getItemsByPk(ledger, accountIds.map(walletPk), sealSchema);
   let closing = begun;
   for (const key of keys) {
     const account_id = accountIdOf(key.pk);

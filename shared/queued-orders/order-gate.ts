@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { getItems } from "../ledger/get-item.ts";
+import { getItemsByPk } from "../ledger/get-item.ts";
 import {
   type OnOrOff,
   PARTS_PK,
@@ -106,9 +106,8 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     }
   };
   const read = async (nowMs: number): Promise<Reading> => {
-    const keys = [PURCHASES_PK, PARTS_PK, UPSTREAM_PACE_PK, refusalPk].map((pk) => ({ pk }));
-    const items = await getItems(store, keys, storedItem);
-    const stored = new Map(items.map((item) => [item.pk, item]));
+    const pks = [PURCHASES_PK, PARTS_PK, UPSTREAM_PACE_PK, refusalPk];
+    const stored = await getItemsByPk(store, pks, storedItem);
     const switchItem = stored.get(PURCHASES_PK);
     const { purchases, since } =
       switchItem === undefined ? { purchases: store.initially, since: undefined } : purchasesSwitch.parse(switchItem);

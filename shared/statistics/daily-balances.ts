@@ -1,7 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
-import { getItems } from "../ledger/get-item.ts";
+import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
@@ -76,15 +76,11 @@ export const readDailyBalances = async (
   nowMs: number,
 ): Promise<readonly { readonly day: string; readonly balanceKobo: number | undefined }[]> => {
   const names = datesUntil(dateIn(nowMs, cache.timeZone), days);
-  const items = await getItems(
-    cache,
-    names.map((day) => ({ pk: dayPk(accountId, day) })),
-    dayItem,
-  );
-  const byPk = new Map(items.map(({ pk, balance_kobo }) => [pk, balance_kobo]));
+  const pks = names.map((day) => dayPk(accountId, day));
+  const byPk = await getItemsByPk(cache, pks, dayItem);
   let balanceKobo: number | undefined;
   return names.map((day) => {
-    balanceKobo = byPk.get(dayPk(accountId, day)) ?? balanceKobo;
+    balanceKobo = byPk.get(dayPk(accountId, day))?.balance_kobo ?? balanceKobo;
     return { day, balanceKobo };
   });
 };

@@ -2,7 +2,7 @@ import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
-import { getItems } from "../ledger/get-item.ts";
+import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
@@ -157,12 +157,7 @@ export const readHours = async (
 ): Promise<readonly { readonly hourMs: number; readonly counts: readonly EndedCount[] }[]> => {
   const hours: number[] = [];
   for (let hourMs = hourOf(fromMs); hourMs <= toMs; hourMs += HOUR_MS) hours.push(hourMs);
-  const items = await getItems(
-    cache,
-    hours.map((hourMs) => ({ pk: hourPk(hourMs) })),
-    hourItem,
-  );
-  const byPk = new Map(items.map((item) => [item.pk, item]));
+  const byPk = await getItemsByPk(cache, hours.map(hourPk), hourItem);
   return hours.map((hourMs) => ({ hourMs, counts: countsIn(byPk.get(hourPk(hourMs)) ?? {}) }));
 };
 
@@ -172,12 +167,8 @@ export type FailureCount = Pick<EndedCount, "type" | "network" | "count"> & { re
 /** The days until that of `nowMs`, oldest first, each with what ended in it. */
 export const readAccountDays = async (cache: CacheInZone, accountId: string, days: number, nowMs: number) => {
   const names = datesUntil(dateIn(nowMs, cache.timeZone), days);
-  const items = await getItems(
-    cache,
-    names.map((day) => ({ pk: dayPk(accountId, day) })),
-    hourItem,
-  );
-  const byPk = new Map(items.map((item) => [item.pk, item]));
+  const pks = names.map((day) => dayPk(accountId, day));
+  const byPk = await getItemsByPk(cache, pks, hourItem);
   return names.map((day) => {
     const item = byPk.get(dayPk(accountId, day)) ?? {};
     return { day, counts: countsIn(item), failures: failuresIn(item) };

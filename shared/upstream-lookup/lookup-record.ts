@@ -1,7 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
-import { getItem, getItems } from "../ledger/get-item.ts";
+import { getItem, getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { transactionIdOf } from "../ledger/schema.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
@@ -47,12 +47,7 @@ export const readLookups = async (
   cache: Table,
   transactions: readonly Target[],
 ): Promise<ReadonlyMap<string, LookupRecord>> => {
-  const records = await getItems(
-    cache,
-    transactions.map((transaction) => ({ pk: lookupPk(transaction) })),
-    readableRecordSchema,
-  );
-  const byPk = new Map(records.map((record) => [record.pk, record]));
+  const byPk = await getItemsByPk(cache, transactions.map(lookupPk), readableRecordSchema);
   return new Map(
     transactions.flatMap((transaction) => {
       const record = byPk.get(lookupPk(transaction));

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import type { Account, StoredEndpoint } from "../access/account-store.ts";
-import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
+import { getItem, getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { type EndpointKey, endpointHealthPk } from "../ledger/schema.ts";
@@ -52,8 +52,8 @@ export const readEndpointStates = async (
       return { ...endpoint, account_id, pk: endpointHealthPk({ accountId: account_id, endpoint: endpoint.id }) };
     }),
   );
-  const stored = await getItems(ledger, endpoints, endpointHealthSchema, onUnreadable);
-  const healthOf = new Map(stored.map((health) => [health.pk, health]));
+  const pks = endpoints.map(({ pk }) => pk);
+  const healthOf = await getItemsByPk(ledger, pks, endpointHealthSchema, onUnreadable);
   return endpoints.map(({ pk, account_id, ...endpoint }) => ({
     ...endpointState(endpoint, healthOf.get(pk)),
     account_id,
