@@ -114,11 +114,8 @@ const exportOf = ({ request }: ActionContext, account: string): readonly string[
 const exportCursor = (context: ActionContext, position: ExportPosition): Promise<string> =>
   sealCursor(context, exportOf(context, position.header.account), position);
 
-const exportPosition = async (context: ActionContext, account: string, cursor: string): Promise<ExportPosition> => {
-  const position = await openCursor(context, exportOf(context, account), exportPositionSchema, cursor);
-  if (position === undefined) throw new OperatorError("The cursor is not of this export");
-  return position;
-};
+const exportPosition = (context: ActionContext, account: string, cursor: string): Promise<ExportPosition> =>
+  openCursor(context, exportOf(context, account), exportPositionSchema, cursor, "export");
 
 /** The audit entry of the whole export is written before the footer is returned. */
 const lastLine = async (context: ActionContext, { header, end }: ExportPosition): Promise<string> => {

@@ -27,7 +27,7 @@ import {
 } from "../periods/close-period.ts";
 import { continueVerifying, verifyingSchema } from "../periods/verify-period.ts";
 import { deadlineIn } from "../platform/deadline.ts";
-import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { NotFoundError } from "../platform/operator-error.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { openCursor, sealCursor } from "./sealed-cursor.ts";
@@ -129,12 +129,8 @@ const openedCursor = async <Position>(
   list: readonly string[],
   schema: z.ZodMiniType<Position>,
   cursor: string | undefined,
-): Promise<Position | undefined> => {
-  if (cursor === undefined) return undefined;
-  const position = await openCursor(context, list, schema, cursor);
-  if (position === undefined) throw new OperatorError("The cursor is not of this period");
-  return position;
-};
+): Promise<Position | undefined> =>
+  cursor === undefined ? undefined : openCursor(context, list, schema, cursor, "period");
 
 const sumsView = ({
   opening_kobo,

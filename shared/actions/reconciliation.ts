@@ -389,15 +389,12 @@ const chunkPosition = z.object({ chunk: z.int().check(z.minimum(0)) });
 const packPositionSchema = z.object({ end: chainEndSchema, key: indexKeySchema });
 
 /** A forged position could bring a hash of the forger's into the audit log. */
-const packPosition = async (
+const packPosition = (
   context: ReconciliationContext,
   day: string,
   cursor: string,
-): Promise<{ readonly end: ChainEnd | undefined; readonly key: IndexKey | undefined }> => {
-  const position = await openCursor(context, [STATEMENT_EXPORT, day], packPositionSchema, cursor);
-  if (position === undefined) throw new OperatorError("The cursor is not of this export");
-  return position;
-};
+): Promise<{ readonly end: ChainEnd | undefined; readonly key: IndexKey | undefined }> =>
+  openCursor(context, [STATEMENT_EXPORT, day], packPositionSchema, cursor, "export");
 
 const readCasePage = async ({ ledger }: ReconciliationContext, day: string, start: IndexKey | undefined) => {
   const { keys, next } = await queryList(ledger, casesList(day), ALL_TIMES, start, { oldest: CASES_PER_PAGE });

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import type { Hashes } from "../platform/keyed-hashes.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import type { ActionContext } from "./action-context.ts";
 
 type Sealing = Pick<ActionContext, "keyedHashes">;
@@ -11,16 +12,19 @@ const sealedSchema = z.object({ position: z.record(z.string(), z.unknown()), mac
 export const sealCursor = async (context: Sealing, list: readonly string[], position: object): Promise<string> =>
   encodePageCursor({ position, mac: (await macsOf(context, list, position))[0] });
 
-/** Undefined unless it is a cursor that was sealed for this list. */
+/** Throws unless it is a cursor that was sealed for this list. `what`: what messages call the list. */
 export const openCursor = async <Position>(
   context: Sealing,
   list: readonly string[],
   schema: z.ZodMiniType<Position>,
   cursor: string,
-): Promise<Position | undefined> => {
+  what: string,
+): Promise<Position> => {
   const sealed = decodePageCursor(sealedSchema, cursor);
-  if (sealed === undefined || !(await macsOf(context, list, sealed.position)).includes(sealed.mac)) return undefined;
-  return schema.safeParse(sealed.position).data;
+  const isOfList = sealed !== undefined && (await macsOf(context, list, sealed.position)).includes(sealed.mac);
+  const position = isOfList ? schema.safeParse(sealed.position).data : undefined;
+  if (position === undefined) throw new OperatorError(`The cursor is not of this ${what}`);
+  return position;
 };
 
 const macsOf = async ({ keyedHashes }: Sealing, list: readonly string[], position: object): Promise<Hashes> =>

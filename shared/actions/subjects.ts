@@ -11,7 +11,7 @@ import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema, queryPhone, querySubject } f
 import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
 import { consentPk, transactionPkOfConsent } from "../ledger/schema.ts";
 import { ERASED_FINGERPRINT, isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { OperatorError } from "../platform/operator-error.ts";
+
 import { isoTime } from "../platform/time.ts";
 import { maskableDelivery, maskableEvent, maskableTransaction } from "../reconciliation/phone-retention.ts";
 import { eventsWithPhone, type ReadableEvent } from "../upstream-events/stored-event.ts";
@@ -106,9 +106,7 @@ const begin = async (
   const phoneKey = kind === "phone_number" ? (await context.keyedHashes()).phoneKey(number) : undefined;
   const subject = { hash, phoneKey, names: [action, hash, request.identity] };
   if (cursor !== undefined) {
-    const position = await openCursor(context, subject.names, positionSchema, cursor);
-    if (position === undefined) throw new OperatorError("The cursor is not of this request");
-    return { subject, position };
+    return { subject, position: await openCursor(context, subject.names, positionSchema, cursor, "request") };
   }
   await recordAudited(context, SERVICE, { action, why, details: { kind } });
   const until = isoTime(ledger.clock() - INDEXED_AGE_MS);

@@ -1,3 +1,4 @@
+import * as z from "#zod";
 import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
@@ -16,7 +17,12 @@ import {
 import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
 import { accountIdsOf, type TimeRange } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
-import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
+import {
+  readStatementPage,
+  type StatementLine,
+  type StatementPosition,
+  statementPositionSchema,
+} from "../ledger/statement.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
@@ -139,11 +145,11 @@ const PAGE_LIMITS = { linesMax: STATEMENT_LINES_MAX, itemsMax: 5_000 };
 const statementOf = (account: string): readonly string[] => ["wallet statement", account];
 
 /** A cursor has the balance before its page: a forged one would make a false statement. */
-const statementPosition = async (context: ActionContext, account: string, cursor: string, { to }: TimeRange) => {
-  const position = await openCursor(context, statementOf(account), statementPositionSchema, cursor);
-  const keys = [position?.entry, position?.transaction, position?.refund];
-  if (position !== undefined && keys.every((key) => key === undefined || key.created_at <= to)) return position;
-  throw new OperatorError("The cursor is not of this statement");
+const statementPosition = (context: ActionContext, account: string, cursor: string, { to }: TimeRange) => {
+  const isWithin = ({ entry, transaction, refund }: StatementPosition): boolean =>
+    [entry, transaction, refund].every((key) => key === undefined || key.created_at <= to);
+  const schema = statementPositionSchema.check(z.refine(isWithin));
+  return openCursor(context, statementOf(account), schema, cursor, "statement");
 };
 
 /** Reconciles one wallet, which takes some seconds longer if a difference has to be confirmed. */
