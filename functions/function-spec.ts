@@ -7,7 +7,6 @@ import type { Urgency } from "../shared/platform/log-catalog.ts";
 export type TableName = "access" | "ledger" | "audit" | "cache";
 /** A key's item in the access table: all of it, or only its counters of requests. */
 export type AccessItemKind = "key" | "rate-counters";
-/** The kinds of items of each table. */
 export type ItemKinds = {
   readonly access: AccessItemKind;
   readonly ledger: LedgerItemKind;
@@ -84,7 +83,6 @@ export type FunctionSpec = {
   readonly canary?: true;
   /** What it does with which items of each table. A part of a transaction needs the action of its kind. */
   readonly tables?: { readonly [Table in TableName]?: TableGrants<ItemKinds[Table]> };
-  /** Indexes that it queries. */
   readonly queries?: readonly IndexName[];
   /** Of items of the indexes it reads their keys alone, and not what else an index has of them. */
   readonly queriesKeysOnly?: true;

@@ -6,7 +6,6 @@ export type FunctionName = keyof Specs;
 type NameWith<Part> = { [Name in FunctionName]: Specs[Name] extends Part ? Name : never }[FunctionName];
 export type ScheduledFunction = NameWith<{ readonly invokedBy: { readonly kind: "schedule" } }>;
 
-/** Every function's name. */
 export const functionNames: readonly FunctionName[] = Object.keys(functionSpecs).filter(
   (name): name is FunctionName => name in functionSpecs,
 );

@@ -23,7 +23,6 @@ export const OPERATIONS_URL_OUTPUT = "OperationsUrl";
 /** The outputs with the ARNs of the topics that alarms notify, by their urgency. */
 export const TOPIC_OUTPUTS = { page: "AlarmTopic", ticket: "TicketTopic" } as const;
 
-/** The vault of a stage's backups in its own region. */
 export const backupVaultName = (stage: string): string => `${stage}-airtime-backups`;
 
 /** The vault of a stage's copies in its recovery region. Both regions know it by name: no reference crosses regions. */

@@ -6,7 +6,6 @@ import { type FunctionName, invokedBy } from "./functions.ts";
 /** Source: AWS, "Creating and configuring an Amazon SQS event source mapping". */
 const VISIBILITY_TIMEOUT_S = 6 * QUEUE_FUNCTION_TIMEOUT_S;
 
-/** The function that reads a queue. */
 const consumerOf = (queue: QueueName): FunctionName =>
   invokedBy((trigger) => trigger.kind === "queue" && trigger.queue === queue);
 

@@ -22,7 +22,6 @@ export const useOwnAccount = (): string | undefined => {
   return isOwn(lastShown) ? lastShown : owns[0]?.account_id;
 };
 
-/** The account of an account page, from its path. */
 export const useAccount = (): string => {
   const account = useOptionalAccount();
   if (account === undefined) throw new Error("useAccount outside of an account page");

@@ -19,7 +19,6 @@ export const personOf = (me: ActionOutput<"me">): Person => ({
 
 export const PersonContext = createContext<Person | undefined>(undefined);
 
-/** The person who signed in. */
 export const usePerson = (): Person => {
   const person = useContext(PersonContext);
   if (person === undefined) throw new Error("usePerson outside of the signed-in page");

@@ -31,7 +31,6 @@ export const paymentPreview = (text: string): Preview | undefined => {
     : { sentence: `${amount} will be taken from the booked payments.`, button: `Take ${amount} off` };
 };
 
-/** The outcome of a ledger entry, as a sentence. */
 export const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
   repeated
     ? `${id} was recorded before: nothing was changed. The balance is ${moneyText(balance)}.`

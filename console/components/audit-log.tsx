@@ -10,7 +10,6 @@ import { Time } from "./time.tsx";
 
 type Entry = ActionOutput<"audit account">["entries"][number];
 
-/** The filters of an audit log, for `useFilters`. */
 export const auditFilters = z.object({
   person: z.catch(z.optional(z.string().check(z.maxLength(200))), undefined),
   kind: z.catch(z.optional(auditKindSchema), undefined),

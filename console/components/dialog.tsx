@@ -36,7 +36,6 @@ export const Dialog = ({ title, isOpen, onClose, closesOnEscape = true, isOnTop 
   </Modal.Root>
 );
 
-/** The buttons at the end of a dialog. */
 export const DialogButtons = ({ children }: { readonly children: ReactNode }) => (
   <div className={styles.buttons}>{children}</div>
 );

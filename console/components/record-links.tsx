@@ -25,7 +25,6 @@ export const AccountLink = ({ account, page, period }: AccountLinkProps) => {
   );
 };
 
-/** The reference of a transaction, which leads to its page. */
 export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (
   <span className={styles.reference}>
     <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>

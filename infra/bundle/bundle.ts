@@ -65,5 +65,4 @@ export const bundleOptionsOf = (name: FunctionName) =>
     },
   }) satisfies BuildOptions;
 
-/** The entry of a function's bundle. */
 export const functionEntry = (name: FunctionName): string => `${projectRoot}functions/${name}/handler.ts`;

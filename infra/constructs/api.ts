@@ -179,7 +179,6 @@ export class Api extends Construct {
     mapping.stage = deploymentStage.stageName;
   }
 
-  /** Adds a route of the console or of operators. */
   addConsoleRoute(route: ConsoleRoute, handler: ServiceFunction): void {
     const authorizer = route.authorizer && this.authorizers[route.authorizer];
     const [added] = this.api.addRoutes({

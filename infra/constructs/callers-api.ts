@@ -41,7 +41,6 @@ const STAGE_NAME = "callers";
 export class CallersApi extends Construct {
   /** Base URL for callers, `/v1` included. */
   readonly url: string;
-  /** Its host names. */
   readonly hosts: readonly string[];
   readonly api: RestApi;
   private readonly apiName: string;

@@ -49,7 +49,6 @@ export const keptVault = (
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
 
-/** A role of AWS Backup. */
 export const backupRole = (scope: Construct, id: string, managedPolicy: string): Role => {
   const role = new Role(scope, `${id}Role`, {
     assumedBy: new ServicePrincipal("backup.amazonaws.com"),

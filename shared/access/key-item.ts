@@ -132,7 +132,6 @@ export const whitelistUpdate = (
   return keyUpdate(store, key, { ...changeOf({ whitelist }), expression }, whenRefused);
 };
 
-/** Revokes a key for good. */
 export const revocation = (store: AccountStore, key: KeyRef): KeyWrite =>
   fieldsUpdate(store, key, { status: "revoked" });
 

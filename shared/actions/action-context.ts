@@ -20,7 +20,6 @@ import type { AddressRules } from "../webhooks/address-guard.ts";
 import type { EndpointStore } from "../webhooks/endpoint.ts";
 import type { FourEyes } from "./four-eyes.ts";
 
-/** A request of the console. */
 export type ConsoleRequest = {
   /** As audit entries name the person. */
   readonly by: string;

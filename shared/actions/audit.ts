@@ -59,7 +59,6 @@ const readPage = async (context: ActionContext, filter: AuditFilter, cursor: str
   return found;
 };
 
-/** The entries about a transaction or an event. */
 const entriesAbout = async (
   context: ActionContext,
   subject: string,

@@ -12,7 +12,6 @@ import type { ActionRuns } from "./action-runs.ts";
 
 export const NO_CATALOG: Catalog = { networks: [], data_plans: [] };
 
-/** A catalog in figures. */
 const catalogOutline = (snapshot: Snapshot, nowMs: number) => {
   const { networks, data_plans } = catalogOf(snapshot);
   return {

@@ -27,7 +27,6 @@ export type CallRequest = {
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string>>;
-  /** The decoded body. */
   readonly body: () => Buffer;
 };
 

@@ -7,7 +7,6 @@ import { catalogOf, type Snapshot } from "./snapshot.ts";
 /** How long a process serves its copy before it reads the table again. */
 const CATALOG_MEMORY_MS = 60_000;
 
-/** The catalog, cached in memory. */
 export type CatalogMemory = {
   /** The latest catalog, however old; undefined if none was ever fetched. */
   readonly snapshot: () => Promise<Snapshot | undefined>;

@@ -84,5 +84,4 @@ export const consoleSettings = z
   );
 export type ConsoleSettings = z.output<typeof consoleSettings>;
 
-/** The setting in the environment of a function of the console. */
 export const parseConsoleSettings = (text: string): ConsoleSettings => consoleSettings.parse(JSON.parse(text));

@@ -38,7 +38,6 @@ export const timeField = z.iso.datetime({ offset: true, error: "Must be a time s
   }),
 );
 
-/** An id from the catalog. */
 export const idField = z
   .int({ error: (issue) => (issue.input === undefined ? undefined : "Must be an integer") })
   .check(z.positive("Must be a positive integer"));

@@ -5,10 +5,8 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const refTo = (id: string): string => `#/components/schemas/${id}`;
 
-/** The name of a schema in the document. */
 export const schemaName = (schema: z.ZodMiniType): string | undefined => components.get(schema)?.id;
 
-/** The `$ref` of a named schema. */
 export const schemaRef = (schema: z.ZodMiniType): { $ref: string } => {
   const name = schemaName(schema);
   if (name === undefined) throw new Error("A schema of a route or webhook is not registered in `components`");

@@ -1,7 +1,6 @@
 import * as z from "#zod";
 import { lazyObject } from "./lazy-object.ts";
 
-/** The limits of a day or a month. */
 export const periodLimitNames = ["day_naira", "month_naira", "day_orders", "month_orders"] as const;
 export type PeriodLimitName = (typeof periodLimitNames)[number];
 
@@ -42,7 +41,6 @@ export const lowerLimits = (one: OrderLimits, other: OrderLimits): OrderLimits =
     }),
   );
 
-/** Whose limit it is. */
 export type LimitedBy = "account" | "key";
 
 /** The limits that an order counts for: its account's, and its key's. */

@@ -34,7 +34,6 @@ export const phoneDigitsShown: Readonly<Record<Role, number | undefined>> = {
   reader: 2,
 };
 
-/** What a person in each role does. */
 const roleTexts: Readonly<Record<Role, string>> = {
   operator: "Operator: everything",
   finance: "Finance: keeps the books",

@@ -54,7 +54,6 @@ export const orderErrors = [
   "provider_unavailable",
 ] as const;
 
-/** Every error of a route. */
 export const errorsOf = ({ method, permissions, document, errors }: Route): readonly ErrorCode[] => [
   ...(document ? (["internal_error"] as const) : keyErrors),
   ...(permissions ? (["permission_denied"] as const) : []),

@@ -40,7 +40,6 @@ const exampleView = () => ({
   updated_at: "2026-11-21T09:30:01.200Z",
 });
 
-/** The routes of the function `list-catalog`. */
 export const listCatalogRoutes = defineRoutes(() => ({
   listCatalog: {
     method: "GET",
@@ -68,7 +67,6 @@ const purchaseDescription =
   "In live mode the price is debited from the wallet first. `processing` means that the outcome is not known yet: do not order " +
   "again, but wait for the `transaction.updated` webhook or look the transaction up.";
 
-/** The routes of the function `purchase`. */
 export const purchaseRoutes = defineRoutes(() => ({
   buyData: {
     method: "POST",
@@ -180,7 +178,6 @@ const exampleCheck = (input: CheckInput, { type, ...shown }: CheckedTransaction,
   data: { transaction: { ...shown, status: "success", type, caller_reference: input.reference }, result },
 });
 
-/** The routes of the function `check-identity`. */
 export const checkIdentityRoutes = defineRoutes(() => ({
   verifyNin: {
     method: "POST",
@@ -276,7 +273,6 @@ export const checkIdentityRoutes = defineRoutes(() => ({
   },
 }));
 
-/** The routes of the function `read-account`. */
 export const readAccountRoutes = defineRoutes(() => ({
   getWallet: {
     method: "GET",
@@ -338,7 +334,6 @@ export const readAccountRoutes = defineRoutes(() => ({
   },
 }));
 
-/** The routes of the function `serve-docs`. */
 export const serveDocsRoutes = defineRoutes(() => ({
   describeApi: {
     method: "GET",
@@ -368,7 +363,6 @@ export const serveDocsRoutes = defineRoutes(() => ({
   },
 }));
 
-/** The routes of the function `receive-upstream-event`. */
 export const receiveUpstreamEventRoutes = defineRoutes(() => ({
   receiveUpstreamEvent: {
     method: "POST",

@@ -10,7 +10,6 @@ type Page = z.output<(typeof walletActions)["wallet statement"]["output"]>;
 export const openingOf = (pages: readonly Page[]): number | undefined =>
   pages.find(({ lines, next_cursor }) => lines.length > 0 || next_cursor === null)?.opening;
 
-/** The columns of a statement's table. */
 export const statementColumns = [
   "at",
   "kind",

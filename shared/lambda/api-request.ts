@@ -82,7 +82,6 @@ const decoded = (text: string): string => {
 /** A request, whichever kind of API passes it on. */
 export const apiRequest = z.union([apiEvent, restEvent]);
 
-/** The decoded body. */
 const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
   Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
 

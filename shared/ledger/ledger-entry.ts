@@ -101,7 +101,6 @@ const refusingWallet = (error: unknown): Wallet | undefined => classifyWriteErro
 export const readFunding = (ledger: Ledger, fundingId: string): Promise<LedgerEntry | undefined> =>
   getItem(ledger, fundingPk(fundingId), ledgerEntrySchema);
 
-/** The adjustment with this name; undefined if the account has none. */
 export const readAdjustment = (ledger: Ledger, accountId: string, name: string): Promise<LedgerEntry | undefined> =>
   getItem(ledger, adjustmentPk(accountId, name), ledgerEntrySchema);
 

@@ -71,7 +71,6 @@ export const recipientPk = (personId: string): string => pkOf("recipient", perso
 export const notifiedPk = (personId: string): string => pkOf("notified", personId);
 export const personIdOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
 
-/** The price rules of an account. */
 export const priceListPk = (accountId: string): string => pkOf("price-list", accountId);
 
 export const keyUsagePk = (keyId: string): string => pkOf("key-usage", keyId);
@@ -99,7 +98,6 @@ export const refundPk = (transaction: { readonly pk: string }): string => pkOf("
 
 export const isRefundPk = (pk: string): boolean => itemKindOf(pk) === "refund";
 
-/** The key of the transaction that a refund belongs to. */
 export const transactionPkOfRefund = ({ pk }: { readonly pk: string }): string => transactionPk(restOf(pk));
 
 /** A closed month of the service, or of one account. */
@@ -126,7 +124,6 @@ export const floatPaymentPk = (bankReference: string): string => pkOf("float-pay
 
 export const consentPk = (transaction: { readonly pk: string }): string => pkOf("consent", transaction.pk);
 
-/** The key of the transaction that a consent belongs to. */
 export const transactionPkOfConsent = ({ pk }: { readonly pk: string }): string => restOf(pk);
 
 export const eventPk = (hash: string): string => pkOf("event", hash);
@@ -171,7 +168,6 @@ export const endpointKeyOf = (pk: string): EndpointKey => {
 /** The progress of masking the items of a list; an empty key stands for all lists. */
 export const phoneRetentionPk = (listKey: string): string => pkOf("phone-retention", listKey);
 
-/** The upstream's statement of a day. */
 export const statementPk = (day: string): string => pkOf("statement", day);
 /** Some rows of one of its files. */
 export const statementRowsPk = ({
@@ -229,7 +225,6 @@ export const OPEN_PROPOSALS = "proposals";
 /** An endpoint's parked deliveries, oldest first. */
 export const parkedDeliveries = ({ accountId, endpoint }: EndpointKey): string => pkOf("parked", accountId, endpoint);
 
-/** The subscriptions to an event. */
 export const subscriptionsTo = (event: string): string => pkOf("subscription", event);
 
 /** The indexes; infra/tables.ts creates them. */

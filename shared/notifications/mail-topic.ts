@@ -25,7 +25,6 @@ export type SnsClient = {
 
 /** The topic of a stage's notifications. Each address gets only the messages that name it. */
 export type MailTopic = { readonly sns: SnsClient; readonly arn: string };
-/** What sends to it. */
 export type MailSender = {
   readonly sns: Pick<SnsClient, "publish" | "listSubscriptionsByTopic">;
   readonly arn: string;

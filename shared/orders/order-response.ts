@@ -3,7 +3,6 @@ import { headers } from "../contract/headers.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import type { PlacedOrder } from "./order.ts";
 
-/** The headers of an order's response. */
 export const orderHeaders = ({ transaction, ...placed }: PlacedOrder): Record<string, string> => ({
   [headers.transactionReference]: referenceOf(transaction),
   ...(placed.replayed && { [headers.idempotentReplayed]: "true" }),

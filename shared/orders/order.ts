@@ -23,7 +23,6 @@ export type OrderDeps = {
   readonly timeZone: string;
 };
 
-/** What a caller orders. */
 export type OrderRequest = {
   readonly caller: Caller;
   readonly type: TransactionType;

@@ -85,7 +85,6 @@ export const writePart = async (
   }
 };
 
-/** The switch as it is now. */
 export const readPurchasesSwitch = async ({ db, table, initially }: PurchasesStore): Promise<PurchasesState> => {
   const { Item } = await db.get({ TableName: table, Key: { pk: PURCHASES_PK }, ConsistentRead: true });
   return Item === undefined ? { purchases: initially } : purchasesSwitch.parse(Item);

@@ -5,7 +5,6 @@ export const deadLettersOf = (queueName: string): string => `${queueName}-dead-l
 export const streamDeadLetters = (stage: string): string => `${stage}-airtime-ledger-stream-dead-letters`;
 export const scheduleDeadLetters = (stage: string): string => `${stage}-airtime-schedules-dead-letters`;
 
-/** The queues of one service. */
 export type QueueUrls = {
   readonly outcomes: string;
   readonly delivery: string;

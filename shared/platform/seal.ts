@@ -5,7 +5,6 @@ import type { Secret } from "./secrets.ts";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Derives the cipher key from a secret. */
 export const sealingKey = async (secret: Secret): Promise<Buffer> => {
   const value = await secret.value();
   if (value === undefined || value.length < SECRET_LENGTH_MIN) throw new Error("A sealing key is absent or too short");

@@ -94,12 +94,10 @@ export const secretNames: readonly SecretName[] = Object.keys(secretTable).filte
   (name): name is SecretName => name in secretTable,
 );
 
-/** A value for each secret, by its name. */
 export const secretValues = (create: (name: SecretName) => unknown): Record<SecretName, string> =>
   valuesSchema.parse(Object.fromEntries(secretNames.map((name) => [name, create(name)])));
 const valuesSchema = z.record(z.enum(secretNames), z.string().check(z.minLength(1)));
 
-/** An id for each secret, by its environment variable. */
 export const secretIds = (idOf: (name: SecretName) => unknown): Record<SecretVariable, string> =>
   idsSchema.parse(Object.fromEntries(secretNames.map((name) => [secretTable[name].variable, idOf(name)])));
 const idsSchema = z.record(

@@ -17,7 +17,6 @@ import {
 } from "../upstream/upstream.ts";
 import type { OrderGate } from "./order-gate.ts";
 
-/** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 
 type Sending = {

@@ -191,7 +191,6 @@ export const changeReason = async (
   }
 };
 
-/** The event with this id, or undefined. */
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>
   id.startsWith(ID_PREFIX) ? getItem(ledger, eventPk(id.slice(ID_PREFIX.length)), storedEventSchema) : undefined;
 

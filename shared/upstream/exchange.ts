@@ -4,7 +4,6 @@ import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
 import { type Beginning, TURN_OVER } from "./upstream.ts";
 
-/** A complete HTTP request to the upstream. */
 export type HttpRequest = {
   readonly method: "GET" | "POST";
   readonly url: string;

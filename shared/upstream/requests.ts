@@ -9,7 +9,6 @@ const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
 const CHECK_RESPONSE_BYTES_MAX = 5_767_168;
 const CATALOG_BYTES_MAX = 8_388_608;
 
-/** A request to the upstream, without its key. */
 export type UpstreamRequest = {
   readonly group: RateGroup;
   readonly path: string;

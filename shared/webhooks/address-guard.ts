@@ -3,7 +3,6 @@ import ipaddr from "ipaddr.js";
 import { type IpRange, isWithin } from "../platform/ip-address.ts";
 import { parseIpRanges } from "../platform/ip-range.ts";
 
-/** Resolves all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** Which addresses webhooks may be sent to. */

@@ -10,7 +10,6 @@ export const KEPT_RESPONSE_HEADERS = [
 ] as const;
 export type ResponseHeaders = Readonly<Partial<Record<(typeof KEPT_RESPONSE_HEADERS)[number], string>>>;
 
-/** The result of one post to an endpoint. */
 export type PostResult =
   | {
       readonly kind: "answered";

@@ -73,11 +73,9 @@ const globalOptions = z.object({
 /** The options of a command that asks first. */
 const askingOptions = z.object({ yes: z._default(z.boolean(), false), dryRun: z._default(z.boolean(), false) });
 
-/** Adds a group of commands. */
 export const addGroup = (parent: Command, name: string, summary: string): Command =>
   parent.command(name).description(summary).helpCommand(false);
 
-/** Adds a command to a group. */
 export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: CommandSpec<Input>): void => {
   const command = group.command(spec.usage).description(spec.summary);
   for (const argument of command.registeredArguments) argument.description = spec.texts?.[argument.name()] ?? "";

@@ -98,7 +98,6 @@ export const durationField = z.pipe(
   }),
 );
 
-/** A date or a time. */
 export const timeField = z.union([utcTimeField, z.iso.date()], {
   error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
 });

@@ -25,7 +25,6 @@ const idsOf = (SecretId: string, value: string): readonly string[] => {
   return Array.from({ length: IDS }, (_, number) => createHmac("sha256", key).update(String(number)).digest("hex"));
 };
 
-/** Whether `setSecret` made this the current value. */
 export const isCurrentValue = async (client: SecretsManager, SecretId: string, value: string): Promise<boolean> => {
   const stages = await stagesOf(client, SecretId);
   return idsOf(SecretId, value).some((id) => isCurrent(stages.get(id)));

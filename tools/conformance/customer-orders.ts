@@ -2,7 +2,6 @@ import type { Order } from "../simulator/state.ts";
 import { draws } from "./draws.ts";
 import type { Command } from "./protocol.ts";
 
-/** What a customer ordered. */
 export type CustomerOrder = {
   /** Unique in the service. */
   readonly number: number;

@@ -11,7 +11,6 @@ export type Invocation = {
   readonly calls?: readonly string[];
   /** Calls of KMS. */
   readonly keyRequests?: number;
-  /** The queue to which it sends a message. */
   readonly sends?: keyof typeof queues;
   /** The outside party whose response it waits for. */
   readonly waitsFor?: "upstream" | "endpoint";

@@ -121,6 +121,5 @@ const gigabytesOf = (invocation: Invocation): number => {
   return specOf(invocation.function).memoryMb / 1_024;
 };
 
-/** A usage multiplied by a count. */
 export const times = (usage: Usage, count: number): Usage =>
   Object.fromEntries(Object.entries(usage).map(([name, quantity]) => [name, quantity * count]));

@@ -44,7 +44,6 @@ export const startDynoxide = ({
   });
 };
 
-/** The emulator's pid and its log. */
 export type EmulatorFiles = { readonly pidFile: string; readonly logFile: string };
 
 type EmulatorProgram = {

@@ -15,7 +15,6 @@ export type Handler = (event: unknown, context: InvocationContext) => Promise<un
 /** Runs one function with an event, as Lambda does. `timeoutMs`: another time-out than its own. */
 export type Invoke = (functionName: string, event: unknown, timeoutMs?: number) => Promise<unknown>;
 
-/** The function ran out of time. */
 class FunctionTimedOut extends Error {
   override readonly name = "FunctionTimedOut";
 }

@@ -49,7 +49,6 @@ export type LocalPerson = keyof typeof people;
 const isPerson = (name: string): name is LocalPerson => Object.hasOwn(people, name);
 
 export type IdentityProvider = {
-  /** The setting `console` that a stage with this provider has. */
   readonly settings: ConsoleSettings;
   readonly authorize: Authorize;
   readonly stop: () => Promise<void>;

@@ -15,7 +15,6 @@ const STOP_MS_MAX = 500;
 /** Longer than a poll of the queue consumer. */
 const ANSWER_MS_MAX = 30_000;
 
-/** A queue of infra/queues.ts. */
 export type QueueSpec = {
   readonly consumer: string;
   readonly batchSize: number;

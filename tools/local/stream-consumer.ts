@@ -57,7 +57,6 @@ export const consumeStream = (options: {
   readonly patterns: readonly Pattern[];
   readonly functionName: string;
   readonly invoke: Invoke;
-  /** The file of the checkpoint. */
   readonly checkpointPath: string;
   /** How long a call of the emulator may go without an answer. */
   readonly answerMs?: number;

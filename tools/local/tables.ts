@@ -11,7 +11,6 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { type TableIndex, type TableShape, tables } from "../../infra/tables.ts";
 import { localClient } from "./local-aws.ts";
 
-/** The names of the tables on this machine. */
 export const localTableNames = {
   access: "local-access",
   ledger: "local-ledger",

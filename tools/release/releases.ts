@@ -26,7 +26,6 @@ export const otherVersions = (): readonly string[] => {
     .map((manifest) => `${manifest} has ${versionOf(manifest)}, package.json ${version}`);
 };
 
-/** The golden file of each released version. */
 export const releasedGoldenFiles = (): readonly string[] =>
   releasedVersions(read("CHANGELOG.md")).map((version) => recordPaths(version).golden);
 

@@ -92,7 +92,6 @@ export class FaultPlan {
 export const processesRequest = (fault: ResponseFault): boolean =>
   fault.kind === "drop_after_order" || ("takes_order" in fault && fault.takes_order === true);
 
-/** Sends the fault instead of the real response. */
 export const sendFault = async (fault: ResponseFault, response: ServerResponse, headers: Headers): Promise<void> => {
   switch (fault.kind) {
     case "drop_after_order":

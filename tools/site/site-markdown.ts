@@ -28,7 +28,6 @@ const outsideOfCode = (markdown: string, change: (text: string) => string): stri
 
 const targetOf = (file: string, path: string): string => posix.join(posix.dirname(file), path);
 
-/** The files that a document links to. */
 export const linkedFiles = (file: string, markdown: string): readonly string[] => {
   const found: string[] = [];
   outsideOfCode(markdown, (text) => {
@@ -48,7 +47,6 @@ export const siteMarkdown = (file: string, markdown: string): string =>
       ),
   );
 
-/** The page of a file of code. */
 export const codePage = (file: string, code: string): string =>
   `# ${posix.basename(file)}\n\n\`\`\`${posix.extname(file).slice(1)}\n${code.trimEnd()}\n\`\`\`\n`;
 

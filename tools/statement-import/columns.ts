@@ -41,7 +41,6 @@ const choicesOf = <const Names extends readonly string[]>(names: Names, text: z.
 /** How the columns of an upstream's statement are read: the file of `--columns`. */
 const columnMap = z.strictObject({
   delimiter: z._default(z.string().check(z.length(1)), ","),
-  /** The headings of the columns. */
   columns: z.strictObject({
     upstream_reference: z.optional(z.string()),
     reference: z.optional(z.string()),

@@ -204,7 +204,6 @@ const count = (totals: Map<FindingClass, Totals[number]>, { class: name, order, 
 
 export type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
-/** All cases of a day. */
 export const casesOf = async (importer: Importer, day: string): Promise<readonly Case[]> => {
   const pages = await allOf(pagesOf((cursor) => importer.act("reconciliation cases list", { day, cursor })));
   return pages.flatMap(({ cases }) => cases);

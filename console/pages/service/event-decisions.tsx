@@ -12,7 +12,6 @@ type Candidate = ActionOutput<"events candidates">["candidates"][number];
 const effectOf = ({ says }: UpstreamEvent): string =>
   says === "failed" ? "as failed, which refunds it" : "as delivered";
 
-/** Settles a candidate with the event. */
 export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
   const { reference, mode, sending, differences, status, amount } = candidate;
   if (event.state !== "open") return null;

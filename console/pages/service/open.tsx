@@ -116,7 +116,6 @@ const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transact
   return <Status tone="running">In flight for up to {durationText(Math.ceil(in_flight_ms / 1_000))}</Status>;
 };
 
-/** Finds a transaction of any account. */
 const FindTransaction = () => {
   const [typed, setTyped] = useState("");
   const [reference, setReference] = useState("");

@@ -67,7 +67,6 @@ export const accountOwnersSchema = z
     description: "email:ADDRESS, as the identity provider has verified it, or group:NAME; none for nobody",
   });
 
-/** Accounts of callers. */
 export const accountsActions = {
   "accounts list": {
     scope: "service",

@@ -18,7 +18,6 @@ const droppedEntries = z.object({
   first: z.array(z.object({ kind: z.enum(["network", "plan"]), id: z.string(), field: z.string() })),
 });
 
-/** The catalog. */
 export const catalogActions = {
   "catalog show": {
     scope: "service",

@@ -50,7 +50,6 @@ const oneEndpoint = endpointField.check(z.meta({ description: "id of one endpoin
 /** Our reference, the caller's or the upstream's; or the webhook id of an event on request. */
 const reference = referenceInput;
 
-/** Webhook deliveries. */
 export const deliveriesActions = {
   "deliveries list": {
     scope: "account",

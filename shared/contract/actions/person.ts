@@ -3,7 +3,6 @@ import { roles } from "../roles.ts";
 import { stageColourSchema } from "../stage-colour.ts";
 import { type ActionTable, nairaAmount } from "./action.ts";
 
-/** The person who signed in. */
 export const personActions = {
   me: {
     scope: "person",

@@ -44,7 +44,6 @@ const switched = z.extend(switchView, {
   audit_error: z.optional(z.string()),
 });
 
-/** The purchases switch. */
 export const purchasesActions = {
   "purchases show": {
     scope: "service",

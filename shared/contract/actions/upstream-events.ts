@@ -61,7 +61,6 @@ const candidate = z.object({
 
 const eventField = z.string().check(z.regex(/^event_[\w-]{1,60}$/, "Must be an event id, which begins with event_"));
 
-/** The upstream's events. */
 export const upstreamEventsActions = {
   "events list": {
     scope: "service",

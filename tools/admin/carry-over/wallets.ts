@@ -12,7 +12,6 @@ import { queuedNumbers, queueOf } from "../../../shared/queued-orders/order-queu
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
-/** The result for one wallet. */
 export type WalletResult = {
   readonly account_id: string;
   readonly result: "right" | "corrected" | "negative" | "changed_meanwhile" | "no_wallet";
