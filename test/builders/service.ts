@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
+import { afterAll } from "vitest";
 import * as z from "#zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
@@ -197,6 +198,13 @@ export const startTestService = async ({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+};
+
+/** One for the tests of the importing file, after which it is stopped. */
+export const serviceForTests = async (options?: Parameters<typeof startTestService>[0]): Promise<TestService> => {
+  const service = await startTestService(options);
+  afterAll(service.stop);
+  return service;
 };
 
 /** A data bundle of 500 NGN on MTN; a test states only the fields that it is about. */

@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import * as z from "#zod";
+import { expect, onTestFinished, test } from "vitest";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../shared/ledger/schema.ts";
@@ -13,14 +12,10 @@ import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/ev
 import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { captureLog } from "../../builders/captured-log.ts";
 import { eventually } from "../../builders/eventually.ts";
-import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
+import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service.ts";
 
 /** Goal: the upstream's events, and no others, are applied to the ledger. Method: the whole service. */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = await serviceForTests();
 
 const webhook = () => {
   const { webhook: configured } = service.simulator.state;
@@ -36,10 +31,7 @@ const post = async (
     ...(signature !== null && { "x-webhook-signature": signature }),
   };
   const response = await fetch(url, { method: "POST", headers, body });
-  const parsed = z
-    .object({ data: z.optional(z.unknown()), errors: z.optional(z.record(z.string(), z.array(z.string()))) })
-    .parse(await response.json());
-  return { status: response.status, code: response.headers.get("x-error-code"), body: parsed };
+  return { status: response.status, code: response.headers.get("x-error-code") };
 };
 /** The webhook's URL with another path token. */
 const otherToken = (): string => webhook().url.replace(/[^/]+$/, "x".repeat(43));
@@ -47,13 +39,8 @@ const sign = (body: string): string => createHmac("sha256", webhook().secret).up
 const event = (data: unknown, name = "transaction.updated"): string => JSON.stringify({ event: name, data });
 const data = { reference: "U-1", status: "success", amount: 500, type: "data", phone_number: "08031234567" };
 
-test("a signed event from loopback is accepted", async () => {
-  expect(await post(event(data))).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
-});
-
-test("an event without data is accepted and stored for the operator", async () => {
-  const body = JSON.stringify({ event: "transaction.updated" });
-  expect(await post(body)).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
+test("an event without data is stored for the operator", async () => {
+  expect(await post(JSON.stringify({ event: "transaction.updated" }))).toMatchObject({ status: 200 });
   await eventually(async () => {
     const stored = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === "data absent");
     expect(stored).toMatchObject([{ reason: "unreadable", state: "open" }]);
@@ -65,23 +52,6 @@ test("an unreadable event with a wrong token or without a signature is refused a
   expect(await post(reversed, { url: otherToken() })).toMatchObject({ status: 404, code: "not_found" });
   expect(await post(reversed, { signature: null })).toMatchObject({ status: 401, code: "invalid_api_key" });
   expect((await listEvents(service.ledger, "0000")).map(({ reference }) => reference)).not.toContain("U-refused");
-});
-
-test("an event with its amount as text and its reference as a number settles its order", async () => {
-  const { key } = await service.newCaller();
-  const transaction = { reference: 90_210, status: "processing", amount: "500.00" };
-  const body = JSON.stringify({ status: true, message: "", data: { transaction } });
-  service.simulator.state.faults.add({ kind: "custom", path: BUY_DATA, status: 200, body });
-  const bought = await service.call("POST", BUY_DATA, { key, body: anOrder() });
-  service.simulator.state.faults.clear();
-  const { reference, status } = transactionOf(bought);
-  expect(status).toBe("processing");
-  const reported = { ...data, reference: 90_210, status: "Success", amount: "500.00", type: null };
-  expect((await post(event(reported))).status).toBe(200);
-  await eventually(async () => {
-    const found = await service.call("GET", `/transactions/${reference}`, { key });
-    expect(transactionOf(found).status).toBe("success");
-  });
 });
 
 test("an event of status reversed is stored once with its delivered order, which does not change", async () => {
@@ -103,16 +73,12 @@ test("an event of status reversed is stored once with its delivered order, which
   expect(await readTransaction(service.ledger, pk)).toMatchObject({ status: "success" });
 });
 
-test("a body of half a JSON text is refused with 400 and raises an alarm", async () => {
-  const log = captureLog();
-  expect(await post("{")).toMatchObject({ status: 400, code: "invalid_json" });
-  expect(log.lines("upstream_event.refused")).toHaveLength(1);
-});
-
-test("half a JSON text under another path token is refused without an alarm", async () => {
+test("a body of half a JSON text is refused with 400 and raises an alarm, and one under another path token without", async () => {
   const log = captureLog();
   expect((await post("{", { url: otherToken() })).status).toBe(404);
   expect(log.lines("upstream_event.refused")).toEqual([]);
+  expect(await post("{")).toMatchObject({ status: 400, code: "invalid_json" });
+  expect(log.lines("upstream_event.refused")).toHaveLength(1);
 });
 
 test("a failed that was put on the queue past the webhook is stored, and only the upstream's own event refunds", async () => {
