@@ -7,6 +7,7 @@ import { type ChecksumKey, loadChecksumKey } from "../../shared/access/checksum-
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import type { Admission } from "../../shared/call/call.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
+import { type RateGroup, rateGroups } from "../../shared/contract/limits.ts";
 import { ALL_ENTITLEMENTS, type Entitlements, type Permission } from "../../shared/contract/permission.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
@@ -14,6 +15,7 @@ import { apiEvent, callRequest } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { anApiEvent } from "./api-event.ts";
+import { changeItem } from "./change-item.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
@@ -61,6 +63,8 @@ export type AccessFixture = {
   readonly rememberAccount: (accountId: string) => Promise<() => Promise<unknown>>;
   readonly rememberItem: (key: string) => Promise<() => Promise<unknown>>;
   readonly deleteItem: (key: string) => Promise<unknown>;
+  /** Counts as many requests of a key in this minute as its rate has. */
+  readonly useUp: (key: string, group: RateGroup) => Promise<void>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
   /** Sets the clock to noon, and clears faults and recorded calls. */
   readonly reset: () => void;
@@ -108,6 +112,10 @@ export const openAccess = async (): Promise<AccessFixture> => {
     rememberAccount: (accountId) => remember(ledgerTable, accountPk(accountId)),
     rememberItem: (key) => remember(accessTable, hashApiKey(key)),
     deleteItem: (key) => db.delete({ TableName: accessTable, Key: { pk: hashApiKey(key) } }),
+    useUp: (key, group) =>
+      changeItem({ db, table: accessTable }, hashApiKey(key), {
+        [`${group}:${Math.floor(access.nowMs / MINUTE_MS)}`]: rateGroups[group].requestsPerMinute,
+      }),
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {

@@ -59,8 +59,8 @@ describe("a malformed key", () => {
   });
 });
 
-test("1,000 invented keys, with the checksum that anybody can compute or a random one, cost no DynamoDB call", async () => {
-  for (let count = 0; count < 500; count += 1) {
+test("invented keys, with the checksum that anybody can compute or a random one, cost no DynamoDB call", async () => {
+  for (let count = 0; count < 20; count += 1) {
     const unchecked = `live_${randomBytes(24).toString("base64url")}`;
     const guesses = [hashApiKey(unchecked).slice(0, 6), randomBytes(5).toString("base64url").slice(0, 6)];
     for (const guess of guesses) {
@@ -135,19 +135,16 @@ test("while the key of the checksums cannot be read, a valid key is admitted, an
 
 test("a restriction precedes the permission, the permission the address, the address the rate", async () => {
   const { key, accountId } = await access.anAccount({ permissions: ["identity", "read"] });
+  const codeOf = (ask: Parameters<typeof access.withKey>[1]) => admissionCode(access.withKey(key, ask));
+  const { getWallet: route } = routes;
   await setAccountStatus(access.store, accountId, "restricted");
-  expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("account_restricted");
+  expect(await codeOf({ sourceIp: NEIGHBOUR })).toBe("account_restricted");
   await setAccountStatus(access.store, accountId, "active");
-  expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("permission_denied");
-  expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet }))).toBe(
-    "ip_not_whitelisted",
-  );
-  for (let request = 0; request < 120; request += 1)
-    await access.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet });
-  expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet }))).toBe(
-    "ip_not_whitelisted",
-  );
-  expect(await admissionCode(access.withKey(key, { route: routes.getWallet }))).toBe("rate_limited");
+  expect(await codeOf({ sourceIp: NEIGHBOUR })).toBe("permission_denied");
+  expect(await codeOf({ sourceIp: NEIGHBOUR, route })).toBe("ip_not_whitelisted");
+  await access.useUp(key, route.group);
+  expect(await codeOf({ sourceIp: NEIGHBOUR, route })).toBe("ip_not_whitelisted");
+  expect(await codeOf({ route })).toBe("rate_limited");
 });
 
 describe("the permissions of a key", () => {
@@ -189,11 +186,6 @@ describe("the whitelist of an account", () => {
       "ip_not_whitelisted",
       `The IP address ${NEIGHBOUR} is not whitelisted`,
     ]);
-  });
-
-  test("the whitelist of an account admits no address if it is empty", async () => {
-    const { key } = await access.anAccount({ whitelist: [] });
-    expect(await admissionCode(access.withKey(key))).toBe("ip_not_whitelisted");
   });
 
   test("the whitelist of an account applies to test keys too", async () => {

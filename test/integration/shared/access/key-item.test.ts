@@ -138,13 +138,6 @@ test("a whitelist can contain the same range in 2 spellings", async () => {
   expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.9" }))).toBe("admitted");
 });
 
-test("an account whose whitelist is emptied admits no address", async () => {
-  const { key, accountId } = await access.anAccount();
-  await setWhitelist(access.store, accountId, []);
-  expect(await admissionCode(access.withKey(key))).toBe("ip_not_whitelisted");
-  expect((await access.keyItem(key)).whitelist).toBeUndefined();
-});
-
 test("a whitelist with 21 entries or an invalid one is an AccountError and changes nothing", async () => {
   const { key, accountId } = await access.anAccount();
   const tooMany = Array.from({ length: 21 }, (_, index) => `198.51.100.${index}`);

@@ -1,5 +1,5 @@
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AccountError, requireAccount } from "../../../../shared/access/account-store.ts";
 import { createKey, revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
@@ -28,30 +28,30 @@ import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wal
 import { addEndpoint, disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
-let tables: Awaited<ReturnType<typeof freshTables>>;
-beforeAll(async () => {
-  tables = await freshTables();
-});
+const tables = await freshTables();
+
+const own = await openOperatorLedger();
 
 const context = () => anActionContext(tables);
 const create = (name: string) => accountsRuns["accounts create"](context(), { name });
 
 test("accounts are listed with their balances, oldest first", async () => {
-  const own = await freshTables();
+  const others = await freshTables();
   for (const [minute, name] of ["first", "second", "third"].entries()) {
-    const at = anActionContext(own, { clock: () => NOON_MS + minute * 60_000 });
+    const at = anActionContext(others, { clock: () => NOON_MS + minute * 60_000 });
     const { account_id: accountId } = await accountsRuns["accounts create"](at, { name });
     const amountKobo = koboFromNaira(minute * 100 + 0.29);
     await fundWallet(at.ledger, { accountId, fundingId: `bank-${name}`, amountKobo });
   }
-  const { accounts } = await accountsRuns["accounts list"](anActionContext(own), {});
+  const { accounts } = await accountsRuns["accounts list"](anActionContext(others), {});
   expect(accounts.map(({ name, balance }) => [name, balance])).toEqual([
     ["first", 0.29],
     ["second", 100.29],
@@ -123,11 +123,8 @@ test("owners are replaced as a whole, and each change is in the audit log", asyn
 
 test("of two operators who change the same owners, the second one does not bring back whom the first one removed", async () => {
   const { account_id: account } = await create("checkout");
-  const [ada, eve, bola] = ["ada", "eve", "bola"].map((name) => ({
-    kind: "email" as const,
-    value: `${name}@example.com`,
-  }));
-  if (!ada || !eve || !bola) throw new Error("Three owners are needed");
+  const owner = (name: string) => ({ kind: "email" as const, value: `${name}@example.com` });
+  const [ada, eve, bola] = [owner("ada"), owner("eve"), owner("bola")];
   const set = (owners: (typeof ada)[], before: (typeof ada)[]) =>
     accountsRuns["accounts owners"](context(), { account, owners, before });
   await set([ada, eve], []);
@@ -169,10 +166,6 @@ test.for([
 });
 
 describe("closing an account", () => {
-  let own: OperatorLedger;
-  beforeAll(async () => {
-    own = await openOperatorLedger();
-  });
   const MINUTE_MS = 60_000;
   const at = (nowMs: number, db = own.tables.db) => anActionContext({ ...own.tables, db }, { clock: () => nowMs });
   const CLOSED_AT = NOON_MS + 3 * MINUTE_MS;
@@ -271,12 +264,7 @@ describe("closing an account", () => {
     await restrict(account);
     await payOut(account, 500_00);
     // As if the lists of open orders lacked it.
-    await own.tables.db.update({
-      TableName: own.tables.ledgerTable,
-      Key: { pk: transaction.pk },
-      UpdateExpression: "REMOVE #open",
-      ExpressionAttributeNames: { "#open": "open" },
-    });
+    await changeItem(own.ledgerAt(), transaction.pk, { open: undefined });
     await close(account);
     const before = await wallet(account);
     const later = own.ledgerAt(CLOSED_AT);

@@ -1,21 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { consentsRuns } from "../../../../shared/actions/consents.ts";
 import { verifyExport } from "../../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
+import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
 
 const operator = await openOperatorLedger();
 
@@ -58,16 +56,10 @@ const anAccountWithChecks = async (count: number) => {
   return { account, references: checks.map(referenceOf) };
 };
 
-/** Every page of an export, from the first one. */
+/** The lines of each page of an export, from the first one. */
 const exported = async (account: string, period: { readonly from?: string; readonly to?: string } = {}) => {
-  const pages: string[][] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await consentsRuns["consents export"](context(), { account, ...period, cursor });
-    pages.push(page.lines);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return pages;
+  const read = (cursor?: string) => consentsRuns["consents export"](context(), { account, ...period, cursor });
+  return (await allOf(pagesOf(read))).map(({ lines }) => lines);
 };
 
 /** The entries of exports, that of the first page before that of the last one: they have the same time. */
@@ -192,11 +184,9 @@ describe("consents export", () => {
 
   test("an export whose audit entry cannot be written shows no consent", async () => {
     const { account } = await anAccountWithChecks(3);
-    const proxy = await startDynamoDbProxy(dynamodbEndpoint);
-    onTestFinished(proxy.stop);
-    proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "throttled" : undefined);
-    const ledger = { ...context().ledger, db: emulatorClient(proxy.endpoint) };
-    await expect(consentsRuns["consents export"]({ ...context(), ledger }, { account })).rejects.toThrow();
+    const write = vi.spyOn(operator.tables.db, "transactWrite").mockRejectedValue(new Error("no answer"));
+    await expect(exported(account)).rejects.toThrow("no answer");
+    write.mockRestore();
     expect(await exportsOf(account)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
@@ -17,20 +17,16 @@ import { newDelivery, recordProgress } from "../../../../shared/webhooks/deliver
 import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
-import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
+import { startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { aReceiver, ENDPOINT, LOOPBACK } from "../../../builders/endpoint.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-let tables: Awaited<ReturnType<typeof freshTables>>;
-let sqs: LocalQueues;
-beforeAll(async () => {
-  tables = await freshTables();
-  const shape = { consumer: "", batchSize: 1, visibilityTimeoutS: 30, receivesMax: 3 };
-  sqs = await startQueues({ outcomes: shape, delivery: shape });
-});
+const tables = await freshTables();
+const shape = { consumer: "", batchSize: 1, visibilityTimeoutS: 30, receivesMax: 3 };
+const sqs = await startQueues({ outcomes: shape, delivery: shape });
 afterAll(() => sqs.stop());
 
 let nowMs = NOON_MS;

@@ -36,7 +36,7 @@ test("a key is listed with the minute of its newest request, of whatever rate gr
 
 test("the last use of a key is known while its older counters are removed", async () => {
   const { accountId, key } = await anAccount();
-  for (let use = 0; use < 20; use += 1) {
+  for (let use = 0; use < 10; use += 1) {
     access.nowMs += 3 * MINUTE_MS;
     await access.withKey(key);
     const [listed] = await keysOf(accountId);
@@ -129,15 +129,6 @@ test("another account's key is refused like one that does not exist, and stays a
   expect(await access.isAdmitted(foreign.key)).toBe(true);
 });
 
-test("a key that was rotated is not rotated again; the sentence names no command", async () => {
-  const { accountId: account, keyId: key } = await anAccount();
-  await keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 });
-  const again = await keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 }).catch((error) => error);
-  expect(again).toBeInstanceOf(OperatorError);
-  expect(again.sentence).toBe(`${key} was rotated already and expires at ${isoTime(NOON_MS)}`);
-  expect(again.message).toContain(". See its replacement with keys list");
-});
-
 test("of two people who rotate a key at the same time one gets a new key, and the other is refused", async () => {
   const { accountId: account, keyId: key } = await anAccount();
   const rotations = await Promise.allSettled(
@@ -145,6 +136,9 @@ test("of two people who rotate a key at the same time one gets a new key, and th
   );
   expect(rotations.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   const refused = rotations.find((each) => each.status === "rejected");
-  expect(refused?.reason.sentence).toBe(`${key} was rotated already and expires at ${isoTime(NOON_MS)}`);
+  const sentence = `${key} was rotated already and expires at ${isoTime(NOON_MS)}`;
+  const message = expect.stringContaining(". See its replacement with keys list");
+  expect(refused?.reason).toMatchObject({ sentence, message });
+  expect(refused?.reason).toBeInstanceOf(OperatorError);
   expect(await keysOf(account)).toHaveLength(2);
 });

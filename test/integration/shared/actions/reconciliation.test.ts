@@ -6,6 +6,7 @@ import type { ActionInput } from "../../../../shared/contract/actions/actions.ts
 import { reconciliationActions } from "../../../../shared/contract/actions/reconciliation.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
+import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -42,14 +43,8 @@ const decide = () =>
 const theCase = () => reconciliationRuns["reconciliation cases show"](context, { day, case: "clock" });
 const sign = () => reconciliationRuns["reconciliation statements sign"](context, { day, why });
 const storedLines = async (): Promise<readonly number[]> => {
-  const lines: number[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await reconciliationRuns["reconciliation rows list"](context, { day, cursor });
-    lines.push(...page.rows.map(({ line }) => line));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return lines;
+  const read = (cursor?: string) => reconciliationRuns["reconciliation rows list"](context, { day, cursor });
+  return (await allOf(pagesOf(read))).flatMap(({ rows }) => rows.map(({ line }) => line));
 };
 
 test("an import that ends between two requests continues behind the stored rows, and repeating a request stores nothing", async () => {

@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
@@ -17,10 +17,7 @@ import { standardHeaders } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
-let tables: Awaited<ReturnType<typeof freshTables>>;
-beforeAll(async () => {
-  tables = await freshTables();
-});
+const tables = await freshTables();
 
 /** The Standard Webhooks library compares timestamps with the machine's time. */
 const context = () => anActionContext(tables, { clock: Date.now, addressRules: LOOPBACK });
@@ -205,22 +202,6 @@ test("an account without an endpoint gets no test event and chooses no events, a
   expect(await readAudit(context().ledger, account)).toEqual([]);
 });
 
-test("after a rotation webhooks carry both signatures, and the new secret is in that answer", async () => {
-  const account = await anAccount();
-  const receiver = await aReceiver();
-  const { webhook_secret: first } = await webhookRuns["webhook set"](context(), { account, url: receiver.url });
-  const { webhook_secret: second } = await webhookRuns["webhook secret rotate"](context(), { account, why: "leaked" });
-  expect(second).not.toBe(first);
-  await webhookRuns["webhook test"](context(), { account });
-  const [event] = receiver.received;
-  if (event === undefined) throw new Error("Nothing arrived");
-  for (const secret of [first, second]) new Webhook(String(secret)).verify(event.body, standardHeaders(event));
-  expect((await readAudit(context().ledger, account)).at(-2)).toMatchObject({
-    action: "webhook secret rotate",
-    why: "leaked",
-  });
-});
-
 test("a disabled endpoint is shown as off until it is enabled, each with an audit entry", async () => {
   const account = await anAccount();
   await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9001/" });
@@ -288,6 +269,8 @@ test("with several endpoints a change is about the one that is named, and refuse
   const { webhook_secret: rotated } = await webhookRuns["webhook secret rotate"](context(), { ...on, why: "leaked" });
   const secretsOf = async (id: string) => (await requireEndpoint(context().endpoints, account, id)).secrets;
   expect([await secretsOf("1"), await secretsOf("2")]).toEqual([[first], [rotated, second]]);
+  const rotation = { action: "webhook secret rotate", why: "leaked", details: { endpoint: "2" } };
+  expect(await readAudit(context().ledger, account)).toContainEqual(expect.objectContaining(rotation));
   expect((await webhookRuns["webhook list"](context(), { account })).endpoints).toMatchObject([
     { status: "on", events: ["transaction.updated"] },
     { status: "off", events: ["catalog.updated"] },

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AccountError } from "../../../../shared/access/account-store.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
@@ -8,10 +8,7 @@ import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
-let tables: Awaited<ReturnType<typeof freshTables>>;
-beforeAll(async () => {
-  tables = await freshTables();
-});
+const tables = await freshTables();
 
 const context = () => anActionContext(tables, anOwnersRequest());
 const anAccount = async () => {

@@ -2,15 +2,11 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { documentText } from "../../../../shared/call/prepared-document.ts";
 import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
-import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
-import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
 import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
-import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
-import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -18,8 +14,8 @@ import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { eventually } from "../../../builders/eventually.ts";
@@ -28,7 +24,6 @@ import { NOON_MS } from "../../../builders/noon.ts";
 import { aSecret } from "../../../builders/secrets.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 import { freshTables } from "../../../builders/tables.ts";
-import { NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
@@ -59,6 +54,10 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   };
 };
 
+const plans = (count: number) => aCatalog(count).data_plans;
+/** A catalog of these plans, with the networks of the others. */
+const ofPlans = (...data_plans: readonly object[]) => ({ ...aCatalog(0), data_plans });
+
 /** How many requests for the catalog the upstream got. */
 const reads = (simulator: Simulator): number => {
   const [left] = simulator.state.faults.list();
@@ -67,17 +66,15 @@ const reads = (simulator: Simulator): number => {
 const countReads = (simulator: Simulator): void =>
   simulator.state.faults.add({ kind: "delay", delay_ms: 0, path: "/vtu/data", times: 1_000 });
 
-describe("the table", () => {
-  test("the table returns a snapshot byte by byte, with its tag and its time", async () => {
-    const { store } = await aRefresh();
-    expect(await store.read()).toBeUndefined();
-    const snapshot = snapshotOf(aCatalog(30), NOON_MS + 7);
-    await store.write(snapshot);
-    const read = await store.read();
-    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON_MS + 7 });
-    expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
-    expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
-  });
+test("the table returns a snapshot byte by byte, with its tag and its time", async () => {
+  const { store } = await aRefresh();
+  expect(await store.read()).toBeUndefined();
+  const snapshot = snapshotOf(aCatalog(30), NOON_MS + 7);
+  await store.write(snapshot);
+  const read = await store.read();
+  expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON_MS + 7 });
+  expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
+  expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
 });
 
 test("a catalog whose write lands late replaces no newer one, nor does a refused one", async () => {
@@ -113,25 +110,6 @@ describe("the first refresh", () => {
     }
     expect((await stored())?.data_plans.length).toBe(30);
   });
-
-  test("callers get 503 before the first refresh, and its catalog afterwards", async () => {
-    const { refresh, store, clock } = await aRefresh();
-    const memory = catalogMemory(store, () => clock.nowMs);
-    const list = () =>
-      listCatalog(
-        memory,
-        NO_PRICE_RULES,
-        () => clock.nowMs,
-      )({
-        caller: { accountId: "acc_1", keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
-        request: callRequest(apiEvent.parse(anApiEvent())),
-      });
-    await expect(list()).rejects.toMatchObject({ code: "provider_unavailable" });
-    await refresh();
-    const { statusCode, body } = await list();
-    expect(statusCode).toBe(200);
-    expect(JSON.parse(body ?? "")).toMatchObject({ status: true, data: { data_plans: { length: 30 } } });
-  });
 });
 
 describe("a filled table", () => {
@@ -155,7 +133,7 @@ describe("a filled table", () => {
     await refresh();
     const before = await store.read();
     const changed = [aPlan({ id: 101, price: 510 }), aPlan({ id: 102 }), aPlan({ id: 900 })];
-    serve(aCatalog(0, { data_plans: changed }));
+    serve(ofPlans(...changed));
     clock.nowMs = NOON_MS + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 3 });
     expect((await stored())?.data_plans).toEqual(changed);
@@ -183,17 +161,12 @@ describe("a catalog that was refused as halved", () => {
     return setting;
   };
 
-  test("a catalog refused as halved is served once an operator accepts it", async () => {
-    const { store, stored } = await aHalvedOne();
+  test("a catalog refused as halved is served once an operator accepts it, and the next one of its size is not refused", async () => {
+    const { store, stored, refresh, clock } = await aHalvedOne();
     expect((await stored())?.data_plans).toHaveLength(10);
     expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toHaveLength(4);
     expect((await stored())?.data_plans).toHaveLength(4);
     expect(await acceptCandidate(store, () => NOON_MS)).toBeUndefined();
-  });
-
-  test("after an accepted halved catalog the next one of its size is not refused", async () => {
-    const { store, refresh, clock } = await aHalvedOne();
-    await acceptCandidate(store, () => NOON_MS);
     clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
   });
@@ -413,11 +386,11 @@ describe("a catalog with invalid plans", () => {
 
   test("a catalog with invalid plans is served without them, with one alarm that names each, until they change", async () => {
     const { serve, refresh, store, stored, clock } = await aRefresh();
-    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, invalidPlan(900), aPlan({ id: 901, price: 0 })] }));
+    serve(ofPlans(...plans(9), invalidPlan(900), aPlan({ id: 901, price: 0 })));
     const [alarm] = await linesOf(refresh);
     const fields = { dropped: "2: plan 900 (name) plan 901 (price)" };
     expect(alarm).toMatchObject({ level: "error", event: "catalog.entries_dropped", Alarms: 1, ...fields });
-    expect((await stored())?.data_plans).toEqual(aCatalog(9).data_plans);
+    expect((await stored())?.data_plans).toEqual(plans(9));
     expect((await store.read())?.dropped).toEqual({
       count: 2,
       first: [
@@ -429,17 +402,13 @@ describe("a catalog with invalid plans", () => {
     const [again] = await linesOf(refresh);
     expect(again).toMatchObject({ level: "warn", event: "catalog.entries_still_dropped", ...fields });
     clock.nowMs += HOUR_MS;
-    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, invalidPlan(902)] }));
+    serve(ofPlans(...plans(9), invalidPlan(902)));
     expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
   });
 
   test("an alarm names 10 invalid plans and counts the others", async () => {
     const { serve, refresh, store } = await aRefresh();
-    serve(
-      aCatalog(0, {
-        data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => invalidPlan(900 + at))],
-      }),
-    );
+    serve(ofPlans(...plans(9), ...Array.from({ length: 80 }, (_, at) => invalidPlan(900 + at))));
     const [alarm] = await linesOf(refresh);
     expect(alarm?.dropped).toMatch(/^80: (plan \d+ \(name\) ){10}\.\.\.$/);
     const dropped = (await store.read())?.dropped;
@@ -448,91 +417,59 @@ describe("a catalog with invalid plans", () => {
 
   test("a catalog is compared with the plans that were usable before, not with all that were sent", async () => {
     const { serve, refresh, clock } = await aRefresh();
-    serve(
-      aCatalog(0, {
-        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => invalidPlan(900 + at))],
-      }),
-    );
+    serve(ofPlans(...plans(10), ...Array.from({ length: 90 }, (_, at) => invalidPlan(900 + at))));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
     clock.nowMs += HOUR_MS;
     serve(aCatalog(5));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 5 });
   });
-
-  test("computed prices are rounded to kobo", async () => {
-    const { serve, refresh, stored } = await aRefresh();
-    serve(
-      aCatalog(0, { data_plans: [aPlan({ price: 55.00000000000001 }), aPlan({ id: 102, price: 54.019999999999996 })] }),
-    );
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 2 });
-    expect((await stored())?.data_plans.map(({ price }) => price)).toEqual([55, 54.02]);
-  });
 });
 
 describe("a refused catalog", () => {
-  type Spoil = (setting: Awaited<ReturnType<typeof aRefresh>>) => void;
-  const plans = (count: number) => aCatalog(count).data_plans;
+  type Setting = Awaited<ReturnType<typeof aRefresh>>;
+  type Spoil = (setting: Setting) => void;
+  const fault =
+    (of: Fault): Spoil =>
+    ({ simulator }) =>
+      simulator.state.faults.add(of);
+  const catalog =
+    (of: unknown): Spoil =>
+    ({ serve }) =>
+      serve(of);
+  const answer = (status: number, ofStatus: boolean): Spoil =>
+    fault({ kind: "status", status, body: { status: ofStatus, message: "OK", data: aCatalog(10) } });
   const spoilt: readonly (readonly [string, string, Spoil])[] = [
-    ["has no plans", "empty", ({ serve }) => serve(aCatalog(0))],
-    ["has no networks and no plans", "empty", ({ serve }) => serve({ networks: [], data_plans: [] })],
-    ["has 4 plans instead of 10", "halved", ({ serve }) => serve(aCatalog(4))],
+    ["has no plans", "empty", catalog(aCatalog(0))],
+    ["has no networks and no plans", "empty", catalog({ networks: [], data_plans: [] })],
+    ["has 4 plans instead of 10", "halved", catalog(aCatalog(4))],
     [
       "has invalid plans only",
       "invalid",
-      ({ serve }) =>
-        serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: `plan ${plan.id}` })) }),
+      catalog(ofPlans(...plans(10).map((plan) => ({ ...plan, id: `plan ${plan.id}` })))),
     ],
     [
       "has 4 usable plans and 6 invalid ones",
       "halved",
-      ({ serve }) =>
-        serve(aCatalog(0, { data_plans: plans(10).map((plan, at) => ({ ...plan, price: at < 4 ? 500 : 0 })) })),
+      catalog(ofPlans(...plans(10).map((plan, at) => ({ ...plan, price: at < 4 ? 500 : 0 })))),
     ],
-    ["has no networks", "invalid", ({ serve }) => serve(aCatalog(10, { networks: [] }))],
-    ["is an array", "invalid", ({ serve }) => serve([])],
-    [
-      "has the status false",
-      "invalid",
-      ({ simulator }) => {
-        simulator.state.catalogBody = { status: false, message: "OK", data: aCatalog(10) };
-      },
-    ],
-    ["is HTML", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "html" })],
-    ["is empty", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "empty" })],
-    [
-      "comes with 201",
-      "unreachable",
-      ({ simulator }) =>
-        simulator.state.faults.add({
-          kind: "status",
-          status: 201,
-          body: { status: true, message: "", data: aCatalog(10) },
-        }),
-    ],
-    ["is a 500", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 500 })],
-    ["is a redirect", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 302 })],
-    [
-      "is a 401 with the current key",
-      "unreachable",
-      ({ simulator }) => simulator.state.faults.add({ kind: "unauthorized" }),
-    ],
-    ["never comes", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "drop_before_reading" })],
-    [
-      "is larger than 8 MB",
-      "unreachable",
-      ({ simulator }) => simulator.state.faults.add({ kind: "huge", bytes: 9_000_000 }),
-    ],
+    ["has no networks", "invalid", catalog(aCatalog(10, { networks: [] }))],
+    ["is an array", "invalid", catalog([])],
+    ["has the status false", "invalid", answer(200, false)],
+    ["is HTML", "invalid", fault({ kind: "html" })],
+    ["is empty", "invalid", fault({ kind: "empty" })],
+    ["comes with 201", "unreachable", answer(201, true)],
+    ["is a 500", "unreachable", fault({ kind: "status", status: 500 })],
+    ["is a redirect", "unreachable", fault({ kind: "status", status: 302 })],
+    ["is a 401 with the current key", "unreachable", fault({ kind: "unauthorized" })],
+    ["never comes", "unreachable", fault({ kind: "drop_before_reading" })],
+    ["is larger than 8 MB", "unreachable", fault({ kind: "huge", bytes: 9_000_000 })],
     [
       "would not fit into one item",
       "too_large",
-      ({ serve }) =>
-        serve(
-          aCatalog(0, {
-            data_plans: Array.from({ length: 8_000 }, (_, id) =>
-              aPlan({ id: id + 1, name: randomBytes(60).toString("base64") }),
-            ),
-          }),
-        ),
+      ({ serve }) => {
+        const name = () => randomBytes(60).toString("base64");
+        serve(ofPlans(...Array.from({ length: 8_000 }, (_, id) => aPlan({ id: id + 1, name: name() }))));
+      },
     ],
   ];
 

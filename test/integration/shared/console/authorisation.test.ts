@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "#zod";
 import { createAccount, setOwners } from "../../../../shared/access/accounts.ts";
 import type { Owner } from "../../../../shared/access/owner-item.ts";
@@ -10,10 +10,7 @@ import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: what a visitor costs does not depend on how many accounts there are, and an owner has exactly their accounts. */
-let tables: Awaited<ReturnType<typeof freshTables>>;
-beforeAll(async () => {
-  tables = await freshTables();
-});
+const tables = await freshTables();
 
 let minute = 0;
 const create = async (...owners: readonly Owner[]): Promise<string> => {

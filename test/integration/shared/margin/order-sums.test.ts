@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { floatRuns } from "../../../../shared/actions/float.ts";
@@ -26,8 +25,10 @@ import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balan
 import { changeStatement, newStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 /** Goal: sums of costs are those of the ledger, whatever runs are repeated, overlap, or stop at any time. */
@@ -209,7 +210,7 @@ test("the refund clock counts what an operator resolved, and what is open for mo
     { debit: "void", updated_at: at(40) },
   ] as const) {
     const Item = aTransaction({ ...old, pk: newTransactionPk(), status: "failed", ...end });
-    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await ledger.db.put({ TableName: ledger.table, Item });
   }
   // Of those of 25 hours ago one was sent, one waits and one is set aside.
   const toSend = { kind: "airtime", network: "mtn" } as const;
@@ -237,21 +238,16 @@ test("the share of purchases that ended within 30 s is of 24 hours and without c
   const own = await openOperatorLedger();
   const { accountId } = await own.anAccount();
   const { db, table } = own.ledgerAt();
-  const put = async (
-    count: number,
-    hoursAgo: number,
-    afterMs: number,
-    type: "airtime" | "nin_verification" = "airtime",
-  ) => {
-    for (let number = 0; number < count; number += 1) {
+  const put = async (count: number, hoursAgo: number, afterMs: number, type: Transaction["type"] = "airtime") => {
+    const items = Array.from({ length: count }, (_, number) => {
       const createdMs = NOON_MS - hoursAgo * HOUR_MS + number;
-      const Item = aTransaction({
+      return aTransaction({
         ...{ pk: newTransactionPk(), list_key: `${accountId}#live`, account_id: accountId, type },
         ...{ status: number % 2 === 0 ? "success" : "failed", created_at: isoTime(createdMs) },
         updated_at: isoTime(createdMs + afterMs),
       });
-      await db.put({ TableName: table, Item });
-    }
+    });
+    await putItems(db, table, items);
   };
   const log = captureLog();
   const measured = async (nowMs: number) => {
@@ -281,47 +277,30 @@ test("an order of a later release's form raises an alarm, and the last measureme
   const ledger = own.ledgerAt(NOON_MS);
   expect(await measureFloat(inLagos(ledger), forever)).toBe(true);
   const order = await place(ledger, accountId, { atMs: NOON_MS, priceKobo: 20_00 });
-  await ledger.db.update({
-    TableName: ledger.table,
-    Key: { pk: order.pk },
-    UpdateExpression: "SET #type = :later",
-    ExpressionAttributeNames: { "#type": "type" },
-    ExpressionAttributeValues: { ":later": "later" },
-  });
+  await changeItem(ledger, order.pk, { type: "later" });
   const log = captureLog();
   expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + HOUR_MS)), forever)).toBe(false);
   expect(log.lines("float.not_measured")).toMatchObject([{ error: "$ZodError", Alarms: 1 }]);
   expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([10_000]);
 });
 
-test("a float that AWS does not let a run measure raises an alarm after three hours", async () => {
-  const own = await openOperatorLedger();
-  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS)), forever)).toBe(true);
-  const throttled = Object.assign(new Error("busy"), { name: "ThrottlingException", $retryable: {} });
-  const measured = async (nowMs: number) => {
-    const ledger = own.ledgerAt(nowMs);
-    const query = vi.spyOn(ledger.db, "query").mockRejectedValue(throttled);
-    expect(await measureFloat(inLagos(ledger), forever)).toBe(false);
-    query.mockRestore();
-  };
-  const log = captureLog();
-  await measured(NOON_MS + 3 * HOUR_MS);
-  expect(log.lines("float.measurement_delayed")).toHaveLength(1);
-  expect(log.lines("float.not_measured")).toEqual([]);
-  await measured(NOON_MS + 3 * HOUR_MS + 60_000);
-  expect(log.lines("float.not_measured")).toHaveLength(1);
-});
-
-test("a float that no run has time to measure raises an alarm after three hours", async () => {
+test.each([
+  ["AWS does not let a run measure", forever, "float.measurement_delayed"],
+  ["no run has time to measure", deadlineIn(0), undefined],
+])("a float that %s raises an alarm after three hours", async (_what, deadline, delayed) => {
   const own = await openOperatorLedger();
   await own.anAccount();
   expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS)), forever)).toBe(true);
+  const throttled = Object.assign(new Error("busy"), { name: "ThrottlingException", $retryable: {} });
+  if (delayed !== undefined) vi.spyOn(own.tables.db, "query").mockRejectedValue(throttled);
   const log = captureLog();
-  const noTime = deadlineIn(0);
-  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + 3 * HOUR_MS)), noTime)).toBe(false);
+  const measure = (nowMs: number) => measureFloat(inLagos(own.ledgerAt(nowMs)), deadline);
+  expect(await measure(NOON_MS + 3 * HOUR_MS)).toBe(false);
   expect(log.lines("float.not_measured")).toEqual([]);
-  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + 3 * HOUR_MS + 60_000)), noTime)).toBe(false);
-  expect(log.lines("float.not_measured")).toMatchObject([{ reason: "out_of_time", Alarms: 1 }]);
+  if (delayed !== undefined) expect(log.lines(delayed)).toHaveLength(1);
+  expect(await measure(NOON_MS + 3 * HOUR_MS + 60_000)).toBe(false);
+  const alarm = { ...(delayed === undefined && { reason: "out_of_time" }), Alarms: 1 };
+  expect(log.lines("float.not_measured")).toMatchObject([alarm]);
 });
 
 test("a run adds up sums for half a minute, and the next ones go on with the accounts that it did not reach", async () => {
@@ -331,16 +310,14 @@ test("a run adds up sums for half a minute, and the next ones go on with the acc
   const ledger = { ...inLagos(own.ledgerAt()), clock: () => (nowMs += 1_000) };
   const order = { status: "success", cost_kobo: koboSchema.parse(97_00) } as const;
   const at = isoTime(NOON_MS - 2 * HOUR_MS);
-  const accountIds: string[] = [];
-  for (let count = 0; count < 12; count += 1) {
-    const { accountId } = await own.anAccount();
-    const keys = { pk: newTransactionPk(), list_key: `${accountId}#live`, account_id: accountId };
-    await ledger.db.put({
-      TableName: ledger.table,
-      Item: aTransaction({ ...keys, ...order, created_at: at, updated_at: at }),
-    });
-    accountIds.push(accountId);
-  }
+  const accountIds = await Promise.all(Array.from({ length: 12 }, async () => (await own.anAccount()).accountId));
+  const items = accountIds.map((account_id) =>
+    aTransaction({
+      ...{ pk: newTransactionPk(), list_key: `${account_id}#live`, account_id, created_at: at, updated_at: at },
+      ...order,
+    }),
+  );
+  await putItems(own.tables.db, own.tables.ledgerTable, items);
   const tookMs: number[] = [];
   let isMeasured = false;
   for (let run = 0; run < 10 && !isMeasured; run += 1) {
@@ -358,22 +335,18 @@ test("a run adds up sums for half a minute, and the next ones go on with the acc
 test("a day with more sums than one update can take is added in several steps", async () => {
   const { accountId } = await operator.anAccount();
   const ledger = operator.ledgerAt(NOON_MS);
-  const order = { list_key: `${accountId}#live`, account_id: accountId, status: "success" } as const;
-  await Promise.all(
-    Array.from({ length: 120 }, async (_, index) => {
-      const at = isoTime(NOON_MS - 2 * HOUR_MS + index);
-      const times = { created_at: at, updated_at: at };
-      const network = `network-${index}`;
-      const Item = aTransaction({
-        ...order,
-        ...times,
-        network,
-        pk: newTransactionPk(),
-        cost_kobo: koboSchema.parse(97_00),
-      });
-      await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
-    }),
-  );
+  const order = {
+    list_key: `${accountId}#live`,
+    account_id: accountId,
+    status: "success",
+    cost_kobo: koboSchema.parse(97_00),
+  } as const;
+  const items = Array.from({ length: 120 }, (_, index) => {
+    const at = isoTime(NOON_MS - 2 * HOUR_MS + index);
+    const times = { created_at: at, updated_at: at };
+    return aTransaction({ ...order, ...times, network: `network-${index}`, pk: newTransactionPk() });
+  });
+  await putItems(ledger.db, ledger.table, items);
   await advanceSums(inLagos(ledger), accountId, forever);
   expect(await report(accountId, NOON_MS)).toMatchObject([{ orders: 120, cost: 120 * 97 }]);
 });

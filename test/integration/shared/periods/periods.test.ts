@@ -6,7 +6,6 @@ import { auditItem } from "../../../../shared/actions/action-context.ts";
 import { runs } from "../../../../shared/actions/runs.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { type AuditPut, SERVICE } from "../../../../shared/ledger/audit.ts";
-import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { putAccountPeriod, readAccountPeriod } from "../../../../shared/ledger/period.ts";
@@ -25,11 +24,11 @@ import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
 import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
-import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -48,10 +47,7 @@ beforeEach(async () => {
   context = anActionContext(await freshTables(), { clock: () => nowMs });
 });
 
-const close = (month: string) =>
-  closeMonth(context, month, (ms) => {
-    nowMs += ms;
-  });
+const close = (month: string) => closeMonth(context, month, (ms) => at(isoTime(nowMs + ms)));
 
 const noTime = { remainingMs: () => 0 };
 
@@ -82,12 +78,9 @@ const order = async (accountId: string) => {
   nowMs += 1;
   orders += 1;
   const now = isoTime(nowMs);
+  const pk = transactionPk(`0${String(orders).padStart(25, "0")}`);
   const transaction = aTransaction({
-    ...{
-      pk: transactionPk(`0${String(orders).padStart(25, "0")}`),
-      list_key: `${accountId}#live`,
-      account_id: accountId,
-    },
+    ...{ pk, list_key: `${accountId}#live`, account_id: accountId },
     ...{ write_token: randomUUID(), created_at: now, updated_at: now, listed_at: now },
   });
   expect(await openTransaction(context.ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
@@ -227,7 +220,7 @@ test("a month is closed at once if the index has all that the wallet counts", as
 test("a month is refused whose lines do not add up to the balance of a wallet, and the account is named", async () => {
   const account = await anAccount();
   at("2026-11-03T12:00:00.000Z");
-  await set(walletPk(account), ["balance_kobo"], 1_007_00);
+  await changeItem(context.ledger, walletPk(account), { balance_kobo: 1_007_00 });
   await expect(close("2026-10")).rejects.toThrow(
     `The lines of ${account} add up to 1,000.00 NGN and its balance is 1,007.00 NGN`,
   );
@@ -236,7 +229,7 @@ test("a month is refused whose lines do not add up to the balance of a wallet, a
 
 test("a wallet that counts fewer lines than it has keeps a month from being closed until a carry-over has counted them", async () => {
   const account = await anAccount();
-  await set(walletPk(account), ["version"], 0);
+  await changeItem(context.ledger, walletPk(account), { version: 0 });
   at("2026-11-03T12:00:00.000Z");
   await expect(close("2026-10")).rejects.toThrow(`The index has 1 line more than the wallet of ${account} counts`);
   const audit = (): AuditPut => auditItem(context, account, { action: "ledger carry-over" });
@@ -377,79 +370,61 @@ test("a statement after closed months begins with the closing balance of the las
   expect(november).toMatchObject({ opening_kobo: 500_00, closing_kobo: 0, lines: [{ balance_after_kobo: 0 }] });
 });
 
-const LINES = 7;
-
-test.each<
-  readonly [string, (ledger: Ledger & WithSdk, account: string, ids: readonly string[]) => Promise<unknown>, RegExp]
->([
+test.each<readonly [string, (account: string) => Promise<unknown>, RegExp]>([
   [
     "an amount that was changed",
-    (ledger, account, ids) =>
-      ledger.db.update({
-        TableName: ledger.table,
-        Key: { pk: adjustmentPk(account, ids[3] ?? "") },
-        UpdateExpression: "SET amount_kobo = :other",
-        ExpressionAttributeValues: { ":other": 1 },
-      }),
+    (account) => changeItem(context.ledger, adjustmentPk(account, "case-3"), { amount_kobo: 1 }),
     /^line 5 differs: now it is adjustment case-3 of 1 kobo/,
   ],
   [
     "a line that was deleted",
-    (ledger, account, ids) =>
-      ledger.db.delete({ TableName: ledger.table, Key: { pk: adjustmentPk(account, ids[5] ?? "") } }),
+    (account) =>
+      context.ledger.db.delete({ TableName: context.ledger.table, Key: { pk: adjustmentPk(account, "case-5") } }),
     /^1 lines are missing behind the last one, number 6/,
   ],
   [
     "a line that was added",
-    (ledger, account) =>
-      ledger.db.put({
-        TableName: ledger.table,
-        Item: {
-          ...{ pk: adjustmentPk(account, "late"), list_key: entriesList(account), account_id: account },
-          ...{ kind: "adjustment", entry_id: "late", amount_kobo: 5, created_at: "2026-10-05T12:00:00.002Z" },
-        },
+    (account) =>
+      changeItem(context.ledger, adjustmentPk(account, "late"), {
+        ...{ list_key: entriesList(account), account_id: account, created_at: "2026-10-05T12:00:00.002Z" },
+        ...{ kind: "adjustment", entry_id: "late", amount_kobo: 5 },
       }),
     /^line 2 differs: now it is adjustment late of 5 kobo/,
   ],
 ])("verifying a closed month names %s", async (_name, tamper, expected) => {
   const account = await anAccount();
   const untouched = await anAccount();
-  const ids = Array.from({ length: LINES - 1 }, (_, index) => `case-${index}`);
-  for (const id of ids) {
+  for (let line = 0; line < 6; line += 1) {
     nowMs += 1_000;
-    await adjustWallet(context.ledger, { accountId: account, adjustmentId: id, amount_kobo: 100, why: "test" });
+    const adjustmentId = `case-${line}`;
+    await adjustWallet(context.ledger, { accountId: account, adjustmentId, amount_kobo: 100, why: "test" });
   }
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
-  await tamper(context.ledger, account, ids);
+  await tamper(account);
   const differences = await verifyMonth(context, "2026-10");
   expect(differences).toMatchObject([{ account_id: account, what: expect.stringMatching(expected) }]);
   expect(differences).not.toContainEqual(expect.objectContaining({ account_id: untouched }));
 });
 
-/** Sets one attribute of a stored item, or of a map in it. */
-const set = (pk: string, path: readonly string[], value: unknown) =>
-  context.ledger.db.update({
-    TableName: context.ledger.table,
-    Key: { pk },
-    UpdateExpression: `SET ${path.map((_, index) => `#${index}`).join(".")} = :value`,
-    ExpressionAttributeNames: Object.fromEntries(path.map((name, index) => [`#${index}`, name])),
-    ExpressionAttributeValues: { ":value": value },
-  });
-
-test.each<readonly [string, readonly string[], unknown, RegExp, RegExp | undefined]>([
-  ["the sum of a kind", ["kinds", "funding", "kobo"], 1, /sums of its kinds differ/, /accounts in kinds$/],
-  ["the number of lines", ["lines"], 2, /has 1 lines, and was closed with 2/, /accounts in lines$/],
-  ["the opening", ["opening_kobo"], 1, /opens with 0 kobo, and was closed with 1/, /accounts in opening_kobo$/],
-  ["the closing", ["closing_kobo"], 1, /closes with 100000 kobo, and was closed with 1/, /accounts in closing_kobo$/],
-  ["the end", ["to"], "2026-10-31T22:59:59.998Z", /unlike the service/, undefined],
+test.each<readonly [string, object, RegExp, RegExp | undefined]>([
+  [
+    "the sum of a kind",
+    { kinds: { funding: { count: 1, kobo: 1 } } },
+    /sums of its kinds differ/,
+    /accounts in kinds$/,
+  ],
+  ["the number of lines", { lines: 2 }, /has 1 lines, and was closed with 2/, /accounts in lines$/],
+  ["the opening", { opening_kobo: 1 }, /opens with 0 kobo, and was closed with 1/, /accounts in opening_kobo$/],
+  ["the closing", { closing_kobo: 1 }, /closes with 100000 kobo, and was closed with 1/, /accounts in closing_kobo$/],
+  ["the end", { to: "2026-10-31T22:59:59.998Z" }, /unlike the service/, undefined],
 ])(
   "verifying a closed month finds that %s of an account was changed, and that the service has another sum",
-  async (_name, path, value, ofAccount, ofService) => {
+  async (_name, changes, ofAccount, ofService) => {
     const account = await anAccount();
     at("2026-11-03T12:00:00.000Z");
     await close("2026-10");
-    await set(periodPk("2026-10", account), path, value);
+    await changeItem(context.ledger, periodPk("2026-10", account), changes);
     const differences = await verifyMonth(context, "2026-10");
     const whatOf = (of: string | null) => differences.find(({ account_id }) => account_id === of)?.what;
     expect(whatOf(account)).toMatch(ofAccount);
@@ -466,9 +441,10 @@ test("verifying a closed month names a broken chain, and its lines that differ t
   at("2026-11-03T12:00:00.000Z");
   await close("2026-09");
   await close("2026-10");
-  await set(periodPk("2026-09", account), ["hash"], "other");
-  await set(periodPk("2026-09"), ["hash"], "other");
-  await set(adjustmentPk(account, "case"), ["amount_kobo"], 99);
+  for (const pk of [periodPk("2026-09", account), periodPk("2026-09")]) {
+    await changeItem(context.ledger, pk, { hash: "other" });
+  }
+  await changeItem(context.ledger, adjustmentPk(account, "case"), { amount_kobo: 99 });
   expect(await verifyMonth(context, "2026-10")).toMatchObject([
     { account_id: account, what: "its chain is broken: the period before has another hash" },
     { account_id: account, what: expect.stringMatching(/^line 1 differs: now it is adjustment case of 99 kobo/) },
@@ -481,7 +457,7 @@ test("the fingerprints of another run, or none, are no difference: the hash deci
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
   const pk = periodLinesPk("2026-10", account, 0);
-  await set(pk, ["fingerprints"], new Uint8Array(4));
+  await changeItem(context.ledger, pk, { fingerprints: new Uint8Array(4) });
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
   await context.ledger.db.delete({ TableName: context.ledger.table, Key: { pk } });
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
@@ -491,28 +467,15 @@ test("lines are hashed alike in steps of any size, also if many have the same ti
   const account = await anAccount();
   for (let index = 0; index < 9; index += 1) {
     if (index % 3 === 0) nowMs += 1;
-    await adjustWallet(context.ledger, {
-      accountId: account,
-      adjustmentId: `c-${8 - index}`,
-      amount_kobo: 1,
-      why: "test",
-    });
+    const adjustmentId = `c-${8 - index}`;
+    await adjustWallet(context.ledger, { accountId: account, adjustmentId, amount_kobo: 1, why: "test" });
   }
   const period = {
-    account_id: account,
-    month: "2026-10",
-    time_zone: "UTC",
-    from: "2026-10-01T00:00:00.000Z",
-    to: "2026-10-31T23:59:59.999Z",
-    previous: "",
+    ...{ account_id: account, month: "2026-10", time_zone: "UTC", previous: "" },
+    ...{ from: "2026-10-01T00:00:00.000Z", to: "2026-10-31T23:59:59.999Z" },
   };
   const hashIn = async (stepLines: number) => {
-    let step = await foldNext(
-      context.ledger,
-      period,
-      { waiting: [], opening_kobo: 0, lines: 0, kinds: {}, balance_kobo: 0, version: 0 },
-      stepLines,
-    );
+    let step = await foldNext(context.ledger, period, emptyFold, stepLines);
     while (!step.isComplete) step = await foldNext(context.ledger, period, step.fold, stepLines);
     return step.fold;
   };
@@ -524,12 +487,7 @@ test("lines are hashed alike in steps of any size, also if many have the same ti
 test("the lines of a closed period have the cost of their order where it is known", async () => {
   const account = await anAccount();
   const [known] = [await order(account), await order(account)];
-  await context.ledger.db.update({
-    TableName: context.ledger.table,
-    Key: { pk: known.pk },
-    UpdateExpression: "SET cost_kobo = :cost",
-    ExpressionAttributeValues: { ":cost": 485_00 },
-  });
+  await changeItem(context.ledger, known.pk, { cost_kobo: 485_00 });
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
   const { lines } = await runs["periods lines"](context, { month: "2026-10", account });

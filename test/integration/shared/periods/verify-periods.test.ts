@@ -6,6 +6,7 @@ import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -29,19 +30,9 @@ beforeEach(async () => {
   for (const month of MONTHS) await closeMonth(context, month, () => {});
 });
 
-const changeLineOf = (month: string) =>
-  context.ledger.db.update({
-    TableName: context.ledger.table,
-    Key: { pk: adjustmentPk(account, month) },
-    UpdateExpression: "SET amount_kobo = :other",
-    ExpressionAttributeValues: { ":other": 99 },
-  });
+const changeLineOf = (month: string) => changeItem(context.ledger, adjustmentPk(account, month), { amount_kobo: 99 });
 
-const verify = (ms = 60_000) =>
-  verifyPeriods(
-    context.ledger,
-    deadlineIn(ms, () => nowMs),
-  );
+const verify = () => verifyPeriods(context.ledger, deadlineIn(60_000, context.ledger.clock));
 
 test("each day the last closed month is verified, and one of the earlier ones in turn", async () => {
   const log = captureLog();
@@ -61,15 +52,7 @@ test("a verification that is out of time is continued by the next run, and finds
   await changeLineOf("2026-10");
   const log = captureLog();
   // Time for one account.
-  const oneStep = () => {
-    let calls = 0;
-    return {
-      remainingMs: () => {
-        calls += 1;
-        return calls === 1 ? 60_000 : 0;
-      },
-    };
-  };
+  const oneStep = () => ({ remainingMs: vi.fn(() => 0).mockReturnValueOnce(60_000) });
   let verified = 0;
   let runs = 0;
   for (; verified < 2 && runs < 20; runs += 1) verified += await verifyPeriods(context.ledger, oneStep());

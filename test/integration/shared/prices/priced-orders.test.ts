@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { changePriceRules } from "../../../../shared/access/accounts.ts";
 import { successEnvelope } from "../../../../shared/contract/envelope.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { findByOwnReference } from "../../../../shared/ledger/find-transactions.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { PriceRule } from "../../../../shared/prices/price-rule.ts";
-import { startTestService, type TestService, transactionOf } from "../../../builders/service.ts";
+import { serviceForTests, type TestService, transactionOf } from "../../../builders/service.ts";
 
 /** Goal: catalog, debit and response show an account its own price, the upstream gets the face value, replays keep the price. */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = await serviceForTests();
 
 const percentOf = (kind: PriceRule["kind"], percent: number): PriceRule => ({
   id: `pr_${kind}`,
@@ -28,9 +24,11 @@ const stored = async (answer: Awaited<ReturnType<TestService["call"]>>) =>
 test("an airtime order is debited at the account's price, sent with its face value, and replayed at its old price", async () => {
   const caller = await service.newCaller({ naira: 1_000 });
   await setRules(caller.accountId, percentOf("airtime", -2));
-  const body = { network: "mtn", phone_number: "08031234567", amount: 100, reference: "priced-1" };
-  const buy = () => service.call("POST", "/vtu/airtime/purchase", { key: caller.key, body });
-  const answer = await buy();
+  const buy = (reference: string) => {
+    const body = { network: "mtn", phone_number: "08031234567", amount: 100, reference };
+    return service.call("POST", "/vtu/airtime/purchase", { key: caller.key, body });
+  };
+  const answer = await buy("priced-1");
   expect(transactionOf(answer)).toMatchObject({
     status: "success",
     amount: 98,
@@ -46,18 +44,11 @@ test("an airtime order is debited at the account's price, sent with its face val
     price_rule: "pr_airtime",
   });
   await setRules(caller.accountId, percentOf("airtime", -1));
-  const replay = await buy();
+  const replay = await buy("priced-1");
   expect(replay.headers.get("idempotent-replayed")).toBe("true");
   expect(transactionOf(replay).amount).toBe(98);
   expect(await caller.balance()).toBe(902);
-  expect(
-    transactionOf(
-      await service.call("POST", "/vtu/airtime/purchase", {
-        key: caller.key,
-        body: { ...body, reference: "priced-2" },
-      }),
-    ).amount,
-  ).toBe(99);
+  expect(transactionOf(await buy("priced-2")).amount).toBe(99);
 });
 
 test("an account's catalog has its prices, with a tag of its own, and another account's the face values", async () => {

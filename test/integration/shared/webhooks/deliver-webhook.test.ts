@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
@@ -22,11 +22,10 @@ import { readParkedEndpoint } from "../../../../shared/webhooks/parked-endpoint.
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aReceiver, ENDPOINT, firstEndpoint, LOOPBACK as rules } from "../../../builders/endpoint.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { standardHeaders } from "../../../builders/receiver.ts";
 import { aSecret } from "../../../builders/secrets.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
@@ -36,21 +35,15 @@ import { aTransaction } from "../../../builders/transaction.ts";
  * Goal: every attempt to deliver a webhook is recorded and followed by the right next step. Method: the function's
  * handler with receivers on loopback, a clock that the test moves, and a spy instead of the queue.
  */
-let tables: Awaited<ReturnType<typeof freshTables>>;
-beforeAll(async () => {
-  tables = await freshTables();
-});
+const tables = await freshTables();
+
+const proxy = await proxyForTests();
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
 let nowMs = NOON;
 beforeEach(() => {
   nowMs = NOON;
-});
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 const KEY = "a sealing key of thirty-two or more characters";
@@ -60,12 +53,8 @@ let transactions = 0;
 /** A settled transaction of an account with an endpoint, and the function that delivers its webhook. */
 const aSettlement = async (
   url: string,
-  options: {
-    db?: typeof tables.db;
-    changes?: Parameters<typeof aTransaction>[0];
-  } = {},
+  { db = tables.db, changes = {} }: { db?: typeof tables.db; changes?: Parameters<typeof aTransaction>[0] } = {},
 ) => {
-  const { db = tables.db, changes = {} } = options;
   const clock = () => nowMs;
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = { accounts, webhookSealingKey, clock };
@@ -111,6 +100,12 @@ const aSettlement = async (
 
 const answering = (...statuses: readonly number[]) =>
   aReceiver((response, count) => void response.writeHead(statuses[count - 1] ?? statuses.at(-1) ?? 200).end());
+
+/** The same, whose endpoint answers so. */
+const aSettlementFor = async (...statuses: readonly number[]) => {
+  const receiver = await answering(...statuses);
+  return { receiver, ...(await aSettlement(receiver.url)) };
+};
 
 test("after 500 and 500 the webhook is retried with delays and jitter, after 200 it is delivered, and every attempt is recorded", async () => {
   const receiver = await answering(500, 500, 200);
@@ -158,8 +153,7 @@ test("after 500 and 500 the webhook is retried with delays and jitter, after 200
 });
 
 test("a message that arrives before its next attempt is postponed for the rest of the delay, without an attempt", async () => {
-  const receiver = await answering(500);
-  const { deliver, postpone } = await aSettlement(receiver.url);
+  const { deliver, postpone, receiver } = await aSettlementFor(500);
   await deliver();
   nowMs += 2_250;
   expect(await deliver()).toBe("retry");
@@ -168,8 +162,7 @@ test("a message that arrives before its next attempt is postponed for the rest o
 });
 
 test("after the ninth failed attempt the delivery is exhausted, and its message is done", async () => {
-  const receiver = await answering(503);
-  const { deliver, delivery, endpoint, postpone } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, postpone, receiver } = await aSettlementFor(503);
   const log = captureLog();
   const waitsS: number[] = [];
   for (let attempt = 1; attempt <= 8; attempt += 1) {
@@ -190,8 +183,7 @@ test("after the ninth failed attempt the delivery is exhausted, and its message 
 });
 
 test("410 switches the endpoint off; later webhooks are recorded and not sent, until it is enabled again", async () => {
-  const receiver = await answering(410, 200);
-  const { deliver, delivery, endpoint, endpoints, account_id } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, endpoints, account_id, receiver } = await aSettlementFor(410, 200);
   const log = captureLog();
   expect(await deliver()).toBe("done");
   expect(log.lines("webhook.switched_off")).toMatchObject([{ account: account_id, reason: "gone", Alarms: 1 }]);
@@ -218,8 +210,7 @@ test("410 switches the endpoint off; later webhooks are recorded and not sent, u
 });
 
 test("five days of failure switch the endpoint off, counted from the first failure after the last success", async () => {
-  const receiver = await answering(500, 500, 200, 500, 500);
-  const { deliver, endpoint } = await aSettlement(receiver.url);
+  const { deliver, endpoint, receiver } = await aSettlementFor(500, 500, 200, 500, 500);
   await deliver();
   nowMs += 119 * HOUR_MS;
   expect(await deliver()).toBe("retry");
@@ -253,8 +244,7 @@ test.each([
 });
 
 test("no attempt changes the account: not one that fails, succeeds after failures, or switches the endpoint off", async () => {
-  const receiver = await answering(500, 200, 410);
-  const { account_id, accounts, deliver, endpoint, message } = await aSettlement(receiver.url);
+  const { account_id, accounts, deliver, endpoint, message } = await aSettlementFor(500, 200, 410);
   const before = await findAccount(accounts, account_id);
   const repeat = async (times: string) => deliver({ ...message, repeat: times });
   await repeat("1");
@@ -307,8 +297,6 @@ test("a response that is too large is a failed attempt, recorded with its status
 });
 
 test("after a crash between the post and the record the attempt is repeated with the same webhook-id and body, and no call is in vain", async () => {
-  const proxy: DynamoDbProxy = await startDynamoDbProxy(dynamodbEndpoint);
-  cleanups.push(proxy.stop);
   const receiver = await answering(200, 200, 500);
   const { deliver, delivery } = await aSettlement(receiver.url, { db: emulatorClient(proxy.endpoint) });
   proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
@@ -382,8 +370,7 @@ test("a webhook whose endpoint was removed is recorded and not retried; one whos
 const MINUTE_MS = 60_000;
 
 test("a delivery that must wait for longer than 15 minutes is parked, and its requeue is scheduled for the time at which it is due", async () => {
-  const receiver = await answering(500);
-  const { deliver, delivery, postpone, nextRequeue } = await aSettlement(receiver.url);
+  const { deliver, delivery, postpone, nextRequeue, receiver } = await aSettlementFor(500);
   for (const waitMs of [5_250, 63_000, 315_000]) {
     expect(await deliver()).toBe("retry");
     expect(await delivery()).not.toHaveProperty("open");
@@ -411,8 +398,7 @@ test("a delivery that must wait for longer than 15 minutes is parked, and its re
 });
 
 test("a message that is early after this many attempts makes the next one at once, and only that one", async () => {
-  const receiver = await answering(500);
-  const { deliver, delivery } = await aSettlement(receiver.url);
+  const { deliver, delivery, receiver } = await aSettlementFor(500);
   for (const waitMs of [5_250, 63_000, 315_000, 0]) {
     await deliver();
     nowMs += waitMs;
@@ -427,8 +413,7 @@ test("a message that is early after this many attempts makes the next one at onc
 });
 
 test("a new event of an endpoint that is down is parked without a post, and only a probe is posted", async () => {
-  const receiver = await answering(500, 200);
-  const { deliver, delivery, endpoint, postpone, fail, nextRequeue } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, postpone, fail, nextRequeue, receiver } = await aSettlementFor(500, 200);
   await fail("evt_1", "evt_2", "evt_3");
   nowMs += 2 * MINUTE_MS;
   expect(await deliver()).toBe("done");
@@ -457,8 +442,7 @@ test("a new event of an endpoint that is down is parked without a post, and only
 
 test("the failure of a third event makes the endpoint one that is down, so that its short wait is parked too", async () => {
   const log = captureLog();
-  const receiver = await answering(500);
-  const { deliver, delivery, endpoint, fail, nextRequeue, postpone } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, fail, nextRequeue, postpone } = await aSettlementFor(500);
   await fail("evt_1", "evt_2");
   expect(await deliver()).toBe("done");
   expect(postpone).not.toHaveBeenCalled();
@@ -470,29 +454,8 @@ test("the failure of a third event makes the endpoint one that is down, so that 
   expect(log.lines("message.handled")).toMatchObject([{ outcome: "parked" }]);
 });
 
-test("one event that an endpoint cannot handle never makes the endpoint one that is down", async () => {
-  const log = captureLog();
-  const receiver = await answering(500);
-  const { deliver, delivery, endpoint } = await aSettlement(receiver.url);
-  for (let attempt = 1; attempt <= 8; attempt += 1) {
-    await deliver();
-    nowMs = Date.parse((await delivery())?.next_attempt_at ?? "");
-    expect((await endpoint()).failing?.events).toHaveLength(1);
-  }
-  expect(log.lines("webhook.endpoint_down")).toEqual([]);
-});
-
-test("a success of any event ends the failures of an endpoint at once", async () => {
-  const receiver = await answering(200, 500);
-  const { deliver, endpoint, fail } = await aSettlement(receiver.url);
-  await fail("evt_1", "evt_2");
-  await deliver();
-  expect(await endpoint()).toMatchObject({ failing: undefined });
-});
-
 test("a parked delivery becomes switched_off if its endpoint is off when its message comes", async () => {
-  const receiver = await answering(200);
-  const { account_id, endpoints, deliver, delivery, fail } = await aSettlement(receiver.url);
+  const { account_id, endpoints, deliver, delivery, fail } = await aSettlementFor(200);
   await fail("evt_1", "evt_2", "evt_3");
   await deliver();
   await disableEndpoint(endpoints, firstEndpoint(account_id));
@@ -514,8 +477,6 @@ test("a message of an endpoint with another URL is posted at once, although the 
 });
 
 test("a message stays in the queue if its delivery is recorded as parked and its requeue cannot be scheduled", async () => {
-  const proxy: DynamoDbProxy = await startDynamoDbProxy(dynamodbEndpoint);
-  cleanups.push(proxy.stop);
   const receiver = await answering(200);
   const { deliver, delivery, fail, nextRequeue } = await aSettlement(receiver.url, {
     db: emulatorClient(proxy.endpoint),
@@ -544,8 +505,7 @@ test.each([
   ["without data", { event: "wallet.low" }],
   ["that is no JSON", "wallet.low"],
 ])("a message of an event on request with a body %s is not signed, and ends as a dead letter", async (_, body) => {
-  const receiver = await answering(200);
-  const { account_id, deliver } = await aSettlement(receiver.url);
+  const { account_id, deliver, receiver } = await aSettlementFor(200);
   const text = typeof body === "string" ? body : JSON.stringify(body);
   expect(await deliver({ event: "wallet.low", account_id, occurrence: "1", body: text })).toBe("retry");
   expect(receiver.received).toEqual([]);
@@ -553,8 +513,7 @@ test.each([
 
 // An app ignores a webhook whose id it has seen.
 test("a message of an event on request cannot have the id of an order's webhook", async () => {
-  const receiver = await answering(200);
-  const { account_id, deliver } = await aSettlement(receiver.url);
+  const { account_id, deliver, receiver } = await aSettlementFor(200);
   await deliver();
   const webhook_id = receiver.received[0]?.headers.id ?? "";
   const event = { event: "wallet.low", account_id, body: '{"event":"wallet.low","data":{}}', webhook_id } as const;
@@ -564,8 +523,7 @@ test("a message of an event on request cannot have the id of an order's webhook"
 });
 
 test("an event on request is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
-  const receiver = await answering(500, 500, 500, 500, 200);
-  const { account_id, deliver, readRecord } = await aSettlement(receiver.url);
+  const { account_id, deliver, readRecord, receiver } = await aSettlementFor(500, 500, 500, 500, 200);
   const event = { event: "wallet.low", account_id, endpoint: ENDPOINT, occurrence: "1" } as const;
   // Numbers and the order of fields are those of the event, whatever DynamoDB does with an item's attributes.
   const first = { ...event, body: '{"event":"wallet.low","data":{"z":1.5,"a":10}}' };

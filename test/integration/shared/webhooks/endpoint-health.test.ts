@@ -1,4 +1,4 @@
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
@@ -14,11 +14,8 @@ import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: an endpoint's health is what deliveries found since a person last set or enabled the endpoint. */
 const SINCE = "2026-11-22T12:00:00.000Z";
-let tables: Awaited<ReturnType<typeof freshTables>>;
+const tables = await freshTables();
 let accounts = 0;
-beforeAll(async () => {
-  tables = await freshTables();
-});
 
 const failing = (event: string, changes: { switchOff?: true; since?: string } = {}): HealthObservation => ({
   ...{ kind: "failing", since: SINCE, event },

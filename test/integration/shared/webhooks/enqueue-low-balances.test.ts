@@ -32,12 +32,8 @@ const MINUTE_MS = 60_000;
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
   const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, ledger.nowMs);
-  return setLowBalanceThreshold(
-    ledger,
-    accountId,
-    naira === undefined ? undefined : koboFromNaira(naira),
-    auditPut(ledger, audit),
-  );
+  const kobo = naira === undefined ? undefined : koboFromNaira(naira);
+  return setLowBalanceThreshold(ledger, accountId, kobo, auditPut(ledger, audit));
 };
 
 /** A subscribed account with 1,000 NGN and the threshold 500. */
@@ -72,14 +68,14 @@ const alarms = () => {
   return () => log.lines().filter(({ Alarms }) => Alarms === 1);
 };
 
-/** 300 subscribed accounts with low balances, which are three batches. */
-const manyAccounts = async (): Promise<readonly string[]> => {
+/** Subscribed accounts with low balances; a hundred are a batch. */
+const manyAccounts = async (count: number): Promise<readonly string[]> => {
   const accountId = await anAccount();
   await setBalance(accountId, 10);
   const itemOf = async (pk: string) => (await ledger.db.get({ TableName: ledger.table, Key: { pk } })).Item;
   const subscription = await itemOf(subscriptionPk("wallet.low", firstEndpoint(accountId)));
   const wallet = await itemOf(walletPk(accountId));
-  const others = Array.from({ length: 299 }, (_, index) => `acc_${index}`);
+  const others = Array.from({ length: count - 1 }, (_, index) => `acc_${index}`);
   const items = others.flatMap((account_id) => [
     { ...subscription, pk: subscriptionPk("wallet.low", firstEndpoint(account_id)), account_id },
     { ...wallet, pk: walletPk(account_id), account_id },
@@ -89,7 +85,7 @@ const manyAccounts = async (): Promise<readonly string[]> => {
 };
 
 test("of more subscriptions than a run can check, each one has its turn", async () => {
-  const accounts = await manyAccounts();
+  const accounts = await manyAccounts(300);
   const queue = queueOf();
   for (let minute = 0; minute < 6; minute += 1) {
     ledger.nowMs += MINUTE_MS;
@@ -102,7 +98,7 @@ test("of more subscriptions than a run can check, each one has its turn", async 
 
 test("a run that takes long leaves half of its time to limits that are near", async () => {
   const shown = alarms();
-  await manyAccounts();
+  await manyAccounts(300);
   const queue = queueOf();
   queue.send.mockImplementation(async () => {
     ledger.nowMs += 200;
@@ -167,11 +163,9 @@ describe("a balance below its threshold", () => {
   });
 
   test("110 accounts are all checked in one run", async () => {
-    const accountIds = await Promise.all(Array.from({ length: 110 }, anAccount));
-    await Promise.all(accountIds.map((accountId) => setBalance(accountId, 1)));
-    const subscribers = z.array(z.object({ account_id: z.string() })).parse(await run());
-    expect(new Set(subscribers.map(({ account_id }) => account_id))).toEqual(new Set(accountIds));
-    expect(subscribers).toHaveLength(110);
+    const accounts = await manyAccounts(110);
+    const reported = z.array(z.object({ account_id: z.string() })).parse(await run());
+    expect(reported.map(({ account_id }) => account_id).toSorted()).toEqual(accounts.toSorted());
   });
 });
 
@@ -245,25 +239,23 @@ describe("a fault", () => {
     expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
   });
 
-  test("a subscription that cannot be read raises an alarm, and delays no other account", async () => {
+  test.each([
+    [
+      "a subscription",
+      (accountId: string) => {
+        const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
+        return { pk, open: "subscription#wallet.low", listed_at: isoTime(ledger.nowMs) };
+      },
+    ],
+    ["a wallet", (accountId: string) => ({ pk: walletPk(accountId), balance_kobo: "later" })],
+  ])("%s that cannot be read raises an alarm, and delays no other account", async (_what, broken) => {
     const shown = alarms();
-    const accountId = await anAccount();
-    const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
-    const broken = { pk, open: "subscription#wallet.low", listed_at: isoTime(ledger.nowMs) };
-    await ledger.db.put({ TableName: ledger.table, Item: broken });
-    const other = await anAccount();
+    const [accountId, other] = [await anAccount(), await anAccount()];
     await setBalance(other, 10);
+    const Item = broken(accountId);
+    await ledger.db.put({ TableName: ledger.table, Item });
     expect(await run()).toMatchObject([{ account_id: other }]);
-    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked", record: pk }]);
-  });
-
-  test("a wallet that cannot be read raises an alarm, and delays no other account", async () => {
-    const shown = alarms();
-    const [broken, other] = [await anAccount(), await anAccount()];
-    await setBalance(other, 10);
-    await ledger.db.put({ TableName: ledger.table, Item: { pk: walletPk(broken), balance_kobo: "later" } });
-    expect(await run()).toMatchObject([{ account_id: other }]);
-    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked", record: walletPk(broken) }]);
+    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked", record: Item.pk }]);
   });
 
   test("an account without a wallet is left out, and the next one is checked", async () => {

@@ -18,6 +18,7 @@ import {
   requeueDeliveries,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { anEndpoint, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -71,6 +72,17 @@ const park = async (accountId: string, ...changes: readonly Partial<Delivery>[])
   await putItems(tables.db, tables.ledgerTable, parked);
 };
 
+/** The same, with a requeue at noon. */
+const parkDue = async (accountId: string, ...changes: readonly Partial<Delivery>[]): Promise<void> => {
+  await park(accountId, ...changes);
+  await scheduleRequeueOf(ledgerOf(), firstEndpoint(accountId), NOON);
+};
+const anAccountWithDue = async (...changes: readonly Partial<Delivery>[]): Promise<string> => {
+  const accountId = await anAccount();
+  await parkDue(accountId, ...changes);
+  return accountId;
+};
+
 const transactionIn = (message: DeliveryMessage): string =>
   message.event === "transaction.updated" ? message.transaction_pk : message.occurrence;
 
@@ -91,8 +103,7 @@ const nextRequeue = async (accountId: string) =>
 test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
   const accountId = await anAccount();
   const repeated = { pk: "delivery#repeated", repeat: "announce-1", transaction_pk: "transaction#x-2" };
-  await park(accountId, {}, repeated, { next_attempt_at: inMinutes(240) });
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await parkDue(accountId, {}, repeated, { next_attempt_at: inMinutes(240) });
   const { sent, ran, queue } = await run();
   expect(sent).toEqual(["1", "2"]);
   expect(ran).toEqual({ endpoints: 1, requeued: 2 });
@@ -124,8 +135,7 @@ test("an account with parked deliveries is not read before its next requeue", as
 
 test("of an endpoint that is down one probe is sent, and the next one after the probe interval", async () => {
   const accountId = await anAccountThatIsDown();
-  await park(accountId, {}, {}, {});
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await parkDue(accountId, {}, {}, {});
   expect((await run()).sent).toEqual(["1 probe"]);
   expect(await nextRequeue(accountId)).toBe(inMinutes(2));
   nowMs += MINUTE_MS;
@@ -136,8 +146,7 @@ test("of an endpoint that is down one probe is sent, and the next one after the 
 
 test("everything parked is sent once its endpoint is off, also what is not due", async () => {
   const accountId = await anAccountThatIsDown({ status: "off" });
-  await park(accountId, {}, { next_attempt_at: inMinutes(600) });
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await parkDue(accountId, {}, { next_attempt_at: inMinutes(600) });
   expect((await run()).sent).toEqual(["1", "2"]);
 });
 
@@ -145,8 +154,7 @@ test("a long list is sent in several runs, a bounded number in each, and none tw
   const accountId = await anAccount();
   const count = DELIVERIES_PER_REQUEUE + 50;
   const attempts = [{ number: 1, at: inMinutes(-1), outcome: "status", duration_ms: 1 }];
-  await park(accountId, ...Array.from({ length: count }, (_, index) => (index < 100 ? { attempts } : {})));
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await parkDue(accountId, ...Array.from({ length: count }, (_, index) => (index < 100 ? { attempts } : {})));
   const first = await run();
   expect(first.ran).toEqual({ endpoints: 1, requeued: DELIVERIES_PER_REQUEUE });
   nowMs += MINUTE_MS;
@@ -185,9 +193,7 @@ test("a run whose queue fails raises an alarm, delays no other account, and is r
 
 test("a requeue whose queue does not answer raises an alarm once the deliveries have been due for 15 minutes", async () => {
   const log = captureLog();
-  const accountId = await anAccount();
-  await park(accountId, {});
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await anAccountWithDue({});
   const queue = queueOf();
   queue.send.mockRejectedValue(Object.assign(new Error("Timeout"), { name: "TimeoutError" }));
   const dueMs = nowMs;
@@ -200,9 +206,7 @@ test("a requeue whose queue does not answer raises an alarm once the deliveries 
 });
 
 test("a requeue that is scheduled while another one is under way is not overwritten by it", async () => {
-  const accountId = await anAccount();
-  await park(accountId, {});
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  const accountId = await anAccountWithDue({});
   const queue = queueOf();
   // The delivery is made before the run ends, and the recovery of its endpoint schedules a requeue: an earlier time is
   // kept.
@@ -212,9 +216,7 @@ test("a requeue that is scheduled while another one is under way is not overwrit
 });
 
 test("a delivery that is parked while a requeue is under way is requeued when it is due, not 3 hours later", async () => {
-  const accountId = await anAccount();
-  await park(accountId, {});
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  const accountId = await anAccountWithDue({});
   const queue = queueOf();
   // The requeue has read the index before.
   queue.send.mockImplementation(async () => {
@@ -259,13 +261,7 @@ test("a delivery of a later release's form raises an alarm, stays parked, and ho
     NOON,
   ).pk;
   const stateOf = async () => (await tables.db.get({ TableName: tables.ledgerTable, Key: { pk } })).Item?.state;
-  await tables.db.update({
-    TableName: tables.ledgerTable,
-    Key: { pk },
-    UpdateExpression: "SET #state = :later",
-    ExpressionAttributeNames: { "#state": "state" },
-    ExpressionAttributeValues: { ":later": "later" },
-  });
+  await changeItem(ledgerOf(), pk, { state: "later" });
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect((await run()).sent).toEqual(["1", "3"]);
   expect(log.lines("deliveries.not_requeued")).toMatchObject([{ account: accountId, record: pk, Alarms: 1 }]);
@@ -274,17 +270,10 @@ test("a delivery of a later release's form raises an alarm, stays parked, and ho
 });
 
 test("a delivery that was made, or is in the queue, since the index was read is not sent", async () => {
-  const accountId = await anAccount();
-  await park(accountId, { state: "delivered" }, { pk: "delivery#queued" }, {});
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
-  const { db, ledgerTable: TableName } = tables;
-  const batchGet = db.batchGet.bind(db);
-  vi.spyOn(db, "batchGet").mockImplementationOnce(async (input) => {
-    await db.update({
-      ...{ TableName, Key: { pk: "delivery#queued" } },
-      UpdateExpression: "REMOVE #open, listed_at",
-      ExpressionAttributeNames: { "#open": "open" },
-    });
+  await anAccountWithDue({ state: "delivered" }, { pk: "delivery#queued" }, {});
+  const batchGet = tables.db.batchGet.bind(tables.db);
+  vi.spyOn(tables.db, "batchGet").mockImplementationOnce(async (input) => {
+    await changeItem(ledgerOf(), "delivery#queued", { open: undefined, listed_at: undefined });
     return batchGet(input);
   });
   expect((await run()).sent).toEqual(["3"]);
@@ -370,7 +359,6 @@ test("an endpoint that another run has requeued since the list was read is left 
 
 test("open transactions never include parked deliveries or the accounts that have some", async () => {
   const accountId = await anAccountThatIsDown();
-  await park(accountId, {});
-  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await parkDue(accountId, {});
   expect(await openTransactions(ledgerOf(), ALL_TIMES)).toEqual([]);
 });
