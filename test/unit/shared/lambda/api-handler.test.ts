@@ -175,6 +175,11 @@ test("the details of an error become `errors`, Retry-After, X-Transaction-Refere
     "x-transaction-reference": "DATA_1",
     "idempotent-replayed": "true",
   });
+  const first = await ask(async () => {
+    throw new ServiceError("delivery_failed", { replayed: false, retryAfterS: 0 });
+  });
+  expect(first.headers).toMatchObject({ "retry-after": "0" });
+  expect(first.headers).not.toHaveProperty("idempotent-replayed");
 });
 
 test("every answer to an order names the order's reference once its fields are read: also a refusal, and one in the Idempotency-Key", async () => {

@@ -162,16 +162,15 @@ describe("the source of the credentials", () => {
 });
 
 describe("credentials that cannot be obtained", () => {
-  test("no credentials at all", async () => {
-    expect(await refusal(place, {})).toBe(
-      "SettingsError: There are no AWS credentials. Sign in (aws sso login), set AWS_PROFILE, or add --profile.",
-    );
-  });
-
-  test("a profile that does not exist", async () => {
-    expect(await refusal(place, { profile: "prdo" })).toBe(
-      'SettingsError: There are no AWS credentials in the profile "prdo", or it is not in ~/.aws/config.',
-    );
+  test.each([
+    ["none at all", {}, "credentials. Sign in (aws sso login), set AWS_PROFILE, or add --profile."],
+    [
+      "those of a profile that does not exist",
+      { profile: "prdo" },
+      'credentials in the profile "prdo", or it is not in ~/.aws/config.',
+    ],
+  ])("%s", async (_which, options, sentence) => {
+    expect(await refusal(place, options)).toBe(`SettingsError: There are no AWS ${sentence}`);
   });
 
   test.each([

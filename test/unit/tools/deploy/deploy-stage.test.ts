@@ -92,36 +92,28 @@ describe("deployStage", () => {
     });
   });
 
-  test("the stack policy of a stage that adopts a ledger lets its own tables go, but not be replaced", async () => {
-    deployed = all;
-    const adopt = {
-      accessTableName: "a",
-      ledgerTableName: "l",
-      ledgerStreamArn: "arn:",
-      auditTableName: "audit",
+  const adopt = {
+    ...{ accessTableName: "a", ledgerTableName: "l", ledgerStreamArn: "arn:", auditTableName: "audit" },
+    ...{
       auditStreamArn: "arn:",
       referenceKeySecretArn: "arn:",
       checksumKeySecretArn: "arn:",
       webhookKeySecretArn: "arn:",
-    };
-    await deployStage("prod", prodWith({ adopt, identityKeyArn }), cdkThatEnds(0));
-    expect(JSON.parse(policyBody())).toMatchObject({ Statement: [{}, { Action: ["Update:Replace"] }] });
-    expect(JSON.parse(policyBody()).Statement).toHaveLength(2);
-  });
-
-  test("a stage that names another identity key lets its own key go, and nothing else", async () => {
+    },
+  };
+  const keepsOthers = {
+    Action: ["Update:Delete"],
+    Condition: { StringEquals: { ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"] } },
+  };
+  test.each([
+    ["adopts a ledger lets its own tables go, but not be replaced", { adopt, identityKeyArn }, []],
+    ["names another identity key lets its own key go, and nothing else", { identityKeyArn }, [keepsOthers]],
+  ])("the stack policy of a stage that %s", async (_what, changes, deletions) => {
     deployed = all;
-    await deployStage("prod", prodWith({ identityKeyArn }), cdkThatEnds(0));
-    expect(JSON.parse(policyBody())).toMatchObject({
-      Statement: [
-        {},
-        { Action: ["Update:Replace"] },
-        {
-          Action: ["Update:Delete"],
-          Condition: { StringEquals: { ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"] } },
-        },
-      ],
-    });
+    await deployStage("prod", prodWith(changes), cdkThatEnds(0));
+    const { Statement } = JSON.parse(policyBody());
+    expect(Statement).toMatchObject([{}, { Action: ["Update:Replace"] }, ...deletions]);
+    expect(Statement).toHaveLength(2 + deletions.length);
   });
 
   test("the data of a first deployment are protected even if a later stack failed", async () => {
@@ -248,13 +240,31 @@ describe("deployStage", () => {
 });
 
 describe("destroyStage", () => {
-  test("a protected stage is refused before any of its stacks is deleted, with the command that lifts it", async () => {
-    deployed = all;
-    await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
+  test.each<[string, Deployed, RegExp]>([
+    [
+      "a stage is",
+      all,
       /^Prod-Data and Prod-Network must not be deleted by mistake\. If you mean it, run first: aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name Prod-Data && /,
-    );
-    expect(events).toEqual([]);
-  });
+    ],
+    [
+      "the remains of a failed creation are",
+      { "Prod-Data": { isProtected: false }, "Prod-Network": { status: "ROLLBACK_COMPLETE" } },
+      /^Prod-Network must not be deleted by mistake\./,
+    ],
+    // It imports from the others, so it is deleted first: CloudFormation would refuse in the middle of `cdk destroy`.
+    [
+      "only the administrator's stack is",
+      { "Prod-Data": { isProtected: false }, "Prod-Administrator": {} },
+      /^Prod-Administrator must not be deleted by mistake\..* --stack-name Prod-Administrator$/,
+    ],
+  ])(
+    "destroy is refused while %s protected, before any stack is deleted, with the command that lifts it",
+    async (_what, stacks, message) => {
+      deployed = stacks;
+      await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(message);
+      expect(events).toEqual([]);
+    },
+  );
 
   test("a stage with copies is refused while their stack in the other region is protected", async () => {
     deployed = { "Prod-Data": { isProtected: false }, "Prod-Recovery": {} };
@@ -272,28 +282,11 @@ describe("destroyStage", () => {
     });
   });
 
-  test("a stage is refused while the remains of a failed creation are protected", async () => {
-    deployed = { "Prod-Data": { isProtected: false }, "Prod-Network": { status: "ROLLBACK_COMPLETE" } };
-    await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
-      /^Prod-Network must not be deleted by mistake\./,
-    );
-    expect(events).toEqual([]);
-  });
-
   test("destroy prints how to delete a network that the stage has left, because the app has no such stack", async () => {
     deployed = { "Sandbox-Network": { natGateways: 2, isProtected: false } };
     expect(await destroyStage("sandbox", settingsOf("sandbox", stages), cdkThatEnds(0))).toBe(0);
     expect(printed).toContain("Not deleted: Sandbox-Network, which Sandbox-Service no longer uses");
     expect(printed).toContain("aws cloudformation delete-stack --stack-name Sandbox-Network");
-  });
-
-  // It imports from the others, so it is deleted first: CloudFormation would refuse in the middle of `cdk destroy`.
-  test("a stage is refused while only the administrator's stack is protected", async () => {
-    deployed = { "Prod-Data": { isProtected: false }, "Prod-Administrator": {} };
-    await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
-      /^Prod-Administrator must not be deleted by mistake\..* --stack-name Prod-Administrator$/,
-    );
-    expect(events).toEqual([]);
   });
 
   test("destroy deletes an unprotected stage, and prints what it does not delete", async () => {

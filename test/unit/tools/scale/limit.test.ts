@@ -21,18 +21,13 @@ const aLimit = (changes: Partial<Limit> = {}): Limit => ({
 });
 
 describe("shareOf", () => {
-  test("a limit of the stage is used by all purchases together", () => {
-    expect(shareOf(aLimit(), { purchasesPerS: 100, accounts: 50 }, settings)).toBeCloseTo(0.2, 9);
-  });
-
-  test("a limit of an account is used by the purchases of one account", () => {
-    expect(shareOf(aLimit({ per: "account" }), { purchasesPerS: 100, accounts: 50 }, settings)).toBeCloseTo(0.004, 9);
-  });
-
-  test("what each account uses is added, also where nothing is bought", () => {
-    const limit = aLimit({ perAccount: 10 });
-    expect(shareOf(limit, { purchasesPerS: 0, accounts: 50 }, settings)).toBeCloseTo(0.5, 9);
-    expect(shareOf(limit, { purchasesPerS: 100, accounts: 50 }, settings)).toBeCloseTo(0.7, 9);
+  test.each<[string, Partial<Limit>, purchasesPerS: number, share: number]>([
+    ["a limit of the stage is used by all purchases together", {}, 100, 0.2],
+    ["a limit of an account is used by the purchases of one account", { per: "account" }, 100, 0.004],
+    ["what each account uses is added", { perAccount: 10 }, 100, 0.7],
+    ["what each account uses is added where nothing is bought", { perAccount: 10 }, 0, 0.5],
+  ])("%s", (_rule, changes, purchasesPerS, share) => {
+    expect(shareOf(aLimit(changes), { purchasesPerS, accounts: 50 }, settings)).toBeCloseTo(share, 9);
   });
 
   test("the capacity follows the stage's settings", () => {

@@ -225,17 +225,15 @@ test("a key has the limits of the ledger in which its account has the higher ver
   expect(compare(unlimited, limited)).toMatchObject({ item: { keys: [{ status: "revoked", order_limits }] } });
 });
 
-test("an account has the addresses of the ledger in which it has the higher version", () => {
-  const [old, restored] = [account({ version: 5, whitelist: ["10.0.0.1"] }), account({ version: 3 })];
-  expect(compare(old, restored)).toMatchObject({ kind: "update", item: { whitelist: ["10.0.0.1"] } });
-  expect(compare(restored, old)).toEqual({ kind: "present" });
-});
-
-test("an account has the owners of the ledger in which it has the higher version", () => {
-  const owners = [{ kind: "email", value: "ada@example.com" }];
-  const owned = (version: number): Item => ({ ...account({ version }), owners });
-  expect(compare(owned(5), account({ version: 3 }))).toMatchObject({ kind: "update", item: { owners } });
-  expect(compare(account({ version: 5 }), owned(3))).toMatchObject({ kind: "update", item: { owners: [] } });
+test.each([
+  ["addresses", { whitelist: ["10.0.0.1"] }],
+  ["owners", { owners: [{ kind: "email", value: "ada@example.com" }] }],
+])("an account has the %s of the ledger in which it has the higher version", (_, own) => {
+  const [older, newer] = [account({ version: 3 }), account({ version: 5 })];
+  expect(compare({ ...newer, ...own }, older)).toMatchObject({ kind: "update", item: own });
+  expect(compare(older, { ...newer, ...own })).toEqual({ kind: "present" });
+  const { whitelist, owners } = newer;
+  expect(compare(newer, { ...older, ...own })).toMatchObject({ kind: "update", item: { whitelist, owners } });
 });
 
 test("an account that is restricted in either ledger stays restricted, with a note", () => {
@@ -381,20 +379,19 @@ test("a person is known as of the later sign-in, so that nobody is notified by a
   expect(kindFor(operator)).toBe("copy");
 });
 
-test("a pending delivery is updated if the old ledger has more attempts or a final state", () => {
-  const delivered = delivery(1, { state: "delivered" });
-  expect(kindFor(delivery(2), delivery(1))).toBe("update");
-  expect(kindFor(delivered, delivery(1))).toBe("update");
-  expect(kindFor(delivery(1), delivery(2))).toBe("present");
-  expect(kindFor(delivery(2), delivered)).toBe("present");
-});
-
-test("a delivery that was parked after the moment is updated, unless it has had more attempts since the restore", () => {
-  const parked = { open: "parked#acc_1" };
-  expect(kindFor(delivery(1, parked), delivery(1))).toBe("update");
-  expect(kindFor(delivery(1, parked), delivery(2))).toBe("present");
-  expect(kindFor(delivery(1, parked), delivery(1, parked))).toBe("present");
-  expect(kindFor(delivery(1), delivery(1, parked))).toBe("present");
+const delivered = { state: "delivered" };
+const parked = { open: "parked#acc_1" };
+test.each<[string, Step["kind"], old: Item, restored: Item]>([
+  ["pending, with more attempts in the old ledger", "update", delivery(2), delivery(1)],
+  ["pending, and final in the old ledger", "update", delivery(1, delivered), delivery(1)],
+  ["pending, with fewer attempts in the old ledger", "present", delivery(1), delivery(2)],
+  ["final", "present", delivery(2), delivery(1, delivered)],
+  ["pending, and parked after the moment", "update", delivery(1, parked), delivery(1)],
+  ["pending with more attempts than when it was parked", "present", delivery(1, parked), delivery(2)],
+  ["parked in both", "present", delivery(1, parked), delivery(1, parked)],
+  ["parked in the restored ledger alone", "present", delivery(1), delivery(1, parked)],
+])("a delivery that is %s: %s", (_, kind, old, restored) => {
+  expect(kindFor(old, restored)).toBe(kind);
 });
 
 test("an owner has the accounts of both ledgers, because the account itself says who owns it", () => {
