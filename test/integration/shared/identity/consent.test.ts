@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
 import {
+  FUNDS,
   type IdentityService,
   pkOf,
   refusal,
@@ -16,29 +17,23 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe("missing consent", () => {
-  test.each(identityRoutes)(
-    "$path without is_consent is 400 consent_required, and nothing is charged or sent",
-    async ({ path, body }) => {
-      const answer = await service.refused(path, { ...body, is_consent: undefined });
-      expect(answer.status).toBe(400);
-      expect(answer.headers.get("x-error-code")).toBe("consent_required");
+test.each(identityRoutes)(
+  "without consent, or with another value than true, a check at $path is refused, and nothing is charged or sent",
+  async ({ path, body }) => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const before = service.requestCount();
+    for (const is_consent of [undefined, false, "true", 1, null, "yes", [], {}]) {
+      const answer = await service.call("POST", path, { key: caller.key, body: { ...body, is_consent } });
+      expect([answer.status, answer.headers.get("x-error-code")], JSON.stringify(is_consent)).toEqual(
+        is_consent === undefined ? [400, "consent_required"] : [422, "validation_failed"],
+      );
       expect(Object.keys(answer.body.errors ?? {})).toEqual(["is_consent"]);
-    },
-  );
-
-  const values: readonly unknown[] = [false, "true", 1, null, "yes", [], {}];
-  const cases = identityRoutes.flatMap(({ path, body }) => values.map((value) => ({ path, body, value })));
-  test.each(cases)(
-    "is_consent $value at $path is 422 on is_consent, and nothing is charged or sent",
-    async ({ path, body, value }) => {
-      const answer = await service.refused(path, { ...body, is_consent: value });
-      expect(answer.status).toBe(422);
-      expect(answer.headers.get("x-error-code")).toBe("validation_failed");
-      expect(Object.keys(answer.body.errors ?? {})).toEqual(["is_consent"]);
-    },
-  );
-});
+      expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    }
+    expect(await caller.balance()).toBe(FUNDS);
+    expect(service.requestCount()).toBe(before);
+  },
+);
 
 describe("the consent record", () => {
   const consentOf = (answer: Answer) => service.itemOf("ledger", `consent#${pkOf(answer)}`);

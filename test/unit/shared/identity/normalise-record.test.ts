@@ -256,28 +256,29 @@ describe("other values", () => {
 
 describe("absent and additional fields", () => {
   const five = Object.keys(emptyNames);
+  const details =
+    "phone_number email title marital_status nationality residential_address state_of_origin lga_of_origin";
+  const advancedFields = [...five, "photo", ...details.split(" ")];
+  const ofBvn = ["enrollment_bank", "registration_date", "watch_listed"];
   const shapes = [
     ["basic NIN", ninBasicResult, { nin: "1" }, five],
+    ["advanced NIN", ninAdvancedResult, { nin: "1" }, ["nin", ...advancedFields]],
     ["basic BVN", bvnBasicResult, { bvn: "1" }, [...five, "phone_number"]],
+    ["advanced BVN", bvnAdvancedResult, { bvn: "1" }, ["bvn", ...advancedFields, ...ofBvn]],
     ["NIN retrieval", ninRetrieveResult, { phone_number: "1" }, ["nin", ...five, "phone_number"]],
     ["BVN retrieval", bvnRetrieveResult, { phone_number: "1" }, ["bvn", ...five, "phone_number"]],
   ] as const;
   test.each(shapes)(
     "a %s result has exactly its fields: the requested number, the name, empty text for the rest of a person, and null",
-    (_name, schema, asked, fields) => {
-      const result = normaliseRecord(
-        { surname: "Obi", photo: "aGk=", secret: 1, trackingId: "x" },
-        schema,
-        asked,
-        dateReading,
-      );
-      const expected = fields.map((name) => [
-        name,
-        name === "last_name"
-          ? "Obi"
-          : (Object.entries(asked).find(([key]) => key === name)?.[1] ?? (five.includes(name) ? "" : null)),
-      ]);
-      expect(result).toEqual(Object.fromEntries(expected));
+    (name, schema, asked, fields) => {
+      const others = name.startsWith("advanced") ? {} : { photo: "aGk=", secret: 1, trackingId: "x" };
+      const texts: readonly string[] = [...five, "photo"];
+      const absent = (field: string) => (texts.includes(field) ? "" : null);
+      const expected = fields.map((field) => [field, Object.hasOwn(asked, field) ? "1" : absent(field)]);
+      expect(normaliseRecord({ surname: "Obi", ...others }, schema, asked, dateReading)).toEqual({
+        ...Object.fromEntries(expected),
+        last_name: "Obi",
+      });
     },
   );
 
