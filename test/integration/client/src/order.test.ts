@@ -138,7 +138,7 @@ describe.concurrent("an order whose first attempt has an unknown outcome", () =>
   });
 
   test("is sent again after an attempt without an answer in time", async () => {
-    const { client, events } = await scripted([hangs, delivered], { attemptTimeoutMs: 200 });
+    const { client, events } = await scripted([hangs, delivered], { attemptTimeoutMs: 1_000 });
     await expect(buy(client)).resolves.toMatchObject({ status: "success" });
     expect(events.map(({ result }) => result)).toEqual(["timeout", "answered"]);
   });
