@@ -1,4 +1,3 @@
 /** What is tested of the templates of all variants of a stage, in one file, because a synthesis takes about a second. */
 import "./templates/handlers.ts";
-import "./templates/resource-types.ts";
 import "./templates/cfn-lint.ts";

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
@@ -45,14 +43,27 @@ const writeMavenThatWarns = (tree: string): string => {
   return programs;
 };
 
-const folder = mkdtempSync(join(tmpdir(), "scripts-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-test("npm start serves, npm run admin operates it, and Ctrl-C ends it", async () => {
-  const SERVICE_FILE = join(folder, "service.json");
-  const service = startNpm(["start"], { env: { PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE } });
-  await service.untilPrinted("Ctrl-C");
-  const listed = await run("admin", ["accounts", "list", "--json"], { env: { SERVICE_FILE } });
+test("npm start without dynoxide runs DynamoDB Local, prints at most ten lines before it is ready, and keeps its tables over a kill -9; npm run admin operates it, and Ctrl-C ends it", async () => {
+  const tree = checkOutThisTree();
+  cleanups.push(tree.remove);
+  linkPackages(tree.folder, "@dynoxide");
+  const SERVICE_FILE = join(tree.folder, "service.json");
+  const PATH = `${writeMavenThatWarns(tree.folder)}:${process.env.PATH}`;
+  const options = { cwd: tree.folder, env: { PORT: "0", DATA_DIR: join(tree.folder, "data"), SERVICE_FILE, PATH } };
+  const startLocal = async () => {
+    const service = startNpm(["start", "--silent"], options);
+    await service.untilPrinted("Ctrl-C");
+    const [beforeReady = ""] = service.output().split("The service is ready");
+    expect(beforeReady).toContain("Starting DynamoDB (DynamoDB Local)");
+    expect(beforeReady.trim().split("\n").length).toBeLessThanOrEqual(10);
+    return { service, key: JSON.parse(readFileSync(SERVICE_FILE, "utf8")).accounts[0].live_key };
+  };
+  const { service: killed, key } = await startLocal();
+  killed.signal("SIGKILL");
+  await killed.exitCode;
+  const { service, key: keptKey } = await startLocal();
+  expect(keptKey).toBe(key);
+  const listed = await run("admin", ["accounts", "list", "--json"], options);
   expect(JSON.parse(listed)).toMatchObject({
     accounts: [
       { name: "sample", status: "active" },
@@ -62,27 +73,6 @@ test("npm start serves, npm run admin operates it, and Ctrl-C ends it", async ()
   service.signal("SIGINT");
   expect(await service.exitCode).toBe(0);
   expect(service.output()).toContain("Stopping");
-});
-
-test("npm start without dynoxide runs DynamoDB Local, prints at most ten lines before it is ready, and keeps its tables over a kill -9", async () => {
-  const tree = checkOutThisTree();
-  cleanups.push(tree.remove);
-  linkPackages(tree.folder, "@dynoxide");
-  const SERVICE_FILE = join(tree.folder, "service.json");
-  const PATH = `${writeMavenThatWarns(tree.folder)}:${process.env.PATH}`;
-  const options = { cwd: tree.folder, env: { PORT: "0", DATA_DIR: join(tree.folder, "data"), SERVICE_FILE, PATH } };
-  const keys: unknown[] = [];
-  for (const signal of ["SIGKILL", "SIGINT"] as const) {
-    const service = startNpm(["start", "--silent"], options);
-    await service.untilPrinted("Ctrl-C");
-    keys.push(JSON.parse(readFileSync(SERVICE_FILE, "utf8")).accounts[0].live_key);
-    service.signal(signal);
-    await service.exitCode;
-    const [beforeReady = ""] = service.output().split("The service is ready");
-    expect(beforeReady).toContain("Starting DynamoDB (DynamoDB Local)");
-    expect(beforeReady.trim().split("\n").length).toBeLessThanOrEqual(10);
-  }
-  expect(keys[1]).toBe(keys[0]);
 });
 
 describe("in a copy of this tree, which it may change", () => {

@@ -10,7 +10,7 @@ const SHORT_FORMS = "test/scripts/short-forms.script.ts";
 const SHORT_TESTS = "test/scripts/tests.script.ts";
 const CONFORMANCE = "test/scripts/conformance.script.ts";
 const startedBy: Readonly<Record<string, readonly [file: string, command: string]>> = {
-  start: [SHORT_FORMS, 'startNpm(["start"]'],
+  start: [SHORT_FORMS, 'startNpm(["start"'],
   admin: [SHORT_FORMS, 'run("admin"'],
   test: [CI, "npm test"],
   check: ["package.json", "npm run check"],
