@@ -56,7 +56,7 @@ export const ADMIN = resolve("tools/admin/main.ts");
 
 /** A service in a folder of its own, with a SERVICE_FILE for the command line. */
 export const startOperatedService = async (
-  settings: Pick<ServiceSettings, "sampleBooks"> = {},
+  settings: Pick<ServiceSettings, "sampleBooks" | "awsCalls"> = {},
 ): Promise<OperatedService> => {
   const folder = mkdtempSync(join(tmpdir(), "admin-test-"));
   const serviceFile = join(folder, "service.json");

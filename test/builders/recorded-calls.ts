@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Client } from "@smithy/core/client";
 import * as z from "#zod";
+import { runningFunction } from "../../tools/local/functions.ts";
 
 /** A call of an AWS client of this process: `DynamoDB`, `GetItem` and its input. */
 export type SdkCall = { readonly service: string; readonly operation: string; readonly input: unknown };
@@ -13,14 +14,18 @@ type Recording = { readonly canned: CannedAnswers; readonly onCall: (call: SdkCa
 const client = z.object({ config: z.object({ serviceId: z.string() }) });
 const recording = new AsyncLocalStorage<Recording>();
 const operationOf = (command: object): string => command.constructor.name.replace(/Command$/, "");
+let onFunctionCall: ((functionName: string, call: SdkCall) => void) | undefined;
 const sdkSend = Client.prototype.send;
 const send = function (this: unknown, ...args: readonly unknown[]): unknown {
   const [command] = args;
   const { canned, onCall } = recording.getStore() ?? {};
-  if (!(command instanceof Object) || onCall === undefined) return Reflect.apply(sdkSend, this, args);
+  const running = onFunctionCall && runningFunction.getStore();
+  if (!(command instanceof Object) || (onCall ?? running) === undefined) return Reflect.apply(sdkSend, this, args);
   const operation = operationOf(command);
   const { serviceId } = client.parse(this).config;
-  onCall({ service: serviceId, operation, input: Reflect.get(command, "input") });
+  const call = { service: serviceId, operation, input: Reflect.get(command, "input") };
+  if (running !== undefined) onFunctionCall?.(running.name, call);
+  onCall?.(call);
   return canned && Object.hasOwn(canned, operation)
     ? Promise.resolve(canned[operation])
     : Reflect.apply(sdkSend, this, args);
@@ -33,6 +38,11 @@ Reflect.set(Client.prototype, "send", send);
  */
 export const recordCalls = <Result>(options: Recording, work: () => Promise<Result>): Promise<Result> =>
   recording.run(options, work);
+
+/** Passes on each call that functions of this process make by the SDK from now on, by their names. */
+export const recordFunctionCalls = (listener: (functionName: string, call: SdkCall) => void): void => {
+  onFunctionCall = listener;
+};
 
 /** Passes on a call of DynamoDB that is made without the SDK. False if it has a canned answer, which the SDK's way returns. */
 export const recordDirectCall = (command: object): boolean => {

@@ -1,42 +1,62 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
-import { CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { beforeAll, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
-import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
+import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
+import { methodOf } from "../../shared/contract/actions/action.ts";
+import {
+  type ActionName,
+  actionNames,
+  actionPath,
+  actions,
+  operationPath,
+} from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
+import { pkOfReference } from "../../shared/ledger/transaction.ts";
+import { continueClosing, monthToClose } from "../../shared/periods/close-period.ts";
 import { openSqs } from "../../shared/platform/aws/sdk.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import { newDelivery, recordProgress } from "../../shared/webhooks/delivery.ts";
 import { stages } from "../../stages.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { onTerminal } from "../../tools/admin/terminal.ts";
+import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
+import { textClaims } from "../../tools/local/jwt-authorizer.ts";
+import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { printedSchema } from "../../tools/release/public-surface.ts";
 import {
+  ageForSubjects,
   ageTransaction,
   ageWallet,
   type OperatedService,
   startOperatedService,
   testTerminal,
 } from "../builders/admin.ts";
+import { anApiEvent } from "../builders/api-event.ts";
+import { everyFunction } from "../builders/console.ts";
 import { eventually } from "../builders/eventually.ts";
 import { anOldAccount, CLOSED_MONTH } from "../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
-import { type CannedAnswers, recordCalls, type SdkCall } from "../builders/recorded-calls.ts";
+import { type CannedAnswers, recordCalls, recordFunctionCalls, type SdkCall } from "../builders/recorded-calls.ts";
 import { asAllowed, type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
-import { resourceName, templatesOf } from "../builders/templates.ts";
+import { idIn as resourceId, resourceName, templatesOf } from "../builders/templates.ts";
 
 /**
  * Goal: the policies of operators allow exactly what the command line asks of AWS, and what the runbook's own commands
- * ask. Method: every command runs on a stage, in this process, and its calls are recorded. A local service has the
- * tables, queues and secrets.
+ * ask; the roles of the functions of actions allow exactly what these ask. Method: every command runs on a stage, in this
+ * process, and every action that has none, and their calls are recorded. A local service has the tables, queues and
+ * secrets, and the functions.
  */
 const stdin = vi.hoisted(() => ({ text: "" }));
 vi.mock(import("../../tools/admin/stdin.ts"), () => ({ readStdin: async () => stdin.text }));
@@ -77,7 +97,8 @@ beforeAll(async () => {
 }, 900_000);
 
 const runOnNewService = async (): Promise<void> => {
-  service = await startOperatedService();
+  service = await startOperatedService({ awsCalls: "sdk" });
+  invoke = await loadActions();
   receiver = await startReceiver((response) => void response.writeHead(200).end());
   const { base_url, environment } = adminDetails.parse(
     JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")),
@@ -119,6 +140,76 @@ const runOnNewService = async (): Promise<void> => {
   await Promise.all([service.stop(), receiver.stop()]);
 };
 
+/** The functions of actions; what each asks of AWS. */
+const askedBy = new Map<string, Grant[]>(
+  ["console-api", "reconcile-statement", "answer-subjects"].map((name) => [name, []]),
+);
+recordFunctionCalls((name, call) => askedBy.get(name)?.push(...requiredGrants(call, stage)));
+
+let invoke: Invoke;
+/** The same functions in a stage that has dead letters of each kind, and where another person approves what moves money. */
+const loadActions = async (): Promise<Invoke> => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-console-api");
+  vi.stubEnv("AWS_CALLS", "sdk");
+  vi.stubEnv("FOUR_EYES", JSON.stringify({ resolveAboveNaira: 10_000_000 }));
+  const loaded = await loadFunctions(["console-api"], new URL("../../functions/", import.meta.url));
+  vi.unstubAllEnvs();
+  return loaded;
+};
+
+const pathOfOperation = new Map<string, ActionName>(actionNames.map((name) => [operationPath("operator", name), name]));
+/** The actions that functions have run. */
+const ran = new Set<ActionName>();
+
+/** A token of an operator. Nobody signs it: API Gateway verifies tokens, and is not part of this. */
+const operatorsRequest = (sub: string) => {
+  const { issuer, clientId, operatorGroup } = parseConsoleSettings(process.env.CONSOLE ?? "");
+  const iat = Math.floor(Date.now() / 1_000);
+  const email = { email: `${sub}@example.com`, email_verified: true };
+  const claims = { iss: issuer, aud: clientId, sub, ...email, groups: [operatorGroup], iat, exp: iat + 600 };
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return {
+    claims: textClaims(claims),
+    authorization: `Bearer ${part({ alg: "RS256" })}.${part(claims)}.${part({})}`,
+  };
+};
+
+const answer = z.object({ statusCode: z.int(), body: z.string() });
+const envelope = z.object({ data: z.record(z.string(), z.unknown()) });
+
+/** Runs an action of `console-api` as the console sends it; resolves with what it answers. */
+const act = async (
+  name: ActionName,
+  input: Readonly<Record<string, unknown>> = {},
+  sub = "ada",
+): Promise<z.output<typeof envelope>["data"]> => {
+  const path = actionPath(name);
+  const method = methodOf(actions[name]);
+  const { claims, authorization } = operatorsRequest(sub);
+  const event = anApiEvent({
+    method,
+    path,
+    routeKey: `${method} /console-api/{path+}`,
+    pathParameters: { path: path.replace("/console-api/", "") },
+    headers: { authorization },
+    ...(method === "POST"
+      ? { body: JSON.stringify(input) }
+      : { query: Object.fromEntries(Object.entries(input).map(([field, value]) => [field, String(value)])) }),
+  });
+  const requestContext = { ...event.requestContext, authorizer: { jwt: { claims, scopes: null } } };
+  const { statusCode, body } = answer.parse(await invoke("console-api", { ...event, requestContext }));
+  expect(statusCode, `${name}: ${body}`).toBeOneOf([200, 202]);
+  ran.add(name);
+  const { data } = envelope.parse(JSON.parse(body));
+  if (statusCode === 200) return data;
+  // Another person decides on it.
+  const { proposal } = z.object({ proposal: z.object({ proposal: z.string() }) }).parse(data).proposal;
+  return act(decision, { proposal, why: "test" }, "bola");
+};
+
+/** What another person does with a proposal. */
+let decision: "proposals approve" | "proposals reject" | "proposals break-glass" = "proposals approve";
+
 /** Who performs the actions: the service, or the command itself, with `--direct`. */
 const modes = ["service", "direct"] as const;
 let mode: (typeof modes)[number] = "service";
@@ -144,6 +235,8 @@ const admin = async (name: string, ...args: readonly string[]): Promise<string> 
       return Response.json({ cloudwatchRoleArn: "arn:aws:iam::123456789012:role/logs" });
     }
     if (url instanceof URL && url.pathname.startsWith("/operations/")) {
+      const action = pathOfOperation.get(url.pathname);
+      if (action !== undefined) ran.add(action);
       grants.push(`execute-api:Invoke on ${init?.method}/operations/operator/*`);
     }
     return send(url, init);
@@ -244,6 +337,7 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("webhook show", account);
   await admin("webhook events", account, "transaction.updated,wallet.low");
   await admin("webhook test", account);
+  await parkDelivery(account);
   await admin("webhook disable", account);
   await admin("webhook enable", account);
   await admin("webhook secret rotate", account, ...why);
@@ -278,7 +372,12 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("wallet verify", account);
   await admin("wallet verify", "--all");
 
-  await anOldAccount(service.ledger, CLOSED_MONTH);
+  const old = await anOldAccount(service.ledger, CLOSED_MONTH);
+  if (mode === "service") {
+    // What another run closed in another zone is replaced.
+    const inUtc = await monthToClose(service.ledger, CLOSED_MONTH, "UTC");
+    await continueClosing(service.ledger, inUtc, { phase: "close", done: 0, accounts: 1 }, deadlineIn(9_000));
+  }
   await admin("periods close", CLOSED_MONTH, ...why);
   await admin("periods list");
   await admin("periods show", CLOSED_MONTH);
@@ -288,8 +387,6 @@ const runEveryCommand = async (): Promise<void> => {
 
   stdin.text = key;
   await admin("keys find");
-  await admin("keys limits", keyId, "--set", "month_orders=1000");
-  await admin("keys list", account);
   const rotated = idIn(await admin("keys rotate", keyId), "key_id");
   await admin("keys revoke", rotated, ...why);
   const lost = await service.newApp();
@@ -324,6 +421,9 @@ const runEveryCommand = async (): Promise<void> => {
     if (mode === "service") await asked;
     else await expect(asked).rejects.toThrow("leave out --direct");
   }
+  // What is refunded of its orders is no longer counted.
+  await admin("keys limits", lost.keyId, "--set", "month_orders=1000");
+  await admin("keys list", lost.account);
   const stuck = await service.buy(lost.key, "08000000004", "order-1");
   await ageTransaction(service, stuck.reference);
   await admin("transactions list", "--open");
@@ -377,6 +477,7 @@ const runEveryCommand = async (): Promise<void> => {
   writeFileSync(columns, JSON.stringify({ ...map, time: { format: "ISO 8601", zone: "Africa/Lagos" } }));
   writeFileSync(statement, "amount,status,time\n50000,success,2026-10-05T12:00:00Z\n");
   const day = mode === "direct" ? "2026-10-05" : "2026-10-06";
+  await ageTransaction(service, first.reference, Date.now() - Date.parse(`${day}T12:00:00Z`));
   const importFile = () => admin("reconciliation import", statement, "--day", day, "--columns", columns);
   await importFile();
   const { files } = z
@@ -388,7 +489,7 @@ const runEveryCommand = async (): Promise<void> => {
     .object({ cases: z.array(z.object({ case: z.string() })) })
     .parse(JSON.parse(await admin("reconciliation cases list", day)));
   await admin("reconciliation cases show", day, cases[0]?.case ?? "");
-  await admin("reconciliation cases decide", day, cases[0]?.case ?? "", "explained", ...why);
+  for (const { case: id } of cases) await admin("reconciliation cases decide", day, id, "explained", ...why);
   await admin("reconciliation statements list");
   await admin("reconciliation statements show", day);
   await admin("reconciliation statements sign", day, ...why);
@@ -399,6 +500,7 @@ const runEveryCommand = async (): Promise<void> => {
     .lines.join("\n");
   expect(JSON.parse(await admin("reconciliation verify"))).toMatchObject({ ok: true, compared: true });
 
+  if (mode === "service") await runOtherActions(account, old, kept === undefined ? "" : storedEventId(kept));
   await service.refuseByLimit();
   const waiting = await service.buy(lost.key, "08031234567");
   await admin("transactions list", "--waiting");
@@ -415,7 +517,92 @@ const runEveryCommand = async (): Promise<void> => {
   if (mode === "direct") await admin("secrets rotate", "reference-key", ...why);
 };
 
-const { service: stage, administrator } = templatesOf("prod");
+/** Has a webhook wait outside the queue: enabling the endpoint sends it. */
+const parkDelivery = async (account: string): Promise<void> => {
+  const event = { event: "wallet.low", account_id: account, occurrence: "1", body: "{}" } as const;
+  const delivery = newDelivery({ ...event, endpoint: "1" }, { accountId: account, webhookId: "evt_1" }, Date.now());
+  await recordProgress(service.ledger, delivery, { state: "pending", parked: true });
+};
+
+/** The actions that no command runs, and those that ask more of AWS in a stage or for another person's approval. */
+const runOtherActions = async (account: string, old: string, event: string): Promise<void> => {
+  const why = "test";
+  await act("me");
+  const chat = createServer((_request, response) => void response.end("ok"));
+  const slack_url = `http://127.0.0.1:${await listenOnLoopback(chat)}/`;
+  await act("notifications choose", { email: ["wallet.low"], slack: ["wallet.low"], slack_url });
+  await act("notifications show");
+  await admin("notifications stop", "ada@example.com", "--why", why);
+  chat.close();
+  await act("search", { text: "0803 123 4567" });
+  await act("access people");
+  await act("audit list");
+  await act("purchases state", { account });
+  await act("ips mine", { account });
+  await act("consents list", { account });
+  await act("periods lines", { month: CLOSED_MONTH, account: old });
+  await act("events candidates", { event });
+  await act("upstream show");
+  await act("wallet show", { account });
+  await act("wallet low");
+  // It is compared with the payment that was booked.
+  await expect(act("float fund", { amount_kobo: 5_000_00, id: "bank-2", why })).rejects.toThrow("was booked already");
+  for (decision of ["proposals reject", "proposals break-glass", "proposals approve"] as const) {
+    await act("wallet fund", { account, amount_kobo: 1_000_00, id: `bank-${decision}`.replaceAll(" ", "-"), why });
+  }
+  // It shows the balance that the newest statement states.
+  await act("float show");
+  const now = isoTime(Date.now());
+  await act("statistics show", { from: now, to: now });
+  await act("statistics account", { account });
+  await act("statistics balances", { account });
+  await runSubjects();
+  await runDeadLetters();
+};
+
+/** A person with a check, and a phone number with an order, an event about it, and a webhook that failed. */
+const runSubjects = async (): Promise<void> => {
+  const { account, key } = await service.newApp();
+  const check = await service.verifyNin(key, { nin: "12345678911", reference: "check-2" });
+  const { reference } = await service.buy(key, "08055556666");
+  await ageForSubjects(service, check.headers.get("x-transaction-reference") ?? "");
+  await ageForSubjects(service, reference);
+  const pk = pkOfReference(reference) ?? "";
+  const event = { reference: "u-1", status: "failed", phone: { masked: "0805****666" } } as const;
+  await recordEvent(service.ledger, event, "contradiction", pk);
+  await admin("webhook set", account, receiver.url);
+  const message = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: "1" } as const;
+  const attempt = { number: 1, at: isoTime(Date.now()), outcome: "status", response_body: "no", duration_ms: 1 };
+  const delivery = newDelivery(message, { accountId: account, webhookId: "w-1" }, Date.now());
+  const { table: TableName, db } = service.ledger;
+  await db.put({ TableName, Item: { ...delivery, state: "exhausted", attempts: [attempt] } });
+  for (const [kind, number] of [
+    ["nin", "12345678911"],
+    ["phone_number", "08055556666"],
+  ] as const) {
+    stdin.text = number;
+    for (const name of ["subjects report", "subjects erase"]) await admin(name, kind, "--why", "test");
+  }
+};
+
+/** A message of each queue, which its consumer would take: so they are sent to the dead letters only. */
+const runDeadLetters = async (): Promise<void> => {
+  const sqs = openSqs();
+  const { OUTCOMES_QUEUE_URL = "", DELIVERY_QUEUE_URL = "" } = process.env;
+  for (const QueueUrl of [
+    `${OUTCOMES_QUEUE_URL}-dead-letters`,
+    `${DELIVERY_QUEUE_URL}-dead-letters`,
+    new URL(streamDeadLetters("prod"), OUTCOMES_QUEUE_URL).href,
+    new URL(scheduleDeadLetters("prod"), OUTCOMES_QUEUE_URL).href,
+  ]) {
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+  }
+  sqs.destroy();
+  for (const name of ["dead-letters list", "attention", "doctor"] as const) await act(name);
+  for (const queue of ["outcomes", "delivery"]) await act("dead-letters redrive", { queue, why: "test" });
+};
+
+const { service: stage, administrator } = templatesOf("prod", everyFunction);
 
 /** The runbook's commands of the AWS CLI, and what AWS asks for each. Only with `--direct` are they used for outcomes of orders. */
 const runbookGrants = (isDirect: boolean): ReadonlyMap<string, readonly Grant[]> => {
@@ -453,12 +640,20 @@ const grantsOf = (name: string): readonly Grant[] => {
 /** `doctor` asks for secrets, and does without them. */
 const isNoSecret = (grant: Grant): boolean => !grant.startsWith("secretsmanager:GetSecretValue ");
 
+/** The kinds that a spec reads are those of both ways to read by key. */
+const asRead = (grant: Grant): Grant =>
+  grant.startsWith("dynamodb:BatchGetItem on ") ? `dynamodb:GetItem on ${grant.split(" on ")[1]}` : grant;
+
 const sorted = (grants: Iterable<Grant>): readonly Grant[] => [...new Set(grants)].toSorted();
 
 test("every command of the command line was run, except the one that works on tables outside the stage", () => {
   for (const each of modes) {
     expect([...readOnly.keys()].filter((name) => !needed[each].has(name))).toEqual([NOT_FOR_OPERATORS]);
   }
+});
+
+test("every action was run by its function", () => {
+  expect(actionNames.filter((name) => !ran.has(name))).toEqual([]);
 });
 
 test("every action's command prints with --json what the public surface says", () => {
@@ -484,6 +679,23 @@ test("the direct policies allow what all commands need with --direct, and the ru
   const allowed = ["prod-airtime-operator-direct-read", "prod-airtime-operator-direct"].flatMap(grantsOf);
   expect(sorted(allowed)).toEqual(sorted(asAllowed(all, allowed)));
 });
+
+test.each([...askedBy.keys()])(
+  "the role of %s allows what its actions need, and besides only its log and its place in the VPC",
+  (functionName) => {
+    const [own] = stage
+      .all("AWS::Lambda::Function")
+      .filter(({ Properties }) => Properties.FunctionName === `prod-airtime-${functionName}`);
+    const role = resourceId(own?.Properties.Role);
+    const allowed = stage
+      .all("AWS::IAM::Policy")
+      .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
+      .flatMap(grantsIn)
+      .filter((grant) => !/^(logs|ec2):/.test(grant));
+    const asked = asAllowed(askedBy.get(functionName) ?? [], allowed);
+    expect(sorted(allowed.map(asRead))).toEqual(sorted(asked.map(asRead)));
+  },
+);
 
 test("the permissions of every AWS command in the runbook are known", () => {
   const commands = [...readFileSync("docs/runbook.md", "utf8").matchAll(/\baws ([a-z]+ [a-z-]+)/g)].map(

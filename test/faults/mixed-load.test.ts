@@ -16,7 +16,7 @@ const MORE_MINUTES_MAX = 24;
 /** It decides the whole course. */
 const SEED = Number(process.env.MODEL_SEED ?? 6);
 /**
- * They have no table, no queue and no secret, or work for people: `console-permissions.test.ts` has those calls. Traffic of
+ * They have no table, no queue and no secret, or work for people: `operator-policies.test.ts` has those calls. Traffic of
  * callers makes no audit entries, so that `attest-audit` and `copy-audit` have none to read: `attest-entries.test.ts` and
  * `copy-bucket.test.ts` have their calls.
  */
