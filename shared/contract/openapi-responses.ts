@@ -150,7 +150,7 @@ const success = (route: Route) => ({
           schema: {
             type: "object",
             properties: {
-              status: { type: "boolean", const: true },
+              status: { type: "boolean", not: { const: false } },
               message: { type: "string", ...z.globalRegistry.get(errorEnvelope.shape.message) },
               data: schemaRef(route.data),
             },

@@ -32,7 +32,8 @@ const jsonSchemasOf = (io: "input" | "output") =>
 
 /**
  * Removes redundant or misleading keywords: patterns of formats, bounds of integers, `multipleOf` (0.01 is no binary
- * fraction) and closed objects, because v1 may grow.
+ * fraction) and closed objects, because v1 may grow. Generators of clients take a boolean constant for the text "true", and
+ * make a class of a choice between formats.
  */
 const tidy = (schema: JsonSchema): void => {
   delete schema.multipleOf;
@@ -42,5 +43,13 @@ const tidy = (schema: JsonSchema): void => {
   const { additionalProperties: others } = schema;
   if (others === false) delete schema.additionalProperties;
   if (typeof others === "object" && Object.keys(others).length === 0) schema.additionalProperties = true;
+  if (typeof schema.const === "boolean") {
+    schema.not = { const: !schema.const };
+    delete schema.const;
+  }
+  if (schema.anyOf?.every(({ type }) => type === "string")) {
+    delete schema.anyOf;
+    schema.type = "string";
+  }
   if (schema.anyOf) schema.anyOf = schema.anyOf.flatMap((option) => option.anyOf ?? [option]);
 };

@@ -121,9 +121,11 @@ export const transactionQuery = lazyObject(() => ({
   type: z.optional(transactionType),
   from: z.optional(momentField).register(z.globalRegistry, {
     description: "Created at or after this time; a date means the beginning of that day in UTC. Encode a `+` as `%2B`.",
+    examples: ["2026-11-21T09:30:00Z"],
   }),
   to: z.optional(momentField).register(z.globalRegistry, {
     description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
+    examples: ["2026-11-21"],
   }),
   cursor: z
     .optional(z.string(NO_CURSOR).check(z.maxLength(400, NO_CURSOR)))

@@ -28,17 +28,17 @@ type Fitting = (schema: Json) => fc.Arbitrary<unknown>;
 /** A value that fits a schema of the document. */
 const fittingIn = (document: ContractDocument): Fitting => {
   const fitting: Fitting = (schema) => {
-    const { type, enum: options, const: only, anyOf, pattern, format, properties, required } = document.follow(schema);
-    if (only !== undefined) return fc.constant(only);
+    const { type, enum: options, not, pattern, format, examples = [], properties, required } = document.follow(schema);
     if (Array.isArray(options)) return fc.constantFrom(...options);
-    if (Array.isArray(anyOf)) return fc.oneof(...z.array(json).parse(anyOf).map(fitting));
-    if (format === "date") return moment.map((date) => date.toISOString().slice(0, 10));
     if (format === "date-time") return moment.map((date) => date.toISOString());
     if (typeof pattern === "string") return fittingText(new RegExp(pattern));
     if (type === "integer") return mostly([1, 101], fc.integer({ min: 1 }));
     if (type === "number") return mostly([50, 99.99, 500, 50_000], fc.double({ min: 50, noNaN: true }));
-    if (type === "boolean") return fc.boolean();
-    if (type === "string") return mostly(["mtn", "Airtel", " GLO ", "t2"], fc.string({ maxLength: 100 }));
+    if (type === "boolean") return not === undefined ? fc.boolean() : fc.constant(true);
+    if (type === "string") {
+      const likely = [...z.array(z.string()).parse(examples), "mtn", "Airtel", " GLO ", "t2"];
+      return mostly(likely, fc.string({ maxLength: 100 }));
+    }
     if (type === "object") {
       const parts = Object.entries(json.parse(properties));
       return fc.record(Object.fromEntries(parts.map(([name, one]) => [name, fitting(json.parse(one))])), {

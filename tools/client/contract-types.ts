@@ -20,7 +20,7 @@ const openApi = z.looseObject({
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A schema whose fields have names in camel case. */
+/** A schema whose fields have names in camel case; a boolean that must not be `false` has the type `true`. */
 const renamed = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(renamed);
   if (!isRecord(schema)) return schema;
@@ -32,6 +32,7 @@ const renamed = (schema: unknown): unknown => {
           Object.fromEntries(Object.entries(value).map(([name, field]) => [camelCase(name), renamed(field)])),
         ];
       }
+      if (key === "not" && isRecord(value) && value.const === false) return ["const", true];
       if (key === "required" && Array.isArray(value)) return [key, value.map((name) => camelCase(String(name)))];
       return [key, renamed(value)];
     }),

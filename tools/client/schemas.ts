@@ -36,7 +36,9 @@ const Schema = z.object({
   $ref: z.optional(z.string()),
   type: z.optional(z.union([z.string(), z.array(z.string())])),
   enum: z.optional(z.array(z.string())),
-  const: z.optional(z.union([z.string(), z.literal(true)])),
+  const: z.optional(z.string()),
+  /** Of a boolean that is always true. */
+  not: z.optional(z.object({ const: z.literal(false) })),
   description: z._default(z.string(), ""),
   required: z._default(z.array(z.string()), []),
   additionalProperties: z.optional(z.literal(true)),
@@ -121,7 +123,7 @@ export const readSchemas = (
       return { kind: "named", name: modelName };
     }
     if (schema.items) return { kind: "list", of: typeOf(modelName, schema.items) };
-    if (schema.const === true) return { kind: "true" };
+    if (schema.not) return { kind: "true" };
     if (schema.const !== undefined) return { kind: "values", values: [schema.const] };
     if (schema.enum) return { kind: "values", values: schema.enum };
     const type = [schema.type].flat().find((each) => each !== "null");

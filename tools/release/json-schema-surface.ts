@@ -7,6 +7,8 @@ const jsonSchema = z.object({
   type: z.optional(z.union([z.string(), z.array(z.string())])),
   enum: z.optional(z.array(z.unknown())),
   const: z.optional(z.unknown()),
+  /** Of a boolean with one value (shared/contract/openapi-schemas.ts). */
+  not: z.optional(z.object({ const: z.boolean() })),
   properties: z._default(z.record(z.string(), z.unknown()), {}),
   required: z._default(z.array(z.string()), []),
   additionalProperties: z.optional(z.unknown()),
@@ -54,7 +56,8 @@ export const addSchema = (walk: Walk, path: string, schema: unknown, inRefs: rea
   const types = [...typesOf(schema, resolve)].toSorted();
   if (direction === "sent") for (const type of types) draft.offers.set(`${path}: ${type}`, "");
   else if (types.length > 0) draft.offers.set(path, types.join(" | "));
-  const values = found.const === undefined ? (found.enum ?? []) : [found.const];
+  const only = found.not ? !found.not.const : found.const;
+  const values = only === undefined ? (found.enum ?? []) : [only];
   for (const value of values) draft.offers.set(`${path} = ${JSON.stringify(value)}`, "");
   if (direction === "sent") {
     for (const [name, limit] of Object.entries(limits.parse(schema)))

@@ -35,6 +35,21 @@ test("the document is OpenAPI 3.1 by the specification's own schema", async () =
   expect(validator.version).toBe("3.1");
 });
 
+// openapi-generator 7.25 takes such a constant for the text "true": its Python and PHP throw for each answer to a purchase,
+// and the caller buys again. A choice is a class that its Java cannot leave out of a query.
+test("no schema is a boolean constant or a choice between formats, which generators of clients misread", () => {
+  const misread = z.union([
+    z.looseObject({ type: z.literal("boolean"), const: z.boolean() }),
+    z.looseObject({ anyOf: z.array(z.looseObject({ type: z.literal("string") })) }),
+  ]);
+  const found: string[] = [];
+  JSON.parse(text, (name, value: unknown) => {
+    if (misread.safeParse(value).success) found.push(name);
+    return value;
+  });
+  expect(found).toEqual([]);
+});
+
 test("callers with a door of their own find it in the document, which is itself beside /v1/docs", () => {
   const url = "https://callers.example/callers/v1";
   const { servers, paths } = openApiDocument(url);

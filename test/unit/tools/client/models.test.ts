@@ -29,7 +29,7 @@ test("the PHP client's models are those that npm run openapi writes, and no othe
 });
 
 test("a schema that the models cannot have is refused with its name", () => {
-  const schemas = { Odd: { type: "object", properties: { field: { type: "string" }, odd: { not: {} } } } };
+  const schemas = { Odd: { type: "object", properties: { field: { type: "string" }, odd: {} } } };
   const odd = JSON.stringify({ components: { schemas }, webhooks: {} });
   expect(() => readSchemas(odd)).toThrow("OddOdd has a type that the models cannot have");
 });

@@ -17,6 +17,7 @@ test("the public surface has the interface, webhooks, commands, the client's typ
   const offers = Object.keys(surface.offers);
   for (const offer of [
     "POST /vtu/data/purchase 422 limit_reached",
+    "POST /vtu/data/purchase 200 body.status = true",
     "POST /vtu/data/purchase 200 body.data.transaction.reference is always there",
     'webhook transaction.updated.data.status = "failed"',
     "admin wallet fund <account>",
