@@ -225,11 +225,6 @@ describe("the entitlements of an account", () => {
     await setEntitlements(access.store, accountId, {});
     expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
   });
-
-  test("a caller is entitled to no more than its key", async () => {
-    const { key } = await access.anAccount({ permissions: ["vtu", "identity"] });
-    expect(await access.withKey(key)).toMatchObject({ caller: { entitlements: { vtu: null, identity: null } } });
-  });
 });
 
 test("what an account's orders are limited by, or cost, is on the item of each key, and is removed from there with it", async () => {

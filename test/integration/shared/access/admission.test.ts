@@ -161,9 +161,9 @@ describe("the permissions of a key", () => {
     }
   });
 
-  test("a key without read sees the catalog, and neither the wallet nor a transaction", async () => {
+  test("a key without read and identity:retrieve sees the catalog, neither the wallet nor a transaction, and retrieves nobody", async () => {
     const { key } = await access.anAccount({ permissions: ["vtu", "identity"] });
-    for (const route of reads) {
+    for (const route of [...reads, routes.retrieveNin, routes.retrieveBvn]) {
       expect(await admissionCode(access.withKey(key, { route })), route.path).toBe("permission_denied");
     }
     expect(await admissionCode(access.withKey(key, { route: routes.listCatalog }))).toBe("admitted");

@@ -82,11 +82,6 @@ test("an owner sees that something was proposed, and not what the upstream charg
   ]);
 });
 
-test("the audit log of the service has what concerns no account", async () => {
-  await record(SERVICE, 2);
-  expect(numbersOf(await auditRuns["audit list"](context(), { account: SERVICE }))).toEqual([1, 0]);
-});
-
 describe("one log over everything", () => {
   const OBI = "arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_operate_0123/obi@example.com";
   const day = "2020-02-01";

@@ -96,17 +96,15 @@ describe("consents list", () => {
   });
 });
 
-describe("consents show", () => {
-  test("shows a check of the account, and neither a purchase nor another account's check", async () => {
-    const { account, references } = await anAccountWithChecks(3);
-    const [reference = ""] = references;
-    expect(await consentsRuns["consents show"](context(), { account, reference })).toMatchObject({ reference });
-    const { accountId: other, transaction } = await operator.anOrder({ pk: await aTransactionPk() });
-    for (const each of [reference, referenceOf(transaction)]) {
-      const shown = consentsRuns["consents show"](context(), { account: other, reference: each });
-      await expect(shown).rejects.toThrow(NotFoundError);
-    }
-  });
+test("consents show shows a check of the account, and neither a purchase nor another account's check", async () => {
+  const { account, references } = await anAccountWithChecks(3);
+  const [reference = ""] = references;
+  expect(await consentsRuns["consents show"](context(), { account, reference })).toMatchObject({ reference });
+  const { accountId: other, transaction } = await operator.anOrder({ pk: await aTransactionPk() });
+  for (const each of [reference, referenceOf(transaction)]) {
+    const shown = consentsRuns["consents show"](context(), { account: other, reference: each });
+    await expect(shown).rejects.toThrow(NotFoundError);
+  }
 });
 
 describe("consents export", () => {

@@ -40,6 +40,15 @@ const context = () =>
 
 const anAccount = async () => (await createAccount(context().accounts, { name: "app", whitelist: [] })).account_id;
 
+/** An account whose endpoint is a receiver. */
+const anAccountWithReceiver = async (...options: Parameters<typeof aReceiver>) => {
+  const [account, receiver] = [await anAccount(), await aReceiver(...options)];
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  return { account, receiver };
+};
+const show = async (account: string, reference: string) =>
+  (await deliveriesRuns["deliveries show"](context(), { account, reference })).deliveries;
+
 let transactions = 0;
 const aSettledOrder = async (account: string): Promise<Transaction> => {
   transactions += 1;
@@ -89,7 +98,7 @@ test("attempts show what was posted without the signature, and headers and body 
   nowMs += 10_000;
   await attempt(message);
   const reference = referenceOf(transaction);
-  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  const deliveries = await show(account, reference);
   const [sent] = receiver.received;
   const requestHeaders = (atMs: number) => ({
     "content-type": "application/json",
@@ -139,9 +148,7 @@ test("the list has the newest 50 deliveries, newest first", async () => {
 });
 
 test("a transaction's deliveries and their resends are shown without reading the account's others", async () => {
-  const account = await anAccount();
-  const receiver = await aReceiver();
-  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { account } = await anAccountWithReceiver();
   const { ledger } = context();
   for (let index = 0; index < 60; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
@@ -162,7 +169,7 @@ test("a transaction's deliveries and their resends are shown without reading the
   await recordAudited(context(), SERVICE, { about: ANNOUNCE, action: "announce", details: { name: "outage-7" } });
   await attempt({ ...message, repeat: "outage-7" });
   const reads = vi.spyOn(tables.db, "send");
-  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  const deliveries = await show(account, reference);
   expect(deliveries.map((delivery) => [delivery.repeat, delivery.state])).toEqual([
     [null, "delivered"],
     [repeat, "delivered"],
@@ -176,9 +183,7 @@ test("a transaction's deliveries and their resends are shown without reading the
 });
 
 test("all webhooks since a time that ended without being delivered are sent again, once each, and shown as resends", async () => {
-  const account = await anAccount();
-  const receiver = await aReceiver();
-  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { account } = await anAccountWithReceiver();
   const { ledger } = context();
   const states = ["exhausted", "switched_off", "removed", "delivered", "pending"] as const;
   const orders = await Promise.all(states.map(() => aSettledOrder(account)));
@@ -205,7 +210,7 @@ test("all webhooks since a time that ended without being delivered are sent agai
   expect(sent).toEqual(expect.arrayContaining(expected.map((each) => expect.objectContaining(each))));
   for (const message of sent) await attempt(message);
   const reference = referenceOf(orders[1] ?? aTransaction());
-  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  const deliveries = await show(account, reference);
   expect(deliveries.map((each) => [each.repeat, each.state])).toEqual([
     [null, "switched_off"],
     [repeat, "delivered"],
@@ -213,9 +218,7 @@ test("all webhooks since a time that ended without being delivered are sent agai
 });
 
 test("a time that has passed is shown as no next attempt", async () => {
-  const account = await anAccount();
-  const receiver = await aReceiver((response) => void response.writeHead(500).end());
-  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { account } = await anAccountWithReceiver((response) => void response.writeHead(500).end());
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
   nowMs = NOON_MS;
@@ -295,10 +298,8 @@ test("the transaction and the event of another account do not exist, and are not
 });
 
 test("a successful test, another URL and enabling end the failures of an endpoint and send what waits; a failed test does neither", async () => {
-  const account = await anAccount();
   let status = 500;
-  const receiver = await aReceiver((response) => void response.writeHead(status).end());
-  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { account, receiver } = await anAccountWithReceiver((response) => void response.writeHead(status).end());
   nowMs = NOON_MS;
   const transactions = await Promise.all([1, 2, 3, 4].map(() => aSettledOrder(account)));
   const fail = async () => {
@@ -388,7 +389,7 @@ test("a replay and a recovery are for each endpoint that gets the event, or for 
 
   // The records of a removed endpoint stay with the order.
   await webhookRuns["webhook remove"](context(), { account, endpoint: "2", why: "not in use" });
-  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  const deliveries = await show(account, reference);
   expect(deliveries.map((each) => [each.endpoint, each.state])).toEqual([
     ["1", "delivered"],
     ["2", "switched_off"],

@@ -37,25 +37,23 @@ const owner = () => anActionContext(operator.tables, { clock: () => NOON_MS, ...
 const anOrder = async (changes: Partial<Transaction> = {}) =>
   operator.anOrder({ pk: await aTransactionPk(), ...changes });
 
-describe("transactions list", () => {
-  test("lists an account's transactions newest first, by status, type and date, and continues with its cursor", async () => {
-    const { accountId: account } = await operator.anAccount();
-    const timeOf = (index: number): string => isoTime(NOON_MS - 3_600_000 + index * 1_000);
-    await putTransactions(operator.ledgerAt(), account, 120, timeOf);
-    const list = (input: object) => transactionsRuns["transactions list"](owner(), { account, mode: "live", ...input });
-    const first = await list({ limit: 100 });
-    expect(first.transactions.map(({ created_at }) => created_at)).toEqual(
-      Array.from({ length: 100 }, (_, index) => timeOf(119 - index)),
-    );
-    const second = await list({ limit: 100, cursor: first.next_cursor });
-    expect(second.transactions).toHaveLength(20);
-    expect(second.next_cursor).toBeNull();
-    expect((await list({ from: timeOf(100), to: timeOf(109) })).transactions).toHaveLength(10);
-    expect((await list({ status: "failed" })).transactions).toEqual([]);
-    expect((await list({ type: "airtime" })).transactions).toEqual([]);
-    await expect(list({ cursor: "x" })).rejects.toThrow("The cursor is not of this list");
-    await expect(list({ cursor: first.next_cursor, to: timeOf(1) })).rejects.toThrow("not of this list");
-  });
+test("transactions list lists an account's transactions newest first, by status, type and date, and continues with its cursor", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const timeOf = (index: number): string => isoTime(NOON_MS - 3_600_000 + index * 1_000);
+  await putTransactions(operator.ledgerAt(), account, 120, timeOf);
+  const list = (input: object) => transactionsRuns["transactions list"](owner(), { account, mode: "live", ...input });
+  const first = await list({ limit: 100 });
+  expect(first.transactions.map(({ created_at }) => created_at)).toEqual(
+    Array.from({ length: 100 }, (_, index) => timeOf(119 - index)),
+  );
+  const second = await list({ limit: 100, cursor: first.next_cursor });
+  expect(second.transactions).toHaveLength(20);
+  expect(second.next_cursor).toBeNull();
+  expect((await list({ from: timeOf(100), to: timeOf(109) })).transactions).toHaveLength(10);
+  expect((await list({ status: "failed" })).transactions).toEqual([]);
+  expect((await list({ type: "airtime" })).transactions).toEqual([]);
+  await expect(list({ cursor: "x" })).rejects.toThrow("The cursor is not of this list");
+  await expect(list({ cursor: first.next_cursor, to: timeOf(1) })).rejects.toThrow("not of this list");
 });
 
 describe("transactions ask", () => {
@@ -272,100 +270,92 @@ describe("transactions open", () => {
   });
 });
 
-describe("transactions take", () => {
-  test("gives an open order to one of two operators at once for 30 minutes, changes nothing else of it, and is in its history", async () => {
-    const { transaction, stored } = await anOrder();
-    const reference = referenceOf(transaction);
-    const take = (by: string, nowMs = NOON_MS) =>
-      transactionsRuns["transactions take"](context(by, nowMs), { reference });
-    const results = await Promise.allSettled([take("ada"), take("bola")]);
-    const [taken] = results.filter(({ status }) => status === "fulfilled");
-    const refused = results.filter((each) => each.status === "rejected");
-    expect(taken).toBeDefined();
-    expect(refused).toHaveLength(1);
-    const { taken_by: first = "", taken_at, ...rest } = (await stored()) ?? {};
-    expect(rest).toEqual(transaction);
-    const other = first === "ada" ? "bola" : "ada";
-    expect(refused[0]?.reason).toEqual(new OperatorError(`${first} has been on it since ${taken_at}`));
-    expect(await transactionsRuns["transactions show"](context(), { reference })).toMatchObject({
-      taken: { by: first, at: taken_at },
-      history: [{ what: "Debited" }, { what: "Sent" }, { what: "Taken", details: expect.stringContaining(first) }],
-    });
-    const { account_id: account } = transaction;
-    expect((await transactionsRuns["transactions show"](owner(), { account, reference })).taken).toBeNull();
-    expect((await take(other, NOON_MS + 30 * 60_000)).taken).toMatchObject({ by: other });
-    await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
-    await expect(take(other)).rejects.toThrow(`${reference} has ended: it is success`);
+test("transactions take gives an open order to one of two operators at once for 30 minutes, changes nothing else of it, and is in its history", async () => {
+  const { transaction, stored } = await anOrder();
+  const reference = referenceOf(transaction);
+  const take = (by: string, nowMs = NOON_MS) =>
+    transactionsRuns["transactions take"](context(by, nowMs), { reference });
+  const results = await Promise.allSettled([take("ada"), take("bola")]);
+  const [taken] = results.filter(({ status }) => status === "fulfilled");
+  const refused = results.filter((each) => each.status === "rejected");
+  expect(taken).toBeDefined();
+  expect(refused).toHaveLength(1);
+  const { taken_by: first = "", taken_at, ...rest } = (await stored()) ?? {};
+  expect(rest).toEqual(transaction);
+  const other = first === "ada" ? "bola" : "ada";
+  expect(refused[0]?.reason).toEqual(new OperatorError(`${first} has been on it since ${taken_at}`));
+  expect(await transactionsRuns["transactions show"](context(), { reference })).toMatchObject({
+    taken: { by: first, at: taken_at },
+    history: [{ what: "Debited" }, { what: "Sent" }, { what: "Taken", details: expect.stringContaining(first) }],
   });
+  const { account_id: account } = transaction;
+  expect((await transactionsRuns["transactions show"](owner(), { account, reference })).taken).toBeNull();
+  expect((await take(other, NOON_MS + 30 * 60_000)).taken).toMatchObject({ by: other });
+  await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+  await expect(take(other)).rejects.toThrow(`${reference} has ended: it is success`);
 });
 
-describe("transactions note", () => {
-  test("is in the history of the order, without the numbers of persons that it had", async () => {
-    const { transaction } = await anOrder();
-    const reference = referenceOf(transaction);
-    await transactionsRuns["transactions note"](context(), { reference, note: "called 0803 123 4567, ticket 88" });
-    const { history } = await transactionsRuns["transactions show"](context(), { reference });
-    expect(history.at(-1)).toMatchObject({ what: "Note", details: expect.stringContaining('"called **** *** **67,') });
-  });
+test("transactions note is in the history of the order, without the numbers of persons that it had", async () => {
+  const { transaction } = await anOrder();
+  const reference = referenceOf(transaction);
+  await transactionsRuns["transactions note"](context(), { reference, note: "called 0803 123 4567, ticket 88" });
+  const { history } = await transactionsRuns["transactions show"](context(), { reference });
+  expect(history.at(-1)).toMatchObject({ what: "Note", details: expect.stringContaining('"called **** *** **67,') });
 });
 
-describe("transactions refund", () => {
-  test("credits the price of a successful order once, links both records, and refuses every other order", async () => {
-    const { accountId: account, transaction, balance, isReconciled } = await anOrder();
-    const reference = referenceOf(transaction);
-    const refund = () => transactionsRuns["transactions refund"](context(), { reference, why: "ticket 91" });
-    await expect(refund()).rejects.toThrow(`${reference} is open`);
-    await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
-    const refunded = await Promise.all([refund(), refund()]);
-    const entry = { account_id: account, id: `refund of ${reference}`, amount: 500, balance: 1_000 };
-    expect(refunded).toMatchObject([entry, entry]);
-    expect(refunded.map(({ repeated }) => repeated).toSorted()).toEqual([false, true]);
-    expect(correctedBy(entry.id)).toEqual({ kind: "order", id: reference });
-    expect([await balance(), await isReconciled()]).toEqual([1_000, true]);
-    const shown = await transactionsRuns["transactions show"](owner(), { account, reference });
-    expect(shown).toMatchObject({ status: "success", can_refund: false });
-    expect(shown.advice[0]?.text).toContain("an operator refunded it");
-    expect(shown.history.at(-1)).toMatchObject({ what: "Refunded", details: expect.stringContaining('"ticket 91"') });
+test("transactions refund credits the price of a successful order once, links both records, and refuses every other order", async () => {
+  const { accountId: account, transaction, balance, isReconciled } = await anOrder();
+  const reference = referenceOf(transaction);
+  const refund = () => transactionsRuns["transactions refund"](context(), { reference, why: "ticket 91" });
+  await expect(refund()).rejects.toThrow(`${reference} is open`);
+  await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+  const refunded = await Promise.all([refund(), refund()]);
+  const entry = { account_id: account, id: `refund of ${reference}`, amount: 500, balance: 1_000 };
+  expect(refunded).toMatchObject([entry, entry]);
+  expect(refunded.map(({ repeated }) => repeated).toSorted()).toEqual([false, true]);
+  expect(correctedBy(entry.id)).toEqual({ kind: "order", id: reference });
+  expect([await balance(), await isReconciled()]).toEqual([1_000, true]);
+  const shown = await transactionsRuns["transactions show"](owner(), { account, reference });
+  expect(shown).toMatchObject({ status: "success", can_refund: false });
+  expect(shown.advice[0]?.text).toContain("an operator refunded it");
+  expect(shown.history.at(-1)).toMatchObject({ what: "Refunded", details: expect.stringContaining('"ticket 91"') });
 
-    const failed = await anOrder();
-    await settleTransaction(
-      operator.ledgerAt(),
-      failed.transaction,
-      { status: "failed", failure: { code: "delivery_failed" } },
-      deadlineIn(9_000),
-    );
-    const twice = transactionsRuns["transactions refund"](context(), {
-      reference: referenceOf(failed.transaction),
-      why: "ticket 92",
-    });
-    await expect(twice).rejects.toThrow("has failed: it was refunded, or never debited");
-    expect(await failed.balance()).toBe(1_000);
+  const failed = await anOrder();
+  await settleTransaction(
+    operator.ledgerAt(),
+    failed.transaction,
+    { status: "failed", failure: { code: "delivery_failed" } },
+    deadlineIn(9_000),
+  );
+  const twice = transactionsRuns["transactions refund"](context(), {
+    reference: referenceOf(failed.transaction),
+    why: "ticket 92",
   });
+  await expect(twice).rejects.toThrow("has failed: it was refunded, or never debited");
+  expect(await failed.balance()).toBe(1_000);
 });
 
-describe("a failed order that the upstream says was delivered", () => {
-  test("is not said to be safe to order again while the event waits, and is delivered once its amount is taken again", async () => {
-    const { accountId: account, transaction } = await anOrder();
-    const reference = referenceOf(transaction);
-    const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    await settleTransaction(operator.ledgerAt(), transaction, failed, deadlineIn(9_000));
-    const shown = () => transactionsRuns["transactions show"](context(), { reference });
-    const said = async () => (await shown()).advice.map(({ text }) => text).join(" ");
-    expect(await said()).toMatch(/You can try again/);
+test("a failed order that the upstream says was delivered is not said to be safe to order again while the event waits, and is delivered once its amount is taken again", async () => {
+  const { accountId: account, transaction } = await anOrder();
+  const reference = referenceOf(transaction);
+  const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
+  await settleTransaction(operator.ledgerAt(), transaction, failed, deadlineIn(9_000));
+  const shown = () => transactionsRuns["transactions show"](context(), { reference });
+  const said = async () => (await shown()).advice.map(({ text }) => text).join(" ");
+  expect(await said()).toMatch(/You can try again/);
 
-    const late = { reference: `U-${reference}`, status: "success" } as const;
-    await recordEvent(operator.ledgerAt(), late, "contradiction", transaction.pk);
-    expect(await said()).toMatch(/The upstream has reported the opposite since\./);
-    expect(await said()).not.toMatch(/try again/i);
+  const late = { reference: `U-${reference}`, status: "success" } as const;
+  await recordEvent(operator.ledgerAt(), late, "contradiction", transaction.pk);
+  expect(await said()).toMatch(/The upstream has reported the opposite since\./);
+  expect(await said()).not.toMatch(/try again/i);
 
-    const why = "delivered after all, ticket 90";
-    const adjustment = { account, amount_kobo: -500_00, id: `delivered-${reference}`, why };
-    await walletRuns["wallet adjust"](context(), adjustment);
-    expect(await said()).toMatch(/an adjustment has taken its amount again\./);
-    expect((await shown()).history).toContainEqual(
-      expect.objectContaining({ what: "Adjusted", details: `delivered-${reference}, -500.00 NGN, "${why}"` }),
-    );
-  });
+  const why = "delivered after all, ticket 90";
+  const adjustment = { account, amount_kobo: -500_00, id: `delivered-${reference}`, why };
+  await walletRuns["wallet adjust"](context(), adjustment);
+  expect(await said()).toMatch(/an adjustment has taken its amount again\./);
+  expect((await shown()).history).toContainEqual(
+    expect.objectContaining({ what: "Adjusted", details: `delivered-${reference}, -500.00 NGN, "${why}"` }),
+  );
 });
 
 describe("transactions resolve", () => {

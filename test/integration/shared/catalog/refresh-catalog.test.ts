@@ -358,22 +358,20 @@ describe("of more subscriptions than a run can announce a change to", () => {
   });
 });
 
-describe("a catalog that was refused as empty", () => {
-  test("a catalog refused as empty is served once accepted, and refreshed without another refusal", async () => {
-    const { serve, refresh, store, stored, clock } = await aRefresh();
-    serve(aCatalog(10));
-    await refresh();
-    clock.nowMs += HOUR_MS;
-    serve(aCatalog(0));
-    expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
-    expect((await stored())?.data_plans).toHaveLength(10);
-    expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toEqual([]);
-    clock.nowMs += HOUR_MS;
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
-    clock.nowMs += HOUR_MS;
-    serve(aCatalog(10));
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
-  });
+test("a catalog refused as empty is served once accepted, and refreshed without another refusal", async () => {
+  const { serve, refresh, store, stored, clock } = await aRefresh();
+  serve(aCatalog(10));
+  await refresh();
+  clock.nowMs += HOUR_MS;
+  serve(aCatalog(0));
+  expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
+  expect((await stored())?.data_plans).toHaveLength(10);
+  expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toEqual([]);
+  clock.nowMs += HOUR_MS;
+  expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
+  clock.nowMs += HOUR_MS;
+  serve(aCatalog(10));
+  expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
 });
 
 describe("a catalog with invalid plans", () => {

@@ -209,100 +209,97 @@ const PHONE = "08031234567";
 const orderOf = (account: string) =>
   ledger.anOpenTransaction(account, { phone_number: PHONE, description: `MTN 1GB data for ${PHONE}` });
 
-describe("one of each kind", () => {
-  test("an owner and an operator are notified of a low wallet, an endpoint that is down and then switched off, a stuck order and a statement", async () => {
-    const account = await anAccount(`Checkout ${PHONE}`, "bola@example.com");
-    const other = await anAccount("Payroll", "cleo@example.com");
-    for (const each of [account, other])
-      await webhookRuns["webhook set"](operators(), { account: each, url: chat.url });
-    const bola = aPerson("bola");
-    const ada = aPerson("ada", { roles: ["operator"] });
-    await bola.choose({ slack: [...ALL_KINDS], slack_url: chat.url });
-    expect(await run()).toEqual({ recipients: 1, sent: 0, not_sent: 0 });
+test("an owner and an operator are notified of a low wallet, an endpoint that is down and then switched off, a stuck order and a statement", async () => {
+  const account = await anAccount(`Checkout ${PHONE}`, "bola@example.com");
+  const other = await anAccount("Payroll", "cleo@example.com");
+  for (const each of [account, other]) await webhookRuns["webhook set"](operators(), { account: each, url: chat.url });
+  const bola = aPerson("bola");
+  const ada = aPerson("ada", { roles: ["operator"] });
+  await bola.choose({ slack: [...ALL_KINDS], slack_url: chat.url });
+  expect(await run()).toEqual({ recipients: 1, sent: 0, not_sent: 0 });
 
-    await makeLow(account);
-    await makeLow(other);
-    expect(await run()).toEqual({ recipients: 1, sent: 1, not_sent: 0 });
-    const masked = "Checkout *********67";
-    const end = `You chose this message in the console. Choose others or none at ${CONSOLE}/notifications\nMessages end on 2026-12-21, unless you sign in to the console before.`;
-    const low = `The balance of ${masked} is 1,000.00 NGN, below its threshold of 2,000.00 NGN.`;
-    expect(chat.posted).toEqual([
-      [
-        "prod: Wallet low",
-        `${low}\n${CONSOLE}/accounts/${account}`,
-        "What to do: Pay in before the balance is used up. An order that costs more than the balance is refused, and charges nothing.",
-        end,
-      ].join("\n\n"),
-    ]);
+  await makeLow(account);
+  await makeLow(other);
+  expect(await run()).toEqual({ recipients: 1, sent: 1, not_sent: 0 });
+  const masked = "Checkout *********67";
+  const end = `You chose this message in the console. Choose others or none at ${CONSOLE}/notifications\nMessages end on 2026-12-21, unless you sign in to the console before.`;
+  const low = `The balance of ${masked} is 1,000.00 NGN, below its threshold of 2,000.00 NGN.`;
+  expect(chat.posted).toEqual([
+    [
+      "prod: Wallet low",
+      `${low}\n${CONSOLE}/accounts/${account}`,
+      "What to do: Pay in before the balance is used up. An order that costs more than the balance is refused, and charges nothing.",
+      end,
+    ].join("\n\n"),
+  ]);
 
-    await makeEndpointDown(account);
-    await makeEndpointDown(other);
-    await run();
-    expect(chat.posted.slice(1)).toEqual([
-      expect.stringContaining(
-        `prod: Webhook endpoint down\n\nThe webhook endpoint "Endpoint 1" of ${masked} has been down since 2026-11-21 13:10 (12:10 UTC).`,
-      ),
-    ]);
-    await makeEndpointDown(account, true);
-    await run();
-    expect(chat.posted.slice(2)).toEqual([
-      expect.stringContaining(
-        `The webhook endpoint "Endpoint 1" of ${masked} was switched off, because every delivery had failed since`,
-      ),
-    ]);
+  await makeEndpointDown(account);
+  await makeEndpointDown(other);
+  await run();
+  expect(chat.posted.slice(1)).toEqual([
+    expect.stringContaining(
+      `prod: Webhook endpoint down\n\nThe webhook endpoint "Endpoint 1" of ${masked} has been down since 2026-11-21 13:10 (12:10 UTC).`,
+    ),
+  ]);
+  await makeEndpointDown(account, true);
+  await run();
+  expect(chat.posted.slice(2)).toEqual([
+    expect.stringContaining(
+      `The webhook endpoint "Endpoint 1" of ${masked} was switched off, because every delivery had failed since`,
+    ),
+  ]);
 
-    const { pk } = await orderOf(account);
-    await orderOf(other);
-    await run();
-    expect(chat.posted).toHaveLength(3);
-    await run(15 * MINUTE_MS);
-    const reference = pk.replace("transaction#", "DATA_");
-    expect(chat.posted.slice(3)).toEqual([
-      expect.stringContaining(
-        `prod: Orders without an outcome\n\n1 order of ${masked} has had no outcome for more than 15 minutes. The oldest is ${reference}, 500.00 NGN, MTN, of 2026-11-21 13:20 (12:20 UTC).\n${CONSOLE}/accounts/${account}/transactions`,
-      ),
-    ]);
+  const { pk } = await orderOf(account);
+  await orderOf(other);
+  await run();
+  expect(chat.posted).toHaveLength(3);
+  await run(15 * MINUTE_MS);
+  const reference = pk.replace("transaction#", "DATA_");
+  expect(chat.posted.slice(3)).toEqual([
+    expect.stringContaining(
+      `prod: Orders without an outcome\n\n1 order of ${masked} has had no outcome for more than 15 minutes. The oldest is ${reference}, 500.00 NGN, MTN, of 2026-11-21 13:20 (12:20 UTC).\n${CONSOLE}/accounts/${account}/transactions`,
+    ),
+  ]);
 
-    ledger.nowMs = Date.parse("2026-12-05T12:00:00.000Z");
-    await bola.signIn();
-    await run();
-    chat.posted.length = 0;
-    await closeMonth(operators(), "2026-11", pass);
-    ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
-    await run();
-    expect(chat.posted).toEqual([
-      expect.stringContaining(
-        `prod: Statement ready\n\nThe statement of ${masked} for 2026-11 is ready. It is final.\n${CONSOLE}/accounts/${account}/statement?from=2026-11-01&amp;to=2026-11-30\n`,
-      ),
-    ]);
+  ledger.nowMs = Date.parse("2026-12-05T12:00:00.000Z");
+  await bola.signIn();
+  await run();
+  chat.posted.length = 0;
+  await closeMonth(operators(), "2026-11", pass);
+  ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
+  await run();
+  expect(chat.posted).toEqual([
+    expect.stringContaining(
+      `prod: Statement ready\n\nThe statement of ${masked} for 2026-11 is ready. It is final.\n${CONSOLE}/accounts/${account}/statement?from=2026-11-01&amp;to=2026-11-30\n`,
+    ),
+  ]);
 
-    // One who works on all accounts chooses later, and gets all that is wrong in one e-mail.
-    await ada.choose({ email: [...ALL_KINDS] });
-    expect(await run()).toEqual({ recipients: 2, sent: 1, not_sent: 0 });
-    await until("the e-mail is in the file", () => arrived.length === 1);
-    const emails = readFileSync(file, "utf8");
-    expect(emails.match(/^To: .*$/gm)).toEqual(["To: ada@example.com"]);
-    expect(emails).toContain("prod: Wallet low and 3 more");
-    for (const [id, name] of [
-      [account, masked],
-      [other, "Payroll"],
-    ]) {
-      expect(emails).toContain(
-        `The balance of ${name} is 500.00 NGN, below its threshold of 2,000.00 NGN.\n${CONSOLE}/accounts/${id}\n`,
-      );
-    }
-    expect(emails).toContain(`${CONSOLE}/accounts/${other}/webhooks`);
-    expect(emails).toContain("2 orders have had no outcome for more than 15 minutes.");
+  // One who works on all accounts chooses later, and gets all that is wrong in one e-mail.
+  await ada.choose({ email: [...ALL_KINDS] });
+  expect(await run()).toEqual({ recipients: 2, sent: 1, not_sent: 0 });
+  await until("the e-mail is in the file", () => arrived.length === 1);
+  const emails = readFileSync(file, "utf8");
+  expect(emails.match(/^To: .*$/gm)).toEqual(["To: ada@example.com"]);
+  expect(emails).toContain("prod: Wallet low and 3 more");
+  for (const [id, name] of [
+    [account, masked],
+    [other, "Payroll"],
+  ]) {
     expect(emails).toContain(
-      `2026-11 is closed: the statements of 2 accounts are ready and final.\n${CONSOLE}/periods/2026-11`,
+      `The balance of ${name} is 500.00 NGN, below its threshold of 2,000.00 NGN.\n${CONSOLE}/accounts/${id}\n`,
     );
+  }
+  expect(emails).toContain(`${CONSOLE}/accounts/${other}/webhooks`);
+  expect(emails).toContain("2 orders have had no outcome for more than 15 minutes.");
+  expect(emails).toContain(
+    `2026-11 is closed: the statements of 2 accounts are ready and final.\n${CONSOLE}/periods/2026-11`,
+  );
 
-    // No number of a person is in any of them, the three reminders of December included.
-    const all = [...chat.all, emails].join("\n").replaceAll(/acc_\w+|\d{4}-\d\d-\d\d/g, "");
-    expect(all.match(/^What to do: /gm)).toHaveLength(5 + 3 + 4);
-    expect(all).not.toContain(PHONE);
-    expect(maskedDigits(all)).toBe(all);
-  });
+  // No number of a person is in any of them, the three reminders of December included.
+  const all = [...chat.all, emails].join("\n").replaceAll(/acc_\w+|\d{4}-\d\d-\d\d/g, "");
+  expect(all.match(/^What to do: /gm)).toHaveLength(5 + 3 + 4);
+  expect(all).not.toContain(PHONE);
+  expect(maskedDigits(all)).toBe(all);
 });
 
 describe("noise", () => {

@@ -258,6 +258,7 @@ test("changes that are no order's end and no balance's change are left out, what
   const masked = { ...aTransaction({ status: "success" }), amount_kobo: { value: "50000" } };
   const changes = [
     { before: masked, after: { ...masked, phone_number: "*********67" } },
+    { before: { ...masked, status: "processing" }, after: { ...masked, mode: "test" } },
     { before: undefined, after: undefined },
     { before: { pk: "transaction#1", status: "processing" }, after: { pk: "transaction#1", status: "success" } },
     { before: undefined, after: { ...masked, status: "failed" } },
@@ -265,5 +266,5 @@ test("changes that are no order's end and no balance's change are left out, what
     { before: undefined, after: { ...wallet, pk: "wallet#acc_2", updated_at: isoTime(0) } },
     { before: undefined, after: { ...wallet, version: { value: "1e999" }, updated_at: isoTime(0) } },
   ];
-  expect(await count(changes)).toEqual({ changes: 7, ended: 0, balances: 0 });
+  expect(await count(changes)).toEqual({ changes: 8, ended: 0, balances: 0 });
 });

@@ -7,27 +7,15 @@ import { localTableNames } from "../../../../tools/local/tables.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
-import {
-  type Answer,
-  anOrder,
-  BUY_DATA,
-  startTestService,
-  type TestCaller,
-  type TestService,
-  transactionOf,
-} from "../../../builders/service.ts";
+import { putItems } from "../../../builders/put-items.ts";
+import { type Answer, anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../../builders/service.ts";
 
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const FUNDS = 1_000;
 
-let service: TestService;
-let caller: TestCaller;
-let key: string;
-
-const newTestKey = async (): Promise<string> => {
-  caller = await service.newCaller({ naira: FUNDS });
-  return caller.newKey({ mode: "test" });
-};
+const service = await serviceForTests();
+const caller = await service.newCaller({ naira: FUNDS });
+const key = await caller.newKey({ mode: "test" });
 
 const viewOf = async (reference: string) => {
   const answer = await service.call("GET", `/transactions/${reference}`, { key });
@@ -57,13 +45,50 @@ const expectUntouched = async (answer: Answer): Promise<void> => {
   expect(service.simulator.state.purchases).toEqual([]);
 };
 
-describe("with a catalog", () => {
+describe("with a catalog that was never fetched", async () => {
+  const TableName = localTableNames.cache;
+  const { Items = [] } = await service.db.scan({ TableName });
   beforeAll(async () => {
-    service = await startTestService();
-    key = await newTestKey();
+    for (const { pk } of Items) await service.db.delete({ TableName, Key: { pk } });
   });
-  afterAll(() => service.stop());
+  // Until there was one, each request reads the table.
+  afterAll(() => putItems(service.db, TableName, Items));
 
+  test("before the first refresh a test key sees the built-in catalog, and buys data and airtime from it", async () => {
+    const catalog = catalogSchema.parse((await service.call("GET", "/vtu/data", { key })).body.data);
+    const [plan] = catalog.data_plans;
+    const data = await service.call("POST", BUY_DATA, {
+      key,
+      body: anOrder({ network_id: plan?.network_id, plan_id: plan?.id }),
+    });
+    expect(transactionOf(data)).toMatchObject({ status: "success", amount: plan?.price });
+    const codes = catalog.networks.map(({ code }) => code);
+    expect(codes).toContain("mtn");
+    for (const network of [...codes, "etisalat", "globacom"]) {
+      const body = { network, phone_number: "08031234567", amount: 50 };
+      const airtime = await service.call("POST", BUY_AIRTIME, { key, body });
+      expect(transactionOf(airtime), network).toMatchObject({ status: "success", amount: 50 });
+    }
+  });
+
+  test("before the first refresh a live key gets 503 with Retry-After for catalog, data and airtime, and is not charged", async () => {
+    for (const [method, path, body] of [
+      ["GET", "/vtu/data", undefined],
+      ["POST", BUY_DATA, anOrder()],
+      ["POST", BUY_AIRTIME, { network: "mtn", phone_number: "08031234567", amount: 50 }],
+    ] as const) {
+      const answer = await service.call(method, path, { key: caller.key, body });
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    }
+    expect(await caller.balance()).toBe(FUNDS);
+    expect(service.simulator.state.requests).toEqual([]);
+  });
+});
+
+describe("with a catalog", () => {
   /** Phone number, response status, transaction status at once, and error code. */
   const purchaseRows: readonly (readonly [string, number, string | undefined, string | null])[] = [
     ["08000000000", 200, "success", null],
@@ -112,11 +137,8 @@ describe("with a catalog", () => {
 
   test("about 5 s later 08000000002 and 08000000009 succeed, and 08000000003 fails and is replayed as 502; 08000000004 stays open", async () => {
     const order = async (path: string, body: object, phoneNumber: string) => {
-      const request = {
-        ...body,
-        phone_number: phoneNumber,
-        reference: `later-${path.split("/")[2]}-${phoneNumber.slice(-2)}`,
-      };
+      const reference = `later-${path.split("/")[2]}-${phoneNumber.slice(-2)}`;
+      const request = { ...body, phone_number: phoneNumber, reference };
       const send = () => service.call("POST", path, { key, body: request });
       return { reference: transactionOf(await send()).reference, replay: send };
     };
@@ -236,18 +258,11 @@ describe("with a catalog", () => {
     test.each(["nin", "bvn"])("the %s that a retrieval finds verifies as the same person", async (subject) => {
       const testKey = await caller.newKey({ mode: "test" });
       for (const phone_number of ["08031234567", "08012345678", "07011112222"]) {
-        const retrieved = checkOf(
-          await service.call("POST", `/identity/${subject}/retrieve`, {
-            key: testKey,
-            body: { phone_number, is_consent: true },
-          }),
-        ).result;
-        const verified = checkOf(
-          await service.call("POST", `/identity/${subject}/verify`, {
-            key: testKey,
-            body: { [subject]: retrieved?.[subject], is_consent: true, mode: "advanced" },
-          }),
-        ).result;
+        const find = async (path: string, body: object) =>
+          checkOf(await service.call("POST", `/identity/${subject}/${path}`, { key: testKey, body })).result;
+        const retrieved = await find("retrieve", { phone_number, is_consent: true });
+        const number = { [subject]: retrieved?.[subject] };
+        const verified = await find("verify", { ...number, is_consent: true, mode: "advanced" });
         expect(verified, phone_number).toMatchObject({ ...retrieved });
       }
     });
@@ -265,50 +280,5 @@ describe("with a catalog", () => {
     });
     expect(log.lines().filter(({ status }) => status === 503)).toHaveLength(3);
     expect(log.lines().filter(({ level }) => level === "error")).toEqual([]);
-  });
-});
-
-describe("with a catalog that was never fetched", () => {
-  beforeAll(async () => {
-    service = await startTestService();
-    const { Items } = await service.db.scan({ TableName: localTableNames.cache });
-    for (const { pk } of Items ?? []) {
-      await service.db.delete({ TableName: localTableNames.cache, Key: { pk } });
-    }
-    key = await newTestKey();
-  });
-  afterAll(() => service.stop());
-
-  test("before the first refresh a test key sees the built-in catalog, and buys data and airtime from it", async () => {
-    const catalog = catalogSchema.parse((await service.call("GET", "/vtu/data", { key })).body.data);
-    const [plan] = catalog.data_plans;
-    const data = await service.call("POST", BUY_DATA, {
-      key,
-      body: anOrder({ network_id: plan?.network_id, plan_id: plan?.id }),
-    });
-    expect(transactionOf(data)).toMatchObject({ status: "success", amount: plan?.price });
-    const codes = catalog.networks.map(({ code }) => code);
-    expect(codes).toContain("mtn");
-    for (const network of [...codes, "etisalat", "globacom"]) {
-      const body = { network, phone_number: "08031234567", amount: 50 };
-      const airtime = await service.call("POST", BUY_AIRTIME, { key, body });
-      expect(transactionOf(airtime), network).toMatchObject({ status: "success", amount: 50 });
-    }
-  });
-
-  test("before the first refresh a live key gets 503 with Retry-After for catalog, data and airtime, and is not charged", async () => {
-    for (const [method, path, body] of [
-      ["GET", "/vtu/data", undefined],
-      ["POST", BUY_DATA, anOrder()],
-      ["POST", BUY_AIRTIME, { network: "mtn", phone_number: "08031234567", amount: 50 }],
-    ] as const) {
-      const answer = await service.call(method, path, { key: caller.key, body });
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-      expect(answer.headers.get("x-transaction-reference")).toBeNull();
-    }
-    expect(await caller.balance()).toBe(FUNDS);
-    expect(service.simulator.state.requests).toEqual([]);
   });
 });
