@@ -10,11 +10,6 @@ test.each(functionNames)("%s is invoked by routes exactly if a route names it", 
   expect(specOf(name).invokedBy.kind === "routes").toBe(served);
 });
 
-test("every route names a function", () => {
-  for (const route of [...Object.values(routes), ...consoleRoutes, ...operatorRoutes])
-    expect(functionNames).toContain(route.function);
-});
-
 test("a queue, a stream or the default route that invokes no function or two is an error", () => {
   expect(() => invokedBy(() => false)).toThrow("invokes one function");
   expect(() => invokedBy(({ kind }) => kind === "queue")).toThrow("invokes one function");

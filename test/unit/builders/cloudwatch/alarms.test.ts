@@ -45,20 +45,18 @@ test("a healthy stage has no alarm, and each alarm that notifies has an urgency"
   expect(alarms.urgencies.has("upstream.account_error")).toBe(false);
 });
 
-describe("alarms on silence", () => {
-  test.each<readonly [alarm: string, silent: string]>([
-    ["ReconcileLedgerSilent", "prod-airtime-reconcile-ledger"],
-    ...streamMappings.map(({ id }) => [id.replace(/Mapping.*$/, "StreamSilent"), id] as const),
-  ])("%s is raised after 15 minutes without a data point, as it says, and ends with the first one", (alarm, silent) => {
-    const again = 40;
-    const back = healthy(again, 180).filter(({ metric }) => metric.includes(silent));
-    const quiet = healthy(-60, 180).filter(({ metric, atMs }) => !metric.includes(silent) || atMs < 0);
-    const changes = alarms.changes([...quiet, ...back], { fromMs: 0, toMs: 180 * MINUTE_MS });
-    expect(changes).toEqual([
-      { alarm, to: "ALARM", atMs: 15 * MINUTE_MS },
-      { alarm, to: "OK", atMs: (again + 1) * MINUTE_MS },
-    ]);
-  });
+test.each<readonly [alarm: string, silent: string]>([
+  ["ReconcileLedgerSilent", "prod-airtime-reconcile-ledger"],
+  ...streamMappings.map(({ id }) => [id.replace(/Mapping.*$/, "StreamSilent"), id] as const),
+])("%s is raised after 15 minutes without a data point, as it says, and ends with the first one", (alarm, silent) => {
+  const again = 40;
+  const back = healthy(again, 180).filter(({ metric }) => metric.includes(silent));
+  const quiet = healthy(-60, 180).filter(({ metric, atMs }) => !metric.includes(silent) || atMs < 0);
+  const changes = alarms.changes([...quiet, ...back], { fromMs: 0, toMs: 180 * MINUTE_MS });
+  expect(changes).toEqual([
+    { alarm, to: "ALARM", atMs: 15 * MINUTE_MS },
+    { alarm, to: "OK", atMs: (again + 1) * MINUTE_MS },
+  ]);
 });
 
 test("a share of purchases below the setting writes a ticket while it lasts, and orders open for a day page, of any kind once", () => {

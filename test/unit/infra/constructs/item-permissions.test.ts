@@ -115,10 +115,11 @@ describe("what an attacker with a function's role may not do", () => {
   });
 });
 
-describe("an API key's item", () => {
-  const counting = functionNames.filter((name) => specOf(name).tables?.access !== undefined && name !== "console-api");
+const counting = functionNames.filter((name) => specOf(name).tables?.access !== undefined && name !== "console-api");
 
-  test.each(counting)("%s counts requests, and may neither change nor test any other attribute", (name) => {
+test.each(counting)(
+  "%s counts requests in an API key's item, and may neither change nor test any other attribute",
+  (name) => {
     expect(isAllowed(name, update(KEY_HASH, "vtu:29412345", "vtu:29412344"))).toBe(true);
     for (const attribute of [
       "account_id",
@@ -135,8 +136,8 @@ describe("an API key's item", () => {
       expect(isAllowed(name, update(KEY_HASH, "vtu:29412345", attribute)), attribute).toBe(false);
     }
     expect(isAllowed(name, { action: "UpdateItem", table: "Access", keys: [] })).toBe(false);
-  });
-});
+  },
+);
 
 test("the keys of one kind of items are never those of another", () => {
   const matching = (patterns: readonly string[], key: string): readonly string[] =>

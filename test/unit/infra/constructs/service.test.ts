@@ -404,21 +404,19 @@ describe("the ledger stream", () => {
 const schedulesOf = ({ all }: StackTemplate): readonly Resource[] =>
   all("AWS::Events::Rule").filter(({ Properties }) => Properties.ScheduleExpression !== undefined);
 
-describe("schedules", () => {
-  test("scheduled functions are invoked each minute, with dead letters and an alarm if one is not invoked", () => {
-    const invoked = schedulesOf(service).map(({ Properties }) => {
-      expect(Properties.ScheduleExpression).toBe("rate(1 minute)");
-      const [target] = z
-        .tuple([z.object({ Arn: z.unknown(), DeadLetterConfig: z.object({ Arn: z.unknown() }) })])
-        .parse(Properties.Targets);
-      expect(alarmsOf(idIn(target.DeadLetterConfig.Arn))).toHaveLength(1);
-      const [silent, ...others] = alarmsOf(idIn(target.Arn)).filter(isSilenceAlarm);
-      expect(metricOf(silent)).toMatchObject({ Metric: { MetricName: "Invocations" }, Period: 300, Stat: "Sum" });
-      expect(others).toEqual([]);
-      return functionAt(target.Arn);
-    });
-    expect(invoked.sort()).toEqual([...scheduledFunctions].sort());
+test("scheduled functions are invoked each minute, with dead letters and an alarm if one is not invoked", () => {
+  const invoked = schedulesOf(service).map(({ Properties }) => {
+    expect(Properties.ScheduleExpression).toBe("rate(1 minute)");
+    const [target] = z
+      .tuple([z.object({ Arn: z.unknown(), DeadLetterConfig: z.object({ Arn: z.unknown() }) })])
+      .parse(Properties.Targets);
+    expect(alarmsOf(idIn(target.DeadLetterConfig.Arn))).toHaveLength(1);
+    const [silent, ...others] = alarmsOf(idIn(target.Arn)).filter(isSilenceAlarm);
+    expect(metricOf(silent)).toMatchObject({ Metric: { MetricName: "Invocations" }, Period: 300, Stat: "Sum" });
+    expect(others).toEqual([]);
+    return functionAt(target.Arn);
   });
+  expect(invoked.sort()).toEqual([...scheduledFunctions].sort());
 });
 
 describe("workers off", () => {

@@ -5,32 +5,30 @@ import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 const good = aPlan({ id: 900 });
 const withPlans = (...plans: readonly unknown[]) => usableCatalog({ ...aCatalog(0), data_plans: [good, ...plans] });
 
-describe("invalid plans", () => {
-  test.each([
-    ["a price of 0", aPlan({ price: 0 }), "101", "price"],
-    ["a negative price", aPlan({ price: -500 }), "101", "price"],
-    ["a price with 3 decimals", aPlan({ price: 500.005 }), "101", "price"],
-    ["a price above 10,000,000", aPlan({ price: 10_000_000.01 }), "101", "price"],
-    ["a price in words", { ...aPlan(), price: "N500" }, "101", "price"],
-    ["no price", { ...aPlan(), price: undefined }, "101", "price"],
-    ["a name of 121 characters", aPlan({ name: "G".repeat(121) }), "101", "name"],
-    ["a name of spaces", aPlan({ name: "  " }), "101", "name"],
-    ["a validity of 61 characters", aPlan({ validity: "d".repeat(61) }), "101", "validity"],
-    ["no validity", { ...aPlan(), validity: undefined }, "101", "validity"],
-    ["an id in words", { ...aPlan(), id: "one" }, '"one"', "id"],
-    ["an id of 0", aPlan({ id: 0 }), "0", "id"],
-    ["an id with decimals", aPlan({ id: 101.5 }), "101.5", "id"],
-    ["no id", { ...aPlan(), id: undefined }, "number 2 of the list", "id"],
-    ["an id in long text", { ...aPlan(), id: "x".repeat(21) }, "number 2 of the list", "id"],
-    ["a network that is not there", aPlan({ network_id: 9 }), "101", "network_id"],
-    ["a network in words", { ...aPlan(), network_id: "mtn" }, "101", "network_id"],
-    ["no fields, but null", null, "number 2 of the list", "entry"],
-    ["no fields, but text", "1GB", "number 2 of the list", "entry"],
-  ])("a plan with %s is dropped, named by id and field, and the others are served", (_what, odd, id, field) => {
-    const { catalog, dropped } = withPlans(odd);
-    expect(catalog.data_plans).toEqual([good]);
-    expect(dropped).toEqual([{ kind: "plan", id, field }]);
-  });
+test.each([
+  ["a price of 0", aPlan({ price: 0 }), "101", "price"],
+  ["a negative price", aPlan({ price: -500 }), "101", "price"],
+  ["a price with 3 decimals", aPlan({ price: 500.005 }), "101", "price"],
+  ["a price above 10,000,000", aPlan({ price: 10_000_000.01 }), "101", "price"],
+  ["a price in words", { ...aPlan(), price: "N500" }, "101", "price"],
+  ["no price", { ...aPlan(), price: undefined }, "101", "price"],
+  ["a name of 121 characters", aPlan({ name: "G".repeat(121) }), "101", "name"],
+  ["a name of spaces", aPlan({ name: "  " }), "101", "name"],
+  ["a validity of 61 characters", aPlan({ validity: "d".repeat(61) }), "101", "validity"],
+  ["no validity", { ...aPlan(), validity: undefined }, "101", "validity"],
+  ["an id in words", { ...aPlan(), id: "one" }, '"one"', "id"],
+  ["an id of 0", aPlan({ id: 0 }), "0", "id"],
+  ["an id with decimals", aPlan({ id: 101.5 }), "101.5", "id"],
+  ["no id", { ...aPlan(), id: undefined }, "number 2 of the list", "id"],
+  ["an id in long text", { ...aPlan(), id: "x".repeat(21) }, "number 2 of the list", "id"],
+  ["a network that is not there", aPlan({ network_id: 9 }), "101", "network_id"],
+  ["a network in words", { ...aPlan(), network_id: "mtn" }, "101", "network_id"],
+  ["no fields, but null", null, "number 2 of the list", "entry"],
+  ["no fields, but text", "1GB", "number 2 of the list", "entry"],
+])("a plan with %s is dropped, named by id and field, and the others are served", (_what, odd, id, field) => {
+  const { catalog, dropped } = withPlans(odd);
+  expect(catalog.data_plans).toEqual([good]);
+  expect(dropped).toEqual([{ kind: "plan", id, field }]);
 });
 
 describe("plans that share an id", () => {

@@ -51,57 +51,53 @@ test("a valid body becomes its 3 fields, and an unknown fourth is ignored", () =
   expect(parseOrder({ note: "for Ada" })).toEqual(order);
 });
 
-describe("invalid_json", () => {
-  test.for([
-    ["is absent", undefined],
-    ["is empty", ""],
-    ["is blank", "  "],
-    ["is a single brace", "{"],
-    ["is an array", "[]"],
-    ["is an array of orders", JSON.stringify([order])],
-    ["is null", "null"],
-    ["is a string", '"order"'],
-    ["is a number", "7"],
-    ["is true", "true"],
-    ["is a form", "network_id=1&plan_id=101"],
-    ["has a comma too many", '{"network_id":1,}'],
-    ["has something behind the object", `${JSON.stringify(order)}x`],
-    ["is two objects", `${JSON.stringify(order)}${JSON.stringify(order)}`],
-    ["begins with two byte order marks", `\uFEFF\uFEFF${JSON.stringify(order)}`],
-    ["is of 17 KB", bodyOfBytes(17 * 1_024)],
-    ["is of 16 KB and 1 byte", bodyOfBytes(16_385)],
-    ["is of 16 KB and 1 byte in characters of 2 bytes", bodyOfBytes(16_385, "é")],
-    [
-      "has a field __proto__",
-      '{"network_id":1,"plan_id":101,"phone_number":"08031234567","__proto__":{"reference":"a"}}',
-    ],
-    ["has a field __proto__ inside another", '{"network_id":1,"meta":{"deep":[{"__proto__":1}]}}'],
-    ["is nested 17 levels deep", `{"network_id":1,"meta":${nested(16)}}`],
-    ["is nested 17 levels deep, the last of them empty", `{"network_id":1,"meta":${"[".repeat(16)}${"]".repeat(16)}}`],
-    ["is nested 2,600 levels deep", `{"network_id":1,"meta":${nested(2_600)}}`],
-    ["is an object in 8,000 arrays", `{"meta":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
-  ] as const)("invalid_json refuses a body that %s", ([, body]) => {
-    expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "invalid_json", fields: [] });
-  });
+test.for([
+  ["is absent", undefined],
+  ["is empty", ""],
+  ["is blank", "  "],
+  ["is a single brace", "{"],
+  ["is an array", "[]"],
+  ["is an array of orders", JSON.stringify([order])],
+  ["is null", "null"],
+  ["is a string", '"order"'],
+  ["is a number", "7"],
+  ["is true", "true"],
+  ["is a form", "network_id=1&plan_id=101"],
+  ["has a comma too many", '{"network_id":1,}'],
+  ["has something behind the object", `${JSON.stringify(order)}x`],
+  ["is two objects", `${JSON.stringify(order)}${JSON.stringify(order)}`],
+  ["begins with two byte order marks", `\uFEFF\uFEFF${JSON.stringify(order)}`],
+  ["is of 17 KB", bodyOfBytes(17 * 1_024)],
+  ["is of 16 KB and 1 byte", bodyOfBytes(16_385)],
+  ["is of 16 KB and 1 byte in characters of 2 bytes", bodyOfBytes(16_385, "é")],
+  [
+    "has a field __proto__",
+    '{"network_id":1,"plan_id":101,"phone_number":"08031234567","__proto__":{"reference":"a"}}',
+  ],
+  ["has a field __proto__ inside another", '{"network_id":1,"meta":{"deep":[{"__proto__":1}]}}'],
+  ["is nested 17 levels deep", `{"network_id":1,"meta":${nested(16)}}`],
+  ["is nested 17 levels deep, the last of them empty", `{"network_id":1,"meta":${"[".repeat(16)}${"]".repeat(16)}}`],
+  ["is nested 2,600 levels deep", `{"network_id":1,"meta":${nested(2_600)}}`],
+  ["is an object in 8,000 arrays", `{"meta":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
+] as const)("invalid_json refuses a body that %s", ([, body]) => {
+  expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "invalid_json", fields: [] });
 });
 
-describe("a body", () => {
-  test.for([
-    ["is of exactly 16 KB", bodyOfBytes(16_384)],
-    ["is of exactly 16 KB in characters of 2 bytes", bodyOfBytes(16_384, "é")],
-    ["is nested 16 levels deep", `${JSON.stringify(order).slice(0, -1)},"meta":${nested(15)}}`],
-    [
-      "is nested 16 levels deep, the last of them empty",
-      `${JSON.stringify(order).slice(0, -1)},"meta":${"[".repeat(15)}${"]".repeat(15)}}`,
-    ],
-    ["begins with a byte order mark", `\uFEFF${JSON.stringify(order)}`],
-    ["is JSON although its Content-Encoding says gzip", JSON.stringify(order), { "content-encoding": "gzip" }],
-    ["has a field twice, of which the last counts", `{"plan_id":1,${JSON.stringify(order).slice(1)}`],
-    ["has a field constructor", `${JSON.stringify(order).slice(0, -1)},"constructor":1,"toString":2}`],
-    ["has blanks and line breaks around it", `\n ${JSON.stringify(order)} \r\n`],
-  ] as const)("the parser accepts a body that %s", ([, body, headers = {}]) => {
-    expect(parseBody(body, { headers })).toEqual(order);
-  });
+test.for([
+  ["is of exactly 16 KB", bodyOfBytes(16_384)],
+  ["is of exactly 16 KB in characters of 2 bytes", bodyOfBytes(16_384, "é")],
+  ["is nested 16 levels deep", `${JSON.stringify(order).slice(0, -1)},"meta":${nested(15)}}`],
+  [
+    "is nested 16 levels deep, the last of them empty",
+    `${JSON.stringify(order).slice(0, -1)},"meta":${"[".repeat(15)}${"]".repeat(15)}}`,
+  ],
+  ["begins with a byte order mark", `\uFEFF${JSON.stringify(order)}`],
+  ["is JSON although its Content-Encoding says gzip", JSON.stringify(order), { "content-encoding": "gzip" }],
+  ["has a field twice, of which the last counts", `{"plan_id":1,${JSON.stringify(order).slice(1)}`],
+  ["has a field constructor", `${JSON.stringify(order).slice(0, -1)},"constructor":1,"toString":2}`],
+  ["has blanks and line breaks around it", `\n ${JSON.stringify(order)} \r\n`],
+] as const)("the parser accepts a body that %s", ([, body, headers = {}]) => {
+  expect(parseBody(body, { headers })).toEqual(order);
 });
 
 describe("a Base64 body", () => {
@@ -160,13 +156,11 @@ test("the refusal of a body quotes nothing of it", () => {
   expect(message).not.toMatch(/1234|0803|nin|phone/);
 });
 
-describe("absent fields", () => {
-  test.for([
-    ["any of 3 required fields", "{}", ["network_id", "plan_id", "phone_number"]],
-    ["a required field, and with a wrong one", '{"network_id":"one","plan_id":101}', ["phone_number"]],
-  ] as const)("a body without %s is missing_parameter, and names the absent ones only", ([, body, fields]) => {
-    expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "missing_parameter", fields });
-  });
+test.for([
+  ["any of 3 required fields", "{}", ["network_id", "plan_id", "phone_number"]],
+  ["a required field, and with a wrong one", '{"network_id":"one","plan_id":101}', ["phone_number"]],
+] as const)("a body without %s is missing_parameter, and names the absent ones only", ([, body, fields]) => {
+  expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "missing_parameter", fields });
 });
 
 describe("a wrong value", () => {

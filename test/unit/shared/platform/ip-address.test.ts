@@ -1,42 +1,32 @@
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { describe, expect, test } from "vitest";
-import { addressBytes, type IpRange, isWithin } from "../../../../shared/platform/ip-address.ts";
-import { parseIpRange } from "../../../../shared/platform/ip-range.ts";
+import { addressBytes, isWithin } from "../../../../shared/platform/ip-address.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 
-/** Parses ranges; throws if one is not valid. */
-const ranges = (...texts: readonly string[]): IpRange[] =>
-  texts.map((text) => {
-    const range = parseIpRange(text);
-    if (range === undefined) throw new Error(`${text} is no range`);
-    return range;
-  });
-
-describe("an address in a range", () => {
-  test.for([
-    ["203.0.113.7", "203.0.113.7"],
-    ["203.0.113.0/24", "203.0.113.0"],
-    ["203.0.113.0/24", "203.0.113.255"],
-    ["203.0.113.9/24", "203.0.113.77"],
-    ["10.0.0.0/8", "10.255.255.255"],
-    ["203.0.113.6/31", "203.0.113.6"],
-    ["203.0.113.6/31", "203.0.113.7"],
-    ["203.0.113.128/25", "203.0.113.128"],
-    ["0.0.0.0/0", "0.0.0.0"],
-    ["0.0.0.0/0", "255.255.255.255"],
-    ["0.0.0.0/1", "127.255.255.255"],
-    ["203.0.113.7", "::ffff:203.0.113.7"],
-    ["203.0.113.0/24", "::ffff:cb00:7109"],
-    ["2001:db8::1", "2001:db8::1"],
-    ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1"],
-    ["2001:db8:1:2::/64", "2001:db8:1:2::"],
-    ["2001:db8:1:2::/64", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
-    ["2001:db8:1:2::9/64", "2001:db8:1:2::7"],
-    ["2001:db8::4/127", "2001:db8::5"],
-    ["::/0", "2001:db8::1"],
-  ] as const)("%s contains %s", ([range, address]) => {
-    expect(isWithin(address, ranges(range))).toBe(true);
-  });
+test.for([
+  ["203.0.113.7", "203.0.113.7"],
+  ["203.0.113.0/24", "203.0.113.0"],
+  ["203.0.113.0/24", "203.0.113.255"],
+  ["203.0.113.9/24", "203.0.113.77"],
+  ["10.0.0.0/8", "10.255.255.255"],
+  ["203.0.113.6/31", "203.0.113.6"],
+  ["203.0.113.6/31", "203.0.113.7"],
+  ["203.0.113.128/25", "203.0.113.128"],
+  ["0.0.0.0/0", "0.0.0.0"],
+  ["0.0.0.0/0", "255.255.255.255"],
+  ["0.0.0.0/1", "127.255.255.255"],
+  ["203.0.113.7", "::ffff:203.0.113.7"],
+  ["203.0.113.0/24", "::ffff:cb00:7109"],
+  ["2001:db8::1", "2001:db8::1"],
+  ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1"],
+  ["2001:db8:1:2::/64", "2001:db8:1:2::"],
+  ["2001:db8:1:2::/64", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
+  ["2001:db8:1:2::9/64", "2001:db8:1:2::7"],
+  ["2001:db8::4/127", "2001:db8::5"],
+  ["::/0", "2001:db8::1"],
+] as const)("%s contains %s", ([range, address]) => {
+  expect(isWithin(address, parseIpRanges(range))).toBe(true);
 });
 
 describe("an address outside a range", () => {
@@ -61,7 +51,7 @@ describe("an address outside a range", () => {
     ["203.0.113.7", ""],
     ["0.0.0.0/0", "nobody"],
   ] as const)("%s does not contain %s", ([range, address]) => {
-    expect(isWithin(address, ranges(range))).toBe(false);
+    expect(isWithin(address, parseIpRanges(range))).toBe(false);
   });
 
   test("an empty whitelist contains no address", () => {
@@ -70,7 +60,7 @@ describe("an address outside a range", () => {
 });
 
 test("an address in the first or the last of 20 ranges is in the list", () => {
-  const twenty = ranges(...Array.from({ length: 20 }, (_, index) => `203.0.113.${index}`));
+  const twenty = parseIpRanges(Array.from({ length: 20 }, (_, index) => `203.0.113.${index}`).join());
   expect([isWithin("203.0.113.0", twenty), isWithin("203.0.113.19", twenty)]).toEqual([true, true]);
   expect(isWithin("203.0.113.20", twenty)).toBe(false);
 });

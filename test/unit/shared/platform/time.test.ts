@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { isoTime, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -13,18 +13,16 @@ test("a minute lasts from :00.000 to :59.999", () => {
   expect(minuteOf(NOON_MS - 1)).toBe(minuteOf(NOON_MS) - 1);
 });
 
-describe("secondsToNextMinute", () => {
-  test.for([
-    [0, 60],
-    [1, 60],
-    [1_000, 59],
-    [30_500, 30],
-    [58_999, 2],
-    [59_000, 1],
-    [59_999, 1],
-  ] as const)("%i ms into a minute, the next minute begins in %i s", ([intoMs, seconds]) => {
-    expect(secondsToNextMinute(NOON_MS + intoMs)).toBe(seconds);
-  });
+test.for([
+  [0, 60],
+  [1, 60],
+  [1_000, 59],
+  [30_500, 30],
+  [58_999, 2],
+  [59_000, 1],
+  [59_999, 1],
+] as const)("%i ms into a minute, the next minute begins in %i s", ([intoMs, seconds]) => {
+  expect(secondsToNextMinute(NOON_MS + intoMs)).toBe(seconds);
 });
 
 test("secondsToNextMinute reaches the next minute from 600 times of a minute", () => {

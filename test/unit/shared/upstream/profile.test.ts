@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   carriesReference,
   type OrderKind,
@@ -51,50 +51,48 @@ test("a function reads what the stage names, and the document's entries where it
   expect(parseUpstreamProfile("{}")).toEqual(documentedProfile);
 });
 
-describe("a mistake in a profile is named with its place and a sentence", () => {
-  test.each<[unknown, string]>([
-    [{ reference: "some" }, 'reference: The reference goes with "all" orders, or with those "documented"'],
-    [{ paths: { airtime: "vtu/airtime" } }, "paths.airtime: A path begins with / and has letters, digits, dots"],
-    [{ paths: { airtime: 1 } }, "paths.airtime: A path is text that begins with /"],
-    [{ paths: { balance: "/x" } }, 'paths: Unrecognized key: "balance"'],
-    [{ key: { header: "X KEY" } }, "key.header: A header's name has letters, digits and hyphens only"],
-    [{ key: { prefix: "Bearer\n" } }, "key.prefix: A prefix has at most 20 printable characters"],
-    [{ fields: { nin: "n i n" } }, "fields.nin: A field's name begins with a letter"],
-    [{ fields: { nin: "number", bvn: "number" } }, "fields: Two fields have the same name"],
-    [{ statuses: { failed: [] } }, "statuses.failed: Name a word at least"],
-    [{ statuses: { failed: ["Success"] } }, "statuses: A word has one meaning only"],
-    [{ refusals: { statuses: [500] } }, "refusals.statuses.0: Only 200 and 400 to 499 can refuse an order"],
-    [{ refusals: { messages: [{ status: 500, message: "No" }] } }, "refusals.messages.0.message: A message that"],
-    [{ events: { name: "a b" } }, "events.name: An event's name has letters, digits, dots, hyphens and _ only"],
-    [{ events: { types: { topup: "credit" } } }, "events.types.topup: Must be one of data, airtime"],
-    [{ signature: { header: "x-s", encoding: "base32" } }, "signature.encoding: The encoding must be hex or base64"],
-    [{ signature: { header: "x-s", encoding: "hex", prefix: "v 1" } }, "signature.prefix: A prefix has at most 20"],
-    [{ limits: { vtu: 0 } }, "limits.vtu: A limit is at least 1"],
-    [{ limits: { vtu: 1.5 } }, "limits.vtu: A limit is a whole number of requests in a minute"],
-    [{ dates: "year-first" }, "dates: Dates are day-first or month-first"],
-    [{ virtual_nin: "yes" }, "virtual_nin: virtual_nin is true or false"],
-    [{ balance: {} }, "balance.path: A path is text that begins with /"],
-    [{ balance: { path: "/wallet", object: "a b" } }, "balance.object: A field's name begins with a letter"],
-    [{ lookups: {} }, 'Unrecognized key: "lookups"'],
-    [{ lookup: {} }, "lookup.path: A path is text that begins with /"],
-    [{ lookup: { path: "status/{reference}" } }, "lookup.path: A path begins with / and has letters, digits, dots"],
-    [{ lookup: { path: "/a/{reference}/{reference}" } }, "lookup.path: A path begins with /"],
-    [{ lookup: { path: "/status/{reference}", method: "PUT" } }, "lookup.method: A lookup is a GET or a POST"],
-    [{ lookup: { path: "/status" } }, "lookup: The reference goes into the path, as {reference}, or into a field"],
-    [{ lookup: { path: "/status/{reference}", field: "id" } }, "lookup: The reference goes into the path"],
-    [{ lookup: { path: "/status/{reference}", method: "POST" } }, "lookup.field: A POST has the reference in a field"],
-    [{ lookup: { path: "/status", field: "1d" } }, "lookup.field: A field's name begins with a letter"],
-    [
-      { lookup: { path: "/vtu/data/purchase/", method: "POST", field: "reference" } },
-      "lookup.path: A lookup must not have the path of another request: it would place an order",
-    ],
-    [{ lookup: { path: "/x/../vtu/data/purchase", method: "POST", field: "id" } }, "lookup.path: A path has no part ."],
-    [{ paths: { airtime: "/vtu/." } }, "paths.airtime: A path has no part . or .."],
-    ["documented", "Invalid input"],
-    [undefined, "Invalid input"],
-  ])("%j", (changes, sentence) => {
-    expect(sentenceFor(changes)).toContain(sentence);
-  });
+test.each<[unknown, string]>([
+  [{ reference: "some" }, 'reference: The reference goes with "all" orders, or with those "documented"'],
+  [{ paths: { airtime: "vtu/airtime" } }, "paths.airtime: A path begins with / and has letters, digits, dots"],
+  [{ paths: { airtime: 1 } }, "paths.airtime: A path is text that begins with /"],
+  [{ paths: { balance: "/x" } }, 'paths: Unrecognized key: "balance"'],
+  [{ key: { header: "X KEY" } }, "key.header: A header's name has letters, digits and hyphens only"],
+  [{ key: { prefix: "Bearer\n" } }, "key.prefix: A prefix has at most 20 printable characters"],
+  [{ fields: { nin: "n i n" } }, "fields.nin: A field's name begins with a letter"],
+  [{ fields: { nin: "number", bvn: "number" } }, "fields: Two fields have the same name"],
+  [{ statuses: { failed: [] } }, "statuses.failed: Name a word at least"],
+  [{ statuses: { failed: ["Success"] } }, "statuses: A word has one meaning only"],
+  [{ refusals: { statuses: [500] } }, "refusals.statuses.0: Only 200 and 400 to 499 can refuse an order"],
+  [{ refusals: { messages: [{ status: 500, message: "No" }] } }, "refusals.messages.0.message: A message that"],
+  [{ events: { name: "a b" } }, "events.name: An event's name has letters, digits, dots, hyphens and _ only"],
+  [{ events: { types: { topup: "credit" } } }, "events.types.topup: Must be one of data, airtime"],
+  [{ signature: { header: "x-s", encoding: "base32" } }, "signature.encoding: The encoding must be hex or base64"],
+  [{ signature: { header: "x-s", encoding: "hex", prefix: "v 1" } }, "signature.prefix: A prefix has at most 20"],
+  [{ limits: { vtu: 0 } }, "limits.vtu: A limit is at least 1"],
+  [{ limits: { vtu: 1.5 } }, "limits.vtu: A limit is a whole number of requests in a minute"],
+  [{ dates: "year-first" }, "dates: Dates are day-first or month-first"],
+  [{ virtual_nin: "yes" }, "virtual_nin: virtual_nin is true or false"],
+  [{ balance: {} }, "balance.path: A path is text that begins with /"],
+  [{ balance: { path: "/wallet", object: "a b" } }, "balance.object: A field's name begins with a letter"],
+  [{ lookups: {} }, 'Unrecognized key: "lookups"'],
+  [{ lookup: {} }, "lookup.path: A path is text that begins with /"],
+  [{ lookup: { path: "status/{reference}" } }, "lookup.path: A path begins with / and has letters, digits, dots"],
+  [{ lookup: { path: "/a/{reference}/{reference}" } }, "lookup.path: A path begins with /"],
+  [{ lookup: { path: "/status/{reference}", method: "PUT" } }, "lookup.method: A lookup is a GET or a POST"],
+  [{ lookup: { path: "/status" } }, "lookup: The reference goes into the path, as {reference}, or into a field"],
+  [{ lookup: { path: "/status/{reference}", field: "id" } }, "lookup: The reference goes into the path"],
+  [{ lookup: { path: "/status/{reference}", method: "POST" } }, "lookup.field: A POST has the reference in a field"],
+  [{ lookup: { path: "/status", field: "1d" } }, "lookup.field: A field's name begins with a letter"],
+  [
+    { lookup: { path: "/vtu/data/purchase/", method: "POST", field: "reference" } },
+    "lookup.path: A lookup must not have the path of another request: it would place an order",
+  ],
+  [{ lookup: { path: "/x/../vtu/data/purchase", method: "POST", field: "id" } }, "lookup.path: A path has no part ."],
+  [{ paths: { airtime: "/vtu/." } }, "paths.airtime: A path has no part . or .."],
+  ["documented", "Invalid input"],
+  [undefined, "Invalid input"],
+])("the mistake in the profile %j is named with its place and a sentence", (changes, sentence) => {
+  expect(sentenceFor(changes)).toContain(sentence);
 });
 
 test("a profile that is too long for a function's variables is refused", () => {

@@ -32,19 +32,17 @@ const limitAt = (startMs: number) => {
   };
 };
 
-describe("a group that is not exhausted", () => {
-  test.for([
-    ["no request was sent yet", undefined],
-    ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
-    ["the upstream states no limit", answered(200)],
-    ["the upstream failed with 500", answered(500)],
-    ["no response came", { kind: "no_answer", reason: "timeout" } satisfies ExchangeResult],
-    ["the request was not sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies ExchangeResult],
-  ] as const)("the group may be used at once while %s", ([, result]) => {
-    const { record, waitS } = limitAt(NOON_MS);
-    if (result !== undefined) record("vtu", result);
-    expect(waitS("vtu")).toBe(0);
-  });
+test.for([
+  ["no request was sent yet", undefined],
+  ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
+  ["the upstream states no limit", answered(200)],
+  ["the upstream failed with 500", answered(500)],
+  ["no response came", { kind: "no_answer", reason: "timeout" } satisfies ExchangeResult],
+  ["the request was not sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies ExchangeResult],
+] as const)("the group may be used at once while %s", ([, result]) => {
+  const { record, waitS } = limitAt(NOON_MS);
+  if (result !== undefined) record("vtu", result);
+  expect(waitS("vtu")).toBe(0);
 });
 
 test("a limit that another process found spent holds for each key, then one request with each tells what is left", () => {

@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { sum } from "../../../../shared/platform/sum.ts";
 import { estimateDollars } from "../../../../tools/acceptance/estimate.ts";
-import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { egressSettings, monthlyUsageAtRest } from "../../../../tools/costs/at-rest.ts";
+import { requestCosts } from "../../../../tools/costs/costs.ts";
+import { dollarsOf } from "../../../../tools/costs/prices.ts";
 import { docsUrl } from "../../../../tools/docs/sections.ts";
 
 const HOUR_MS = 3_600_000;
 
 test("an acceptance is estimated as each begun hour of a stage without egress, and each request as a purchase with its event and webhook", () => {
-  const monthly = restCosts().find(({ egress }) => egress === "none")?.total ?? Number.NaN;
+  const monthly = sum(Object.values(monthlyUsageAtRest(egressSettings.none)).map((usage) => dollarsOf(usage)));
   const requests = requestCosts().filter(({ title }) => ["live purchase", "upstream event", "webhook"].includes(title));
   const million = requests.reduce((sum, { total }) => sum + total, 0);
   expect(estimateDollars(0, HOUR_MS + 1)).toBeCloseTo((2 * monthly) / 730, 10);

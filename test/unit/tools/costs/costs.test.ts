@@ -7,14 +7,12 @@ import { consoleRestCost, doorCosts, requestCosts, restCosts } from "../../../..
 import { dollarsOf, type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "../../../../tools/costs/recovery.ts";
 
-describe("requestCosts", () => {
-  test("a request costs the sum of what each service charges", () => {
-    const costs = requestCosts();
-    expect(costs.map(({ title }) => title)).toContain("live purchase");
-    for (const { dollars, total } of costs) {
-      expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
-    }
-  });
+test("a request costs the sum of what each service charges", () => {
+  const costs = requestCosts();
+  expect(costs.map(({ title }) => title)).toContain("live purchase");
+  for (const { dollars, total } of costs) {
+    expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
+  }
 });
 
 test("a million live purchases cost at most 15.5 USD", () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "#zod";
 import { auditItemKinds, itemKinds } from "../../../../shared/ledger/schema.ts";
 import { cacheItemKinds } from "../../../../shared/platform/cache-keys.ts";
@@ -38,34 +38,32 @@ test("this tree reads the golden file of every released version", async () => {
   for (const file of releasedGoldenFiles()) expect(await unreadable(readFileSync(file, "utf8")), file).toEqual([]);
 });
 
-describe("a golden file of a release that stored something else is not readable", () => {
-  test.each([
-    [
-      "a field that is required now was missing",
-      /"write_token":\{"S":"example"\},/g,
-      "",
-      /ledger: transaction: .*write_token/s,
-    ],
-    ["a field had another name", /"upstream_reference"/g, '"provider_reference"', /provider_reference is not read/],
-    [
-      "a field in an object had another name",
-      /"refusals"/g,
-      '"attempts_refused"',
-      /queued\.attempts_refused is not read/,
-    ],
-    ["a status had another name", /"processing"/g, '"open"', /ledger: transaction: .*status/s],
-    ["a kind had another name", /"ledger: refund"/g, '"ledger: reversal"', /ledger: reversal: no code reads this kind/],
-    [
-      "a reference had another transaction",
-      /"transaction of a reference":"\w+"/,
-      '"transaction of a reference":"0"',
-      /^transaction of a reference: another value is computed$/,
-    ],
-    ["a message had another kind", /"settlement"/g, '"settle"', /outcomes: /],
-  ])("if %s", async (_what, found, replacement, problem) => {
-    const other = JSON.stringify(JSON.parse(text)).replace(found, replacement);
-    expect((await unreadable(other)).join("\n")).toMatch(problem);
-  });
+test.each([
+  [
+    "a field that is required now was missing",
+    /"write_token":\{"S":"example"\},/g,
+    "",
+    /ledger: transaction: .*write_token/s,
+  ],
+  ["a field had another name", /"upstream_reference"/g, '"provider_reference"', /provider_reference is not read/],
+  [
+    "a field in an object had another name",
+    /"refusals"/g,
+    '"attempts_refused"',
+    /queued\.attempts_refused is not read/,
+  ],
+  ["a status had another name", /"processing"/g, '"open"', /ledger: transaction: .*status/s],
+  ["a kind had another name", /"ledger: refund"/g, '"ledger: reversal"', /ledger: reversal: no code reads this kind/],
+  [
+    "a reference had another transaction",
+    /"transaction of a reference":"\w+"/,
+    '"transaction of a reference":"0"',
+    /^transaction of a reference: another value is computed$/,
+  ],
+  ["a message had another kind", /"settlement"/g, '"settle"', /outcomes: /],
+])("a golden file of a release is not readable if %s", async (_what, found, replacement, problem) => {
+  const other = JSON.stringify(JSON.parse(text)).replace(found, replacement);
+  expect((await unreadable(other)).join("\n")).toMatch(problem);
 });
 
 test("examples have every option, member and optional field, and the required fields alone", () => {
