@@ -5,6 +5,7 @@ import { settingsOf, stageSettings } from "../../../infra/stage-settings.ts";
 import { consoleSettings } from "../../../shared/console/console-settings.ts";
 import { stages } from "../../../stages.ts";
 import { aConsole } from "../../builders/console.ts";
+import { stageVariants } from "../../builders/stage-variants.ts";
 
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 
@@ -16,20 +17,18 @@ const existing = {
 };
 
 const vaultOf = (account: string): string => `arn:aws:backup:eu-west-1:${account}:backup-vault:airtime`;
-const adoption = {
-  accessTableName: "access",
-  ledgerTableName: "ledger",
-  ledgerStreamArn: "arn:",
-  auditTableName: "audit",
-  auditStreamArn: "arn:",
-  referenceKeySecretArn: "arn:",
-  checksumKeySecretArn: "arn:",
-  webhookKeySecretArn: "arn:",
-};
 const keyIn = (region: string, account = "000000000000"): string => `arn:aws:kms:${region}:${account}:key/1`;
 
 describe("settingsOf", () => {
   const withConsole = (changes: object) => ({ console: { ...aConsole, ...changes } });
+  const withCopies = (changes: object) => ({ recovery: { region: "eu-west-1", ...changes } });
+  const withKeys = (backups: string, copies: string) => withCopies({ vaultKeyArns: { backups, copies } });
+  const withDomain = (certificate: string, name = "api.example.com") => ({
+    domain: { name, certificateArn: `arn:aws:${certificate}` },
+  });
+  const placeOfCertificate = "domain.certificateArn: The certificate must be in the stage's account and region";
+  const placeOfKeys =
+    "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault";
 
   const zone = (letter: string): string => `us-east-1${letter}`;
   const sentenceFor = (changes: object): string => {
@@ -65,14 +64,12 @@ describe("settingsOf", () => {
       { egress: { kind: "none" }, webhookAllowedCidrs: ["10.1.0.0/16"] },
       "webhookAllowedCidrs: There is no route to private ranges without a VPC: choose another egress",
     ],
-    [
-      withConsole({ issuer: "http://login.example.com" }),
-      "console: People sign in over https only: issuer and tokenOrigin must begin with https://",
-    ],
-    [
-      withConsole({ tokenOrigin: "http://login.example.com" }),
-      "console: People sign in over https only: issuer and tokenOrigin must begin with https://",
-    ],
+    ...[{ issuer: "http://login.example.com" }, { tokenOrigin: "http://login.example.com" }].map(
+      (changes): [object, string] => [
+        withConsole(changes),
+        "console: People sign in over https only: issuer and tokenOrigin must begin with https://",
+      ],
+    ),
     [
       withConsole({ issuer: "login.example.com" }),
       "console.issuer: The issuer must be a URL that begins with https://",
@@ -109,22 +106,16 @@ describe("settingsOf", () => {
       "domain.certificateArn: must be the ARN of a certificate in AWS Certificate Manager",
     ],
     [
-      { domain: { name: "api.example.com", certificateArn: "arn:aws:iam::000000000000:server-certificate/api" } },
+      withDomain("iam::000000000000:server-certificate/api"),
       "domain.certificateArn: must be the ARN of a certificate in AWS Certificate Manager",
     ],
-    [
-      { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:eu-west-1:000000000000:certificate/1" } },
-      "domain.certificateArn: The certificate must be in the stage's account and region",
-    ],
-    [
-      { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:111122223333:certificate/1" } },
-      "domain.certificateArn: The certificate must be in the stage's account and region",
-    ],
+    [withDomain("acm:eu-west-1:000000000000:certificate/1"), placeOfCertificate],
+    [withDomain("acm:us-east-1:111122223333:certificate/1"), placeOfCertificate],
     ...[
       ...["https://api.example.com", "api.example.com/v1", "API.example.com", "api_v1.example.com", "*.example.com"],
       ...["api.example.com.", "localhost", "203.0.113.7", "-api.example.com", "api..example.com"],
     ].map((name): [object, string] => [
-      { domain: { name, certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/1" } },
+      withDomain("acm:us-east-1:000000000000:certificate/1", name),
       "domain.name: must be a host name in lower case, such as api.example.com",
     ]),
     [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
@@ -145,52 +136,34 @@ describe("settingsOf", () => {
     [{ identityKeyArn: keyIn("eu-west-1") }, "identityKeyArn: The key must be in the stage's account and region"],
     [{ identityKeyArn: keyIn("us-east-1", "111122223333") }, "identityKeyArn: The key must be in the stage's account"],
     [{ identityKeyArn: "alias/prod" }, "identityKeyArn: must be the ARN of a key in AWS KMS"],
-    [{ adopt: adoption }, "identityKeyArn: A stage that adopts a ledger needs the key that hashed its numbers"],
+    [
+      { ...stageVariants.adopted?.[1], identityKeyArn: undefined },
+      "identityKeyArn: A stage that adopts a ledger needs the key that hashed its numbers",
+    ],
     [{ recovery: { region: "us-east-1" } }, "recovery.region: The copies must be in another region than the stage"],
     [{ recovery: { region: "Ireland" } }, "recovery.region: An AWS region has a name such as eu-west-1"],
-    [
-      { recovery: { region: "eu-west-1" }, egress: { kind: "none" }, account: undefined },
+    ...[{ account: undefined }, { region: undefined }].map((changes): [object, string] => [
+      { ...withCopies({}), egress: { kind: "none" }, ...changes },
       "recovery: The stage must name its account and region",
-    ],
+    ]),
+    [withCopies({ everyHours: 5 }), "recovery.everyHours: "],
+    [withCopies({ keepDays: 6 }), "recovery.keepDays: Backups are kept for at least 7 days"],
+    [withCopies({ lockAfterDays: 2 }), "recovery.lockAfterDays: AWS lets a lock be removed for at least 3 days"],
     [
-      { recovery: { region: "eu-west-1" }, egress: { kind: "none" }, region: undefined },
-      "recovery: The stage must name its account and region",
-    ],
-    [{ recovery: { region: "eu-west-1", everyHours: 5 } }, "recovery.everyHours: "],
-    [{ recovery: { region: "eu-west-1", keepDays: 6 } }, "recovery.keepDays: Backups are kept for at least 7 days"],
-    [
-      { recovery: { region: "eu-west-1", lockAfterDays: 2 } },
-      "recovery.lockAfterDays: AWS lets a lock be removed for at least 3 days",
-    ],
-    [
-      { recovery: { region: "eu-west-1", otherAccountVaultArn: "airtime" } },
+      withCopies({ otherAccountVaultArn: "airtime" }),
       "recovery.otherAccountVaultArn: must be the ARN of a vault in AWS Backup",
     ],
     [
-      { recovery: { region: "eu-west-1", otherAccountVaultArn: vaultOf("000000000000") } },
+      withCopies({ otherAccountVaultArn: vaultOf("000000000000") }),
       "recovery.otherAccountVaultArn: The vault must be in another account than the stage",
     ],
     [
-      { recovery: { region: "eu-west-1", vaultKeyArns: { backups: "alias/backups", copies: keyIn("eu-west-1") } } },
+      withKeys("alias/backups", keyIn("eu-west-1")),
       "recovery.vaultKeyArns.backups: must be the ARN of a key in AWS KMS",
     ],
-    [
-      { recovery: { region: "eu-west-1", vaultKeyArns: { backups: keyIn("eu-west-1"), copies: keyIn("eu-west-1") } } },
-      "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault",
-    ],
-    [
-      { recovery: { region: "eu-west-1", vaultKeyArns: { backups: keyIn("us-east-1"), copies: keyIn("us-east-1") } } },
-      "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault",
-    ],
-    [
-      {
-        recovery: {
-          region: "eu-west-1",
-          vaultKeyArns: { backups: keyIn("us-east-1"), copies: keyIn("eu-west-1", "111122223333") },
-        },
-      },
-      "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault",
-    ],
+    [withKeys(keyIn("eu-west-1"), keyIn("eu-west-1")), placeOfKeys],
+    [withKeys(keyIn("us-east-1"), keyIn("us-east-1")), placeOfKeys],
+    [withKeys(keyIn("us-east-1"), keyIn("eu-west-1", "111122223333")), placeOfKeys],
     [{ purchases: "off" }, "purchases"],
     [{ release: { kind: "linear" } }, "release.kind: "],
     [{ release: { kind: "canary", percent: 10 } }, "release.minutes: "],

@@ -99,54 +99,27 @@ const under = (Condition: object, context: IamRequest["context"]): boolean =>
   decide({ ...allowAll, Condition }, { context }) === "allowed";
 
 describe("AWS IAM User Guide, Condition operators", () => {
+  const isAdmin = { StringEquals: { "aws:PrincipalTag/job-category": "iamuser-admin" } };
+  const inHome = { StringLike: { "s3:prefix": ["", "home/", "home/bob/*"] } };
+  const elsewhere = { StringNotEquals: { "aws:RequestedRegion": ["eu-west-1", "eu-west-2"] } };
+  const inRanges = { IpAddress: { "aws:SourceIp": ["203.0.113.0/24", "2001:DB8:1234:5678::/64"] } };
+  const topic = { "aws:SourceArn": "arn:aws:sns:us-east-1:123456789012:topic" };
   test.each<[boolean, object, IamRequest["context"]]>([
-    [
-      true,
-      { StringEquals: { "aws:PrincipalTag/job-category": "iamuser-admin" } },
-      { "aws:PrincipalTag/job-category": "iamuser-admin" },
-    ],
-    [
-      false,
-      { StringEquals: { "aws:PrincipalTag/job-category": "iamuser-admin" } },
-      { "aws:PrincipalTag/job-category": "IamUser-Admin" },
-    ],
-    [true, { StringLike: { "s3:prefix": ["", "home/", "home/bob/*"] } }, { "s3:prefix": "home/bob/a" }],
-    [false, { StringLike: { "s3:prefix": ["", "home/", "home/bob/*"] } }, { "s3:prefix": "home/eve/" }],
-    [
-      true,
-      { StringNotEquals: { "aws:RequestedRegion": ["eu-west-1", "eu-west-2"] } },
-      { "aws:RequestedRegion": "us-east-1" },
-    ],
-    [
-      false,
-      { StringNotEquals: { "aws:RequestedRegion": ["eu-west-1", "eu-west-2"] } },
-      { "aws:RequestedRegion": "eu-west-2" },
-    ],
+    [true, isAdmin, { "aws:PrincipalTag/job-category": "iamuser-admin" }],
+    [false, isAdmin, { "aws:PrincipalTag/job-category": "IamUser-Admin" }],
+    [true, inHome, { "s3:prefix": "home/bob/a" }],
+    [false, inHome, { "s3:prefix": "home/eve/" }],
+    [true, elsewhere, { "aws:RequestedRegion": "us-east-1" }],
+    [false, elsewhere, { "aws:RequestedRegion": "eu-west-2" }],
     [false, { StringNotLike: { "aws:RequestedRegion": "eu-*" } }, { "aws:RequestedRegion": "eu-west-2" }],
     [true, { Bool: { "aws:SecureTransport": "false" } }, { "aws:SecureTransport": "false" }],
     [false, { Bool: { "aws:SecureTransport": "true" } }, { "aws:SecureTransport": "false" }],
-    [
-      true,
-      { IpAddress: { "aws:SourceIp": ["203.0.113.0/24", "2001:DB8:1234:5678::/64"] } },
-      { "aws:SourceIp": "203.0.113.9" },
-    ],
-    [
-      true,
-      { IpAddress: { "aws:SourceIp": ["203.0.113.0/24", "2001:DB8:1234:5678::/64"] } },
-      { "aws:SourceIp": "2001:db8:1234:5678::1" },
-    ],
+    [true, inRanges, { "aws:SourceIp": "203.0.113.9" }],
+    [true, inRanges, { "aws:SourceIp": "2001:db8:1234:5678::1" }],
     [false, { IpAddress: { "aws:SourceIp": "203.0.113.1" } }, { "aws:SourceIp": "203.0.113.2" }],
     [true, { NotIpAddress: { "aws:SourceIp": "203.0.113.0/24" } }, { "aws:SourceIp": "198.51.100.1" }],
-    [
-      true,
-      { ArnEquals: { "aws:SourceArn": "arn:aws:sns:us-east-1:123456789012:t*" } },
-      { "aws:SourceArn": "arn:aws:sns:us-east-1:123456789012:topic" },
-    ],
-    [
-      false,
-      { ArnNotLike: { "aws:SourceArn": "arn:aws:sns:*:*:t*" } },
-      { "aws:SourceArn": "arn:aws:sns:us-east-1:123456789012:topic" },
-    ],
+    [true, { ArnEquals: { "aws:SourceArn": "arn:aws:sns:us-east-1:123456789012:t*" } }, topic],
+    [false, { ArnNotLike: { "aws:SourceArn": "arn:aws:sns:*:*:t*" } }, topic],
   ])("%s: %j with %j", (expected, condition, context) => {
     expect(under(condition, context)).toBe(expected);
   });

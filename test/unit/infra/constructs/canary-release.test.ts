@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { log } from "../../../../shared/platform/log.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
@@ -19,6 +17,7 @@ const CANARY_FUNCTIONS = [
   "receive-upstream-event",
 ];
 const reference = z.object({ Ref: z.string() });
+const dimensions = z.array(z.object({ Name: z.string(), Value: z.unknown() }));
 const nameOf = ({ Properties }: Resource): string =>
   z
     .string()
@@ -148,6 +147,18 @@ describe("the shift to a new version", () => {
         ["AWS/Lambda", "Errors"],
         ["AirtimeDataIdentity", "Faults"],
       ]);
+      // log.test.ts has the same of the line that a function logs.
+      expect(
+        own.map(({ Dimensions }) =>
+          dimensions
+            .parse(Dimensions)
+            .map(({ Name }) => Name)
+            .sort(),
+        ),
+      ).toEqual([
+        ["ExecutedVersion", "FunctionName", "Resource"],
+        ["Function", "Version"],
+      ]);
       for (const { AlarmName, AlarmActions, Dimensions, ...rest } of own) {
         expect(rest).toMatchObject({
           Threshold: 0,
@@ -156,7 +167,7 @@ describe("the shift to a new version", () => {
           EvaluationPeriods: 1,
           TreatMissingData: "notBreaching",
         });
-        expect(z.array(z.object({ Name: z.string(), Value: z.unknown() })).parse(Dimensions)).toContainEqual({
+        expect(dimensions.parse(Dimensions)).toContainEqual({
           Name: expect.stringMatching(/Version$/),
           Value: version,
         });
@@ -165,36 +176,6 @@ describe("the shift to a new version", () => {
       }
     }
     expect(alarms).toHaveLength(2 * aliases.length);
-  });
-
-  test("a log line of a fault has the dimensions of its function's alarm", () => {
-    vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-purchase");
-    vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
-    const written = captureLog();
-    onTestFinished(() => void vi.unstubAllEnvs());
-    log.error("message.failed", { error: "TypeError" });
-    const line = z
-      .object({
-        _aws: z.object({
-          CloudWatchMetrics: z.tuple([
-            z.object({
-              Namespace: z.string(),
-              Dimensions: z.tuple([z.array(z.string())]),
-              Metrics: z.tuple([z.object({ Name: z.string() })]),
-            }),
-          ]),
-        }),
-      })
-      .parse(written.lines()[0]);
-    const [{ Namespace, Dimensions, Metrics }] = line._aws.CloudWatchMetrics;
-    const found = alarms.filter(
-      ({ Properties }) => Properties.Namespace === Namespace && Properties.MetricName === Metrics[0].Name,
-    );
-    expect(found).toHaveLength(CANARY_FUNCTIONS.length);
-    for (const { Properties } of found) {
-      const own = z.array(z.object({ Name: z.string() })).parse(Properties.Dimensions);
-      expect(own.map(({ Name }) => Name).sort()).toEqual([...Dimensions[0]].sort());
-    }
   });
 
   test("the role of CodeDeploy may change these aliases and nothing else", () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
-import { errorFields, log, putMetrics } from "../../../../shared/platform/log.ts";
+import { errorFields, log, METRICS_NAMESPACE, putMetrics } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 
@@ -21,26 +21,23 @@ test("a log line is one JSON object with level, event and fields, without absent
   ]);
 });
 
-test("an alarm is an error that counts for the alarm of its event and stage", () => {
-  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-purchase");
-  log.alarm("catalog.stale", { filled: false });
-  expect(written.lines()).toEqual([
-    expect.objectContaining({
-      level: "error",
-      event: "catalog.stale",
-      Alarms: 1,
-      Stage: "prod",
-      Event: "catalog.stale",
-    }),
-  ]);
-});
-
 describe("a fault of a published version", () => {
   const directives = (line: unknown) =>
     z
-      .object({ _aws: z.object({ CloudWatchMetrics: z.array(z.object({ Dimensions: z.unknown() })) }) })
+      .object({
+        _aws: z.object({
+          CloudWatchMetrics: z.array(
+            z.object({
+              Namespace: z.literal(METRICS_NAMESPACE),
+              Dimensions: z.tuple([z.array(z.string())]),
+              Metrics: z.array(z.object({ Name: z.string() })),
+            }),
+          ),
+        }),
+      })
       .parse(line)
-      ._aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions);
+      ._aws.CloudWatchMetrics.map(({ Dimensions, Metrics }) => [...Dimensions, Metrics.map(({ Name }) => Name)]);
+  const faults = [["Function", "Version"], ["Faults"]];
 
   beforeEach(() => {
     vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-purchase");
@@ -52,15 +49,15 @@ describe("a fault of a published version", () => {
     expect(written.lines()).toMatchObject([
       { level: "error", Faults: 1, Function: "prod-airtime-purchase", Version: "7" },
     ]);
-    expect(written.lines().map(directives)).toEqual([[[["Function", "Version"]]]]);
+    expect(written.lines().map(directives)).toEqual([[faults]]);
   });
 
   test("an alarm that is a fault counts for its event and for its version", () => {
     log.alarm("request.failed", { error: "TypeError" });
     expect(written.lines()).toMatchObject([
-      { Alarms: 1, Stage: "prod", Event: "request.failed", Faults: 1, Version: "7" },
+      { level: "error", Alarms: 1, Stage: "prod", Event: "request.failed", Faults: 1, Version: "7" },
     ]);
-    expect(written.lines().map(directives)).toEqual([[[["Stage", "Event"]], [["Function", "Version"]]]]);
+    expect(written.lines().map(directives)).toEqual([[[["Stage", "Event"], ["Alarms"]], faults]]);
   });
 
   test("what the upstream causes is no fault of the version", () => {

@@ -5,6 +5,7 @@ import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { deployAdministrator, deployStage, destroyStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
 
 /** Goal: stacks change in an order that CloudFormation accepts, and what keeps state is protected before and after. */
 
@@ -92,21 +93,12 @@ describe("deployStage", () => {
     });
   });
 
-  const adopt = {
-    ...{ accessTableName: "a", ledgerTableName: "l", ledgerStreamArn: "arn:", auditTableName: "audit" },
-    ...{
-      auditStreamArn: "arn:",
-      referenceKeySecretArn: "arn:",
-      checksumKeySecretArn: "arn:",
-      webhookKeySecretArn: "arn:",
-    },
-  };
   const keepsOthers = {
     Action: ["Update:Delete"],
     Condition: { StringEquals: { ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"] } },
   };
   test.each([
-    ["adopts a ledger lets its own tables go, but not be replaced", { adopt, identityKeyArn }, []],
+    ["adopts a ledger lets its own tables go, but not be replaced", stageVariants.adopted?.[1] ?? {}, []],
     ["names another identity key lets its own key go, and nothing else", { identityKeyArn }, [keepsOthers]],
   ])("the stack policy of a stage that %s", async (_what, changes, deletions) => {
     deployed = all;

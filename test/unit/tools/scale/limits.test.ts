@@ -14,34 +14,24 @@ const alarmIds = templatesOf("prod")
   .service.all("AWS::CloudWatch::Alarm")
   .map(({ id }) => id.replace(/^Alarms/, "").replace(/[0-9A-F]{8}$/, ""));
 
-describe.each(named)("the limit: $title", ({ title, source, symptom, remedy, capacity, perPurchase }) => {
-  test(`${title}: its source is a page of AWS or a section of docs/`, () => {
-    const pages = source.title.startsWith("AWS: ") ? /^https:\/\/docs\.aws\.amazon\.com\/.+\.html$/ : /^\w+\.md#/;
-    expect(source.url).toMatch(pages);
-  });
-
-  test(`${title}: what is seen names alarms and log events that exist, and at least one of them`, () => {
-    const { alarms = [], logEvents: events = [] } = symptom;
-    expect(alarms.filter((id) => !alarmIds.includes(id.replaceAll(/[^A-Za-z\d]/g, "")))).toEqual([]);
-    expect(events.filter((event) => !Object.hasOwn(logEvents, event))).toEqual([]);
-    expect(alarms.length + events.length).toBeGreaterThan(0);
-  });
-
-  test(`${title}: the setting that changes it exists, and its text begins a sentence`, () => {
-    const path = remedy.setting?.split(".") ?? [];
-    const value = path.reduce<unknown>(
-      (part, name) => (typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined),
-      settings,
-    );
-    expect(remedy.setting === undefined || value !== undefined).toBe(true);
-    expect(remedy.text).toMatch(/^[A-Z].*[^.]$/s);
-    expect(remedy.cost).not.toBe("");
-  });
-
-  test(`${title}: it has a capacity, and a purchase uses some of it`, () => {
-    expect(capacity(settings)).toBeGreaterThan(0);
-    expect(perPurchase).toBeGreaterThan(0);
-  });
+test.each(named)("the limit has a source, what is seen, a remedy and a capacity: $title", (limit) => {
+  const { source, symptom, remedy, capacity, perPurchase } = limit;
+  const pages = source.title.startsWith("AWS: ") ? /^https:\/\/docs\.aws\.amazon\.com\/.+\.html$/ : /^\w+\.md#/;
+  expect(source.url).toMatch(pages);
+  const { alarms = [], logEvents: events = [] } = symptom;
+  expect(alarms.filter((id) => !alarmIds.includes(id.replaceAll(/[^A-Za-z\d]/g, "")))).toEqual([]);
+  expect(events.filter((event) => !Object.hasOwn(logEvents, event))).toEqual([]);
+  expect(alarms.length + events.length).toBeGreaterThan(0);
+  const path = remedy.setting?.split(".") ?? [];
+  const value = path.reduce<unknown>(
+    (part, name) => (typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined),
+    settings,
+  );
+  expect(remedy.setting === undefined || value !== undefined, remedy.setting).toBe(true);
+  expect(remedy.text).toMatch(/^[A-Z].*[^.]$/s);
+  expect(remedy.cost).not.toBe("");
+  expect(capacity(settings)).toBeGreaterThan(0);
+  expect(perPurchase).toBeGreaterThan(0);
 });
 
 test("no two limits have the same title", () => {
