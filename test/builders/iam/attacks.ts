@@ -147,6 +147,7 @@ export const attacks = {
   "change, share or delete the identity key": [
     ...onArn("kms:PutKeyPolicy", "kms", "key/IdentityKey"),
     ...onArn("kms:CreateGrant", "kms", "key/IdentityKey"),
+    ...onArn("kms:VerifyMac", "kms", "key/IdentityKey"),
     ...onArn("kms:DisableKey", "kms", "key/IdentityKey"),
     ...onArn("kms:ScheduleKeyDeletion", "kms", "key/IdentityKey"),
   ].map((request) => ({ ...request, context: { "kms:KeySpec": "HMAC_256" } })),

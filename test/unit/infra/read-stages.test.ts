@@ -34,26 +34,24 @@ describe("a folder without usable stages is refused with one sentence", () => {
   });
 });
 
-describe("a throw-away stage", () => {
-  const stagesWith = async (throwAway: object): Promise<Stages> => {
-    vi.stubEnv(THROW_AWAY_STAGE, JSON.stringify(throwAway));
-    return readStages().finally(() => vi.unstubAllEnvs());
-  };
-  const simulated = { region: "eu-west-1", upstreamBaseUrl: "https://simulator.example.com/v1" };
+const stagesWith = async (throwAway: object): Promise<Stages> => {
+  vi.stubEnv(THROW_AWAY_STAGE, JSON.stringify(throwAway));
+  return readStages().finally(() => vi.unstubAllEnvs());
+};
+const simulated = { region: "eu-west-1", upstreamBaseUrl: "https://simulator.example.com/v1" };
 
-  test("a throw-away stage has the region and the upstream of its variable, and cannot sell", async () => {
-    const settings = settingsOf("try", await stagesWith({ stage: "try", ...simulated }));
-    expect(settings).toMatchObject({ ...simulated, egress: { kind: "none" } });
-    expect(sells(settings)).toBe(false);
-    expect(settings.console).toBeUndefined();
-    const withConsole = settingsOf("try", await stagesWith({ stage: "try", ...simulated, console: aConsole }));
-    expect(withConsole.console).toMatchObject(aConsole);
-  });
+test("a throw-away stage has the region and the upstream of its variable, and cannot sell", async () => {
+  const settings = settingsOf("try", await stagesWith({ stage: "try", ...simulated }));
+  expect(settings).toMatchObject({ ...simulated, egress: { kind: "none" } });
+  expect(sells(settings)).toBe(false);
+  expect(settings.console).toBeUndefined();
+  const withConsole = settingsOf("try", await stagesWith({ stage: "try", ...simulated, console: aConsole }));
+  expect(withConsole.console).toMatchObject(aConsole);
+});
 
-  test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {
-    expect(await stagesWith({ stage: "prod", ...simulated })).toEqual(stages);
-    await expect(
-      stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: ["us-east-1a"] } }),
-    ).rejects.toThrow();
-  });
+test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {
+  expect(await stagesWith({ stage: "prod", ...simulated })).toEqual(stages);
+  await expect(
+    stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: ["us-east-1a"] } }),
+  ).rejects.toThrow();
 });

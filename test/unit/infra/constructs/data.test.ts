@@ -16,30 +16,28 @@ const { data, service, administrator } = templatesOf("prod");
 const found = data.all("AWS::DynamoDB::Table");
 const isDurable = { PointInTimeRecoveryEnabled: true };
 
-describe("tables", () => {
-  test("there are four tables, and access, ledger and audit are protected and retained", () => {
-    expect(found).toHaveLength(Object.keys(tables).length);
-    const durable = found.filter(({ Properties }) => Properties.DeletionProtectionEnabled === true);
-    expect(durable.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger", "Audit"]);
-    for (const table of durable) {
-      expect(table).toMatchObject({
-        // Also when its creation is rolled back, which could not delete what is protected.
-        DeletionPolicy: "Retain",
-        UpdateReplacePolicy: "Retain",
-        Properties: { PointInTimeRecoverySpecification: isDurable },
-      });
-    }
-  });
+test("there are four tables, and access, ledger and audit are protected and retained", () => {
+  expect(found).toHaveLength(Object.keys(tables).length);
+  const durable = found.filter(({ Properties }) => Properties.DeletionProtectionEnabled === true);
+  expect(durable.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger", "Audit"]);
+  for (const table of durable) {
+    expect(table).toMatchObject({
+      // Also when its creation is rolled back, which could not delete what is protected.
+      DeletionPolicy: "Retain",
+      UpdateReplacePolicy: "Retain",
+      Properties: { PointInTimeRecoverySpecification: isDurable },
+    });
+  }
+});
 
-  test("every table is encrypted and paid by request, and the ledger has the indexes of infra/tables.ts", () => {
-    for (const { Properties } of found) {
-      expect(Properties).toMatchObject({ BillingMode: "PAY_PER_REQUEST", SSESpecification: { SSEEnabled: true } });
-    }
-    const ledger = found.find(({ id }) => id.startsWith("Ledger"));
-    expect(ledger?.Properties.GlobalSecondaryIndexes).toMatchObject(
-      tables.ledger.indexes.map(({ name }) => ({ IndexName: name })),
-    );
-  });
+test("every table is encrypted and paid by request, and the ledger has the indexes of infra/tables.ts", () => {
+  for (const { Properties } of found) {
+    expect(Properties).toMatchObject({ BillingMode: "PAY_PER_REQUEST", SSESpecification: { SSEEnabled: true } });
+  }
+  const ledger = found.find(({ id }) => id.startsWith("Ledger"));
+  expect(ledger?.Properties.GlobalSecondaryIndexes).toMatchObject(
+    tables.ledger.indexes.map(({ name }) => ({ IndexName: name })),
+  );
 });
 
 describe("the policy of the audit table", () => {

@@ -113,26 +113,6 @@ test.each([
   expect(deployment.some(({ Action }) => Action.some((action) => covers(action, needed)))).toBe(true);
 });
 
-test("no deployment shares the identity key by a grant, verifies a hash or disables the key", () => {
-  const allowed = deployment.filter(({ Condition }) => Condition === undefined).flatMap(({ Action }) => Action);
-  for (const action of ["kms:CreateGrant", "kms:VerifyMac", "kms:DisableKey"]) {
-    expect(
-      allowed.some((pattern) => covers(pattern, action)),
-      action,
-    ).toBe(false);
-  }
-});
-
-// Source: AWS KMS, "Controlling access to HMAC KMS keys": kms:KeySpec limits also what is done with a key.
-test("a deployment deletes no key but an identity key, such as that of a vault, nor changes who may use it", () => {
-  const KeySpec = "HMAC_256";
-  expect(new Set(ofType("AWS::KMS::Key").map(({ Properties }) => Properties.KeySpec))).toEqual(new Set([KeySpec]));
-  for (const action of ["kms:PutKeyPolicy", "kms:ScheduleKeyDeletion"]) {
-    const allowing = deployment.filter(({ Action }) => Action.some((pattern) => covers(pattern, action)));
-    expect(allowing.map(({ Condition }) => Condition)).toEqual([{ StringEquals: { "kms:KeySpec": [KeySpec] } }]);
-  }
-});
-
 test("a pipeline deploys no managed policy, and no role that a person takes", () => {
   expect(ofType("AWS::IAM::ManagedPolicy")).toEqual([]);
   for (const { Properties } of ofType("AWS::IAM::Role")) {

@@ -5,17 +5,15 @@ import { CHECKSUM_KEY } from "../../../builders/secrets.ts";
 
 const isWellFormedKey = (key: string): boolean => hasKeyForm(key) && hasChecksum(key, CHECKSUM_KEY);
 
-describe("a new key", () => {
-  test("a new key begins with live_ or test_ by its mode and has 38 characters behind it", () => {
-    expect(newApiKey("live", CHECKSUM_KEY)).toMatch(/^live_[A-Za-z0-9_-]{38}$/);
-    expect(newApiKey("test", CHECKSUM_KEY)).toMatch(/^test_[A-Za-z0-9_-]{38}$/);
-  });
+test("a new key begins with live_ or test_ by its mode and has 38 characters behind it", () => {
+  expect(newApiKey("live", CHECKSUM_KEY)).toMatch(/^live_[A-Za-z0-9_-]{38}$/);
+  expect(newApiKey("test", CHECKSUM_KEY)).toMatch(/^test_[A-Za-z0-9_-]{38}$/);
+});
 
-  test("a new key is well-formed and unique in 200 of 200 tries", () => {
-    const keys = Array.from({ length: 200 }, (_, index) => newApiKey(index % 2 === 0 ? "live" : "test", CHECKSUM_KEY));
-    expect(keys.filter(isWellFormedKey)).toHaveLength(200);
-    expect(new Set(keys).size).toBe(200);
-  });
+test("a new key is well-formed and unique in 200 of 200 tries", () => {
+  const keys = Array.from({ length: 200 }, (_, index) => newApiKey(index % 2 === 0 ? "live" : "test", CHECKSUM_KEY));
+  expect(keys.filter(isWellFormedKey)).toHaveLength(200);
+  expect(new Set(keys).size).toBe(200);
 });
 
 test("a key that is made with another key of checksums is not well-formed", () => {

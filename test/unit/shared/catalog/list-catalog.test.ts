@@ -50,71 +50,64 @@ test("the response is the success envelope with the catalog, its tag and a priva
   });
 });
 
-describe("If-None-Match", () => {
-  test.for([
-    ["the tag itself", WEAK],
-    ["the same tag without its W/", STRONG],
-    ["the tag as the second of 3", `"a", ${WEAK}, "b"`],
-    ["the tag in a list without blanks", `"a",${STRONG}`],
-    ["a star", "*"],
-    ["blanks around the tag", `  ${WEAK} `],
-  ] as const)(
-    "a request with If-None-Match %s is 304 without a body, with the tag and the caching",
-    async ([, tags]) => {
-      const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
-      expect(answer.statusCode).toBe(304);
-      expect(answer.body).toBeUndefined();
-      expect(answer.headers).toEqual({
-        etag: WEAK,
-        "cache-control": "private, max-age=3600",
-        vary: VARY,
-        age: "0",
-      });
-    },
-  );
-
-  test.for([
-    ["another tag", '"a"'],
-    ["the tag without its quotes", STRONG.replaceAll('"', "")],
-    ["a part of the tag", STRONG.replace(/.{3}"$/, '"')],
-    ["the tag in another case", STRONG.toLowerCase() === STRONG ? STRONG.toUpperCase() : STRONG.toLowerCase()],
-    ["nothing", ""],
-  ] as const)("a request with If-None-Match %s is 200 with the body", async ([, tags]) => {
-    const answer = await list(snapshot, { headers: { "if-none-match": tags } });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.body?.length).toBeGreaterThan(100);
+test.for([
+  ["the tag itself", WEAK],
+  ["the same tag without its W/", STRONG],
+  ["the tag as the second of 3", `"a", ${WEAK}, "b"`],
+  ["the tag in a list without blanks", `"a",${STRONG}`],
+  ["a star", "*"],
+  ["blanks around the tag", `  ${WEAK} `],
+] as const)("a request with If-None-Match %s is 304 without a body, with the tag and the caching", async ([, tags]) => {
+  const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
+  expect(answer.statusCode).toBe(304);
+  expect(answer.body).toBeUndefined();
+  expect(answer.headers).toEqual({
+    etag: WEAK,
+    "cache-control": "private, max-age=3600",
+    vary: VARY,
+    age: "0",
   });
 });
 
-describe("Accept-Encoding", () => {
-  test.for(["gzip", "GZIP", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8, *;q=0.1", "deflate,gzip", "*", "gzip;q=0.001"])(
-    "a request with Accept-Encoding %s gets gzip: the stored bytes, in base64",
-    async (accepted) => {
-      const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
-      expect([isBase64Encoded, headers["content-encoding"], headers.vary]).toEqual([true, "gzip", VARY]);
-      const bytes = Buffer.from(body ?? "", "base64");
-      expect(bytes.equals(snapshot.gzip)).toBe(true);
-      expect(JSON.parse(gunzipSync(bytes).toString("utf8"))).toMatchObject({ status: true, data: aCatalog() });
-    },
-  );
+test.for([
+  ["another tag", '"a"'],
+  ["the tag without its quotes", STRONG.replaceAll('"', "")],
+  ["a part of the tag", STRONG.replace(/.{3}"$/, '"')],
+  ["the tag in another case", STRONG.toLowerCase() === STRONG ? STRONG.toUpperCase() : STRONG.toLowerCase()],
+  ["nothing", ""],
+] as const)("a request with If-None-Match %s is 200 with the body", async ([, tags]) => {
+  const answer = await list(snapshot, { headers: { "if-none-match": tags } });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.body?.length).toBeGreaterThan(100);
+});
 
-  test.for([
-    "",
-    "identity",
-    "br, deflate",
-    "gzip;q=0",
-    "gzip; q=0",
-    "gzip;q=0.0",
-    "gzip;q=0.000, identity",
-    "gzip;q=0, *;q=1",
-    "*;q=0",
-    "gzipped",
-  ])("a request with Accept-Encoding %j gets the plain text", async (accepted) => {
+test.for(["gzip", "GZIP", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8, *;q=0.1", "deflate,gzip", "*", "gzip;q=0.001"])(
+  "a request with Accept-Encoding %s gets gzip: the stored bytes, in base64",
+  async (accepted) => {
     const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
-    expect([isBase64Encoded ?? false, headers["content-encoding"]]).toEqual([false, undefined]);
-    expect(JSON.parse(body ?? "")).toMatchObject({ data: aCatalog() });
-    expect(headers.vary).toBe(VARY);
-  });
+    expect([isBase64Encoded, headers["content-encoding"], headers.vary]).toEqual([true, "gzip", VARY]);
+    const bytes = Buffer.from(body ?? "", "base64");
+    expect(bytes.equals(snapshot.gzip)).toBe(true);
+    expect(JSON.parse(gunzipSync(bytes).toString("utf8"))).toMatchObject({ status: true, data: aCatalog() });
+  },
+);
+
+test.for([
+  "",
+  "identity",
+  "br, deflate",
+  "gzip;q=0",
+  "gzip; q=0",
+  "gzip;q=0.0",
+  "gzip;q=0.000, identity",
+  "gzip;q=0, *;q=1",
+  "*;q=0",
+  "gzipped",
+])("a request with Accept-Encoding %j gets the plain text", async (accepted) => {
+  const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
+  expect([isBase64Encoded ?? false, headers["content-encoding"]]).toEqual([false, undefined]);
+  expect(JSON.parse(body ?? "")).toMatchObject({ data: aCatalog() });
+  expect(headers.vary).toBe(VARY);
 });
 
 test.for([

@@ -250,40 +250,38 @@ test("every component of the document is used, and every $ref has one", () => {
   expect(used).toEqual(new Set(present));
 });
 
-describe("the documentation page", () => {
-  const html = documentText(docsPage());
+const html = documentText(docsPage());
 
-  test("the documentation page has a content security policy that allows its own script only and no other host", () => {
-    const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html)?.[1] ?? "";
-    const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) => script);
-    expect(scripts).toHaveLength(1);
-    const digest = createHash("sha256")
-      .update(scripts[0] ?? "")
-      .digest("base64");
-    expect(policy.split("; ")).toEqual([
-      "default-src 'none'",
-      `script-src 'sha256-${digest}'`,
-      "style-src 'unsafe-inline'",
-      "img-src data:",
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-    ]);
-  });
+test("the documentation page has a content security policy that allows its own script only and no other host", () => {
+  const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html)?.[1] ?? "";
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) => script);
+  expect(scripts).toHaveLength(1);
+  const digest = createHash("sha256")
+    .update(scripts[0] ?? "")
+    .digest("base64");
+  expect(policy.split("; ")).toEqual([
+    "default-src 'none'",
+    `script-src 'sha256-${digest}'`,
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]);
+});
 
-  test("the documentation page loads no style, font, image or script from a URL", () => {
-    const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? "";
-    expect(style.length).toBeGreaterThan(100_000);
-    expect(style.match(/@import|url\((?!["']?data:)/g)).toBeNull();
-    const head = html.replace(/<(style|script)>[\s\S]*?<\/\1>/g, "");
-    expect(head.match(/\s(src|href)="(?!data:)/g)).toBeNull();
-  });
+test("the documentation page loads no style, font, image or script from a URL", () => {
+  const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? "";
+  expect(style.length).toBeGreaterThan(100_000);
+  expect(style.match(/@import|url\((?!["']?data:)/g)).toBeNull();
+  const head = html.replace(/<(style|script)>[\s\S]*?<\/\1>/g, "");
+  expect(head.match(/\s(src|href)="(?!data:)/g)).toBeNull();
+});
 
-  test("the documentation page loads the OpenAPI document from the same folder", () => {
-    expect(html).toContain('SwaggerUIBundle({ url: "openapi.json"');
-  });
+test("the documentation page loads the OpenAPI document from the same folder", () => {
+  expect(html).toContain('SwaggerUIBundle({ url: "openapi.json"');
+});
 
-  test("the documentation page is smaller than a sixth of the largest response that Lambda allows", () => {
-    expect(Math.ceil(docsPage().gzip.length / 3) * 4).toBeLessThan(1_000_000);
-  });
+test("the documentation page is smaller than a sixth of the largest response that Lambda allows", () => {
+  expect(Math.ceil(docsPage().gzip.length / 3) * 4).toBeLessThan(1_000_000);
 });

@@ -249,66 +249,64 @@ test("a body that is not JSON is 400 and a wrong field 422, both with the counte
   expect(Object.keys(errorEnvelope.parse(wrong.json()).errors ?? {})).toEqual(["phone_number"]);
 });
 
-describe("an unexpected error", () => {
-  const secret = "08031234567 of Ada";
-  const thrown: readonly (readonly [string, unknown])[] = [
-    ["an Error", new Error(secret)],
-    ["a TypeError with a cause", new TypeError(secret, { cause: new Error(secret) })],
-    ["a string", secret],
-    ["undefined", undefined],
-  ];
+const secret = "08031234567 of Ada";
+const thrown: readonly (readonly [string, unknown])[] = [
+  ["an Error", new Error(secret)],
+  ["a TypeError with a cause", new TypeError(secret, { cause: new Error(secret) })],
+  ["a string", secret],
+  ["undefined", undefined],
+];
 
-  /** Reads the wallet: a request that is no order. */
-  const readWallet = async (run: () => Promise<never>, admit: Admit = admitted) => {
-    const { getWallet } = readAccountRoutes;
-    const handler = apiHandler({ getWallet }, admit, { getWallet: run });
-    const response = responseSchema.parse(
-      await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
-    );
-    return { ...response, json: (): unknown => JSON.parse(response.body ?? "") };
-  };
-  const linesOf = async (run: () => Promise<unknown>): Promise<string> => {
-    const log = captureLog();
-    await run();
-    expect(log.lines("request.failed")).not.toEqual([]);
-    return log.text();
-  };
-
-  test.for(thrown)(
-    "an unexpected error (%s) is 500 internal_error, and of an order answered as by the platform, and its message is neither in the response nor in the log",
-    async ([, error]) => {
-      const run = () => Promise.reject(error);
-      const logged = await linesOf(async () => {
-        const { statusCode, headers, body } = await readWallet(run);
-        expect(statusCode).toBe(500);
-        expect(headers).toMatchObject({ "x-error-code": "internal_error", "x-request-id": "req-0001" });
-        expect(body).not.toContain("Ada");
-      });
-      const loggedOfOrder = await linesOf(async () => expect(await ask(run)).toEqual(asByThePlatform));
-      expect(loggedOfOrder).toContain("request.outcome_unknown");
-      expect(`${logged}${loggedOfOrder}`).not.toContain("Ada");
-    },
+/** Reads the wallet: a request that is no order. */
+const readWallet = async (run: () => Promise<never>, admit: Admit = admitted) => {
+  const { getWallet } = readAccountRoutes;
+  const handler = apiHandler({ getWallet }, admit, { getWallet: run });
+  const response = responseSchema.parse(
+    await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
   );
+  return { ...response, json: (): unknown => JSON.parse(response.body ?? "") };
+};
+const linesOf = async (run: () => Promise<unknown>): Promise<string> => {
+  const log = captureLog();
+  await run();
+  expect(log.lines("request.failed")).not.toEqual([]);
+  return log.text();
+};
 
-  test("an unexpected error of the admission is 500 too, and for an order it is answered as by the platform", async () => {
-    captureLog();
-    const failing: Admit = async () => {
-      throw new Error("DynamoDB is unavailable");
-    };
-    const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), failing);
-    expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
-    expect(await ask(bought, failing)).toEqual(asByThePlatform);
-  });
-
-  test("an unexpected error of an order that the operation reports as internal_error is 500 and an alarm", async () => {
+test.for(thrown)(
+  "an unexpected error (%s) is 500 internal_error, and of an order answered as by the platform, and its message is neither in the response nor in the log",
+  async ([, error]) => {
+    const run = () => Promise.reject(error);
     const logged = await linesOf(async () => {
-      const { statusCode, headers } = await ask(async () => {
-        throw new ServiceError("internal_error", {}, { cause: new Error(secret) });
-      });
-      expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
+      const { statusCode, headers, body } = await readWallet(run);
+      expect(statusCode).toBe(500);
+      expect(headers).toMatchObject({ "x-error-code": "internal_error", "x-request-id": "req-0001" });
+      expect(body).not.toContain("Ada");
     });
-    expect(logged).not.toContain("Ada");
+    const loggedOfOrder = await linesOf(async () => expect(await ask(run)).toEqual(asByThePlatform));
+    expect(loggedOfOrder).toContain("request.outcome_unknown");
+    expect(`${logged}${loggedOfOrder}`).not.toContain("Ada");
+  },
+);
+
+test("an unexpected error of the admission is 500 too, and for an order it is answered as by the platform", async () => {
+  captureLog();
+  const failing: Admit = async () => {
+    throw new Error("DynamoDB is unavailable");
+  };
+  const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), failing);
+  expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
+  expect(await ask(bought, failing)).toEqual(asByThePlatform);
+});
+
+test("an unexpected error of an order that the operation reports as internal_error is 500 and an alarm", async () => {
+  const logged = await linesOf(async () => {
+    const { statusCode, headers } = await ask(async () => {
+      throw new ServiceError("internal_error", {}, { cause: new Error(secret) });
+    });
+    expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
   });
+  expect(logged).not.toContain("Ada");
 });
 
 test.each([

@@ -100,33 +100,31 @@ test.for([
   expect(parseBody(body, { headers })).toEqual(order);
 });
 
-describe("a Base64 body", () => {
-  const inBase64 = (text: string): string => Buffer.from(text).toString("base64");
+const inBase64 = (text: string): string => Buffer.from(text).toString("base64");
 
-  test("a Base64 body is decoded", () => {
-    expect(parseBody(inBase64(JSON.stringify(order)), { isBase64Encoded: true })).toEqual(order);
-  });
+test("a Base64 body is decoded", () => {
+  expect(parseBody(inBase64(JSON.stringify(order)), { isBase64Encoded: true })).toEqual(order);
+});
 
-  test("bytes of a Base64 body that are not UTF-8 become U+FFFD", () => {
-    const body = Buffer.concat([
-      Buffer.from('{"nin":"12345678901","is_consent":true,"purpose":"'),
-      Buffer.of(0xff, 0x22, 0x7d),
-    ]);
-    const request = posted({ body: body.toString("base64"), isBase64Encoded: true });
-    expect(parseInput(ninVerifyRequest, request)).toMatchObject({ purpose: "\uFFFD" });
-  });
+test("bytes of a Base64 body that are not UTF-8 become U+FFFD", () => {
+  const body = Buffer.concat([
+    Buffer.from('{"nin":"12345678901","is_consent":true,"purpose":"'),
+    Buffer.of(0xff, 0x22, 0x7d),
+  ]);
+  const request = posted({ body: body.toString("base64"), isBase64Encoded: true });
+  expect(parseInput(ninVerifyRequest, request)).toMatchObject({ purpose: "\uFFFD" });
+});
 
-  test("a Base64 body is measured decoded: 16 KB are accepted, and 1 byte more is refused", () => {
-    expect(parseBody(inBase64(bodyOfBytes(16_384)), { isBase64Encoded: true })).toEqual(order);
-    const parse = () => parseBody(inBase64(bodyOfBytes(16_385)), { isBase64Encoded: true });
-    expect(refusalOf(parse).code).toBe("invalid_json");
-  });
+test("a Base64 body is measured decoded: 16 KB are accepted, and 1 byte more is refused", () => {
+  expect(parseBody(inBase64(bodyOfBytes(16_384)), { isBase64Encoded: true })).toEqual(order);
+  const parse = () => parseBody(inBase64(bodyOfBytes(16_385)), { isBase64Encoded: true });
+  expect(refusalOf(parse).code).toBe("invalid_json");
+});
 
-  test("a Base64 body that does not decode to a JSON object is refused with invalid_json", () => {
-    for (const body of ["***", JSON.stringify(order), inBase64("{"), inBase64("[]"), ""]) {
-      expect(refusalOf(() => parseBody(body, { isBase64Encoded: true })).code, body).toBe("invalid_json");
-    }
-  });
+test("a Base64 body that does not decode to a JSON object is refused with invalid_json", () => {
+  for (const body of ["***", JSON.stringify(order), inBase64("{"), inBase64("[]"), ""]) {
+    expect(refusalOf(() => parseBody(body, { isBase64Encoded: true })).code, body).toBe("invalid_json");
+  }
 });
 
 describe("a compressed body", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   abortAfter,
   beforeSettlementMs,
@@ -50,26 +50,24 @@ test("a debit and a stored result leave 5 s, and a settlement leaves 3.5 s", () 
   expect(settleBudgetMs(withLeft(7_000))).toBe(3_500);
 });
 
-describe("work with a timeout", () => {
-  test("work with a timeout that ends in time resolves with its result, and its signal is not aborted", async () => {
-    const signals: AbortSignal[] = [];
-    const result = await withTimeout(1_000, async (signal) => {
-      signals.push(signal);
-      return 7;
-    });
-    expect(result).toBe(7);
-    expect(signals[0]?.aborted).toBe(false);
+test("work with a timeout that ends in time resolves with its result, and its signal is not aborted", async () => {
+  const signals: AbortSignal[] = [];
+  const result = await withTimeout(1_000, async (signal) => {
+    signals.push(signal);
+    return 7;
   });
+  expect(result).toBe(7);
+  expect(signals[0]?.aborted).toBe(false);
+});
 
-  test("work with a timeout that takes too long is rejected and aborted", async () => {
-    const signals: AbortSignal[] = [];
-    const work = withTimeout(-5, (signal) => {
-      signals.push(signal);
-      return new Promise(() => {});
-    });
-    await expect(work).rejects.toThrow("No time is left");
-    expect(signals[0]?.aborted).toBe(true);
+test("work with a timeout that takes too long is rejected and aborted", async () => {
+  const signals: AbortSignal[] = [];
+  const work = withTimeout(-5, (signal) => {
+    signals.push(signal);
+    return new Promise(() => {});
   });
+  await expect(work).rejects.toThrow("No time is left");
+  expect(signals[0]?.aborted).toBe(true);
 });
 
 test("a signal without time left aborts at once", async () => {

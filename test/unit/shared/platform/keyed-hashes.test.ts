@@ -73,31 +73,29 @@ test("a message's MAC differs with other fields, another key, and another purpos
   expect(messageMacs(["a", "bc"])).toEqual(macs[0]);
 });
 
-describe("fingerprint", () => {
-  const fields = ["data", "1", "101", "08031234567"];
+const fields = ["data", "1", "101", "08031234567"];
 
-  test("a fingerprint never changes between versions: another value would turn replays into conflicts", async () => {
-    // HMAC-SHA256 over "5:order4:data1:13:10111:08031234567", its first 16 bytes in base64url; made with Python.
-    expect((await keyedHashesWith(KEY)).fingerprints(fields)).toEqual(["RD242vvwdNI771xahAljyw"]);
-  });
+test("a fingerprint never changes between versions: another value would turn replays into conflicts", async () => {
+  // HMAC-SHA256 over "5:order4:data1:13:10111:08031234567", its first 16 bytes in base64url; made with Python.
+  expect((await keyedHashesWith(KEY)).fingerprints(fields)).toEqual(["RD242vvwdNI771xahAljyw"]);
+});
 
-  test("fingerprints differ by each field, the order of fields and the border between them", async () => {
-    const { fingerprints } = await keyedHashesWith(KEY);
-    const prints = [
-      ...fingerprints(fields),
-      ...fingerprints(["airtime", "1", "101", "08031234567"]),
-      ...fingerprints(["data", "1", "101", "08031234568"]),
-      ...fingerprints(["data", "101", "1", "08031234567"]),
-      ...fingerprints(["data", "11", "01", "08031234567"]),
-      ...fingerprints(["data", "1", "101", "08031234567", ""]),
-    ];
-    expect(new Set(prints).size).toBe(6);
-  });
+test("fingerprints differ by each field, the order of fields and the border between them", async () => {
+  const { fingerprints } = await keyedHashesWith(KEY);
+  const prints = [
+    ...fingerprints(fields),
+    ...fingerprints(["airtime", "1", "101", "08031234567"]),
+    ...fingerprints(["data", "1", "101", "08031234568"]),
+    ...fingerprints(["data", "101", "1", "08031234567"]),
+    ...fingerprints(["data", "11", "01", "08031234567"]),
+    ...fingerprints(["data", "1", "101", "08031234567", ""]),
+  ];
+  expect(new Set(prints).size).toBe(6);
+});
 
-  test("a fingerprint differs from the id of an order with the same fields", async () => {
-    const { transactionId, fingerprints } = await keyedHashesWith(KEY);
-    expect(fingerprints(["acc_1", "live", "order-1"])).not.toContain(transactionId(order));
-  });
+test("a fingerprint differs from the id of an order with the same fields", async () => {
+  const { transactionId, fingerprints } = await keyedHashesWith(KEY);
+  expect(fingerprints(["acc_1", "live", "order-1"])).not.toContain(transactionId(order));
 });
 
 describe("valueHash", () => {

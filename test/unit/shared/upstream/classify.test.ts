@@ -326,8 +326,10 @@ test("a byte order mark does not change the outcome", () => {
 
 test("never_sent is an account_error and no_answer is unknown, whatever the reason", () => {
   for (const reason of ["ECONNREFUSED", "ECONNRESET", "timeout", "no_time"]) {
-    expect(classify(PROFILE, { kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
-    expect(classify(PROFILE, { kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
+    for (const outcomeOf of [classify, classifyCheck]) {
+      expect(outcomeOf(PROFILE, { kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
+      expect(outcomeOf(PROFILE, { kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
+    }
   }
 });
 
@@ -389,34 +391,32 @@ describe("the upstream's reference and amount", () => {
   });
 });
 
-describe("refused fields", () => {
-  test("the refused fields of a 422 are those that the order has, in the order's sequence", () => {
-    const errors = {
-      amount: ["?"],
-      phone_number: ["?"],
-      plan_id: ["?"],
-      webhook_url: ["?"],
-      "": ["?"],
-      network: "?",
-      network_id: [],
-    };
-    expect(answer(422, refusal({ errors }))).toEqual({
-      kind: "refused",
-      fields: ["network_id", "plan_id", "phone_number"],
-    });
+test("the refused fields of a 422 are those that the order has, in the order's sequence", () => {
+  const errors = {
+    amount: ["?"],
+    phone_number: ["?"],
+    plan_id: ["?"],
+    webhook_url: ["?"],
+    "": ["?"],
+    network: "?",
+    network_id: [],
+  };
+  expect(answer(422, refusal({ errors }))).toEqual({
+    kind: "refused",
+    fields: ["network_id", "plan_id", "phone_number"],
   });
+});
 
-  test("a 422 that names no known field has no refused fields", () => {
-    for (const errors of [{ api_key: ["?"] }, {}, null, ["phone_number"], "phone_number"]) {
-      expect(answer(422, refusal({ errors })), JSON.stringify(errors)).toEqual({ kind: "refused", fields: [] });
-    }
-  });
+test("a 422 that names no known field has no refused fields", () => {
+  for (const errors of [{ api_key: ["?"] }, {}, null, ["phone_number"], "phone_number"]) {
+    expect(answer(422, refusal({ errors })), JSON.stringify(errors)).toEqual({ kind: "refused", fields: [] });
+  }
+});
 
-  test("a 200 with the error inside names its refused fields, and a 400 does not", () => {
-    const body = refusal({ errors: { phone_number: ["?"] } });
-    expect(answer(400, body)).toEqual({ kind: "refused", fields: [] });
-    expect(answer(200, body)).toEqual({ kind: "refused", fields: ["phone_number"] });
-  });
+test("a 200 with the error inside names its refused fields, and a 400 does not", () => {
+  const body = refusal({ errors: { phone_number: ["?"] } });
+  expect(answer(400, body)).toEqual({ kind: "refused", fields: [] });
+  expect(answer(200, body)).toEqual({ kind: "refused", fields: ["phone_number"] });
 });
 
 describe("an envelope without its message", () => {
@@ -521,12 +521,6 @@ describe("found", () => {
     const missing = { kind: "unknown", reason: "missing_result", ...facts };
     expect(found({ data: transaction("success") })).toEqual(missing);
     expect(found({ data: { result: [result], ...transaction("success") } })).toEqual(missing);
-  });
-
-  test("a check that was not sent is an account_error, and one without a response is unknown", () => {
-    const reason = "ECONNRESET";
-    expect(classifyCheck(PROFILE, { kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
-    expect(classifyCheck(PROFILE, { kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   });
 });
 

@@ -247,27 +247,25 @@ describe("several keys", () => {
   });
 });
 
-describe("Retry-After", () => {
-  test.for([
-    ["0", 0],
-    ["1", 1],
-    ["60", 60],
-    ["61", 60],
-    ["86400", 60],
-    ["9".repeat(400), 60],
-  ] as const)("a Retry-After of %s is %i s", ([text, seconds]) => {
-    expect(retryAfterS(answered(429, { "retry-after": text }))).toBe(seconds);
-  });
+test.for([
+  ["0", 0],
+  ["1", 1],
+  ["60", 60],
+  ["61", 60],
+  ["86400", 60],
+  ["9".repeat(400), 60],
+] as const)("a Retry-After of %s is %i s", ([text, seconds]) => {
+  expect(retryAfterS(answered(429, { "retry-after": text }))).toBe(seconds);
+});
 
-  test.for(["", "-1", "1.5", "1e3", " 1", "soon", "+5", "Sat, 21 Nov 2026 12:00:10 GMT"])(
-    "the Retry-After %j is ignored",
-    (text) => {
-      expect(retryAfterS(answered(429, { "retry-after": text }))).toBeUndefined();
-    },
-  );
+test.for(["", "-1", "1.5", "1e3", " 1", "soon", "+5", "Sat, 21 Nov 2026 12:00:10 GMT"])(
+  "the Retry-After %j is ignored",
+  (text) => {
+    expect(retryAfterS(answered(429, { "retry-after": text }))).toBeUndefined();
+  },
+);
 
-  test("without a response there is no Retry-After", () => {
-    expect(retryAfterS({ kind: "no_answer", reason: "timeout" })).toBeUndefined();
-    expect(retryAfterS(answered(429))).toBeUndefined();
-  });
+test("without a response there is no Retry-After", () => {
+  expect(retryAfterS({ kind: "no_answer", reason: "timeout" })).toBeUndefined();
+  expect(retryAfterS(answered(429))).toBeUndefined();
 });

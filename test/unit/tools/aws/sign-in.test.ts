@@ -49,35 +49,33 @@ sso_start_url = https://corp.awsapps.com/start
 sso_region = us-west-2
 `;
 
-describe("the region", () => {
-  test.each([
-    ["AWS_REGION", { AWS_REGION: "eu-west-1", AWS_DEFAULT_REGION: "us-east-1" }],
-    ["AWS_DEFAULT_REGION, which the SDK itself ignores", { AWS_DEFAULT_REGION: "eu-west-1" }],
-    ["the stage, where none is set", {}],
-  ])("the region comes from %s", async (_source, environment) => {
-    aws.enter({ ...keys, ...environment });
-    expect(await signIn(place, {})).toBe(FAKE_ARN);
-    expect(chosen().AWS_REGION).toBe("eu-west-1");
-  });
+test.each([
+  ["AWS_REGION", { AWS_REGION: "eu-west-1", AWS_DEFAULT_REGION: "us-east-1" }],
+  ["AWS_DEFAULT_REGION, which the SDK itself ignores", { AWS_DEFAULT_REGION: "eu-west-1" }],
+  ["the stage, where none is set", {}],
+])("the region comes from %s", async (_source, environment) => {
+  aws.enter({ ...keys, ...environment });
+  expect(await signIn(place, {})).toBe(FAKE_ARN);
+  expect(chosen().AWS_REGION).toBe("eu-west-1");
+});
 
-  test("the region comes from the profile", async () => {
-    aws.writeConfig(PROCESS);
-    await signIn({ stage: "sandbox" }, { profile: "tool" });
-    expect(chosen().AWS_REGION).toBe("eu-west-1");
-  });
+test("the region comes from the profile", async () => {
+  aws.writeConfig(PROCESS);
+  await signIn({ stage: "sandbox" }, { profile: "tool" });
+  expect(chosen().AWS_REGION).toBe("eu-west-1");
+});
 
-  test("another region than the stage's is refused before any request to AWS", async () => {
-    aws.enter({ ...keys, AWS_DEFAULT_REGION: "us-east-1" });
-    expect(await refusal(place, {})).toBe(
-      'SettingsError: Stage "prod" belongs to AWS region eu-west-1 (stages.ts), but yours is us-east-1. Set AWS_REGION=eu-west-1. Nothing was changed.',
-    );
-    expect(aws.requests).toEqual([]);
-  });
+test("another region than the stage's is refused before any request to AWS", async () => {
+  aws.enter({ ...keys, AWS_DEFAULT_REGION: "us-east-1" });
+  expect(await refusal(place, {})).toBe(
+    'SettingsError: Stage "prod" belongs to AWS region eu-west-1 (stages.ts), but yours is us-east-1. Set AWS_REGION=eu-west-1. Nothing was changed.',
+  );
+  expect(aws.requests).toEqual([]);
+});
 
-  test("no region at all is refused for a stage that names none", async () => {
-    aws.enter(keys);
-    expect(await refusal({ stage: "sandbox" }, {})).toContain("There is no AWS region. Set AWS_REGION, or a region in");
-  });
+test("no region at all is refused for a stage that names none", async () => {
+  aws.enter(keys);
+  expect(await refusal({ stage: "sandbox" }, {})).toContain("There is no AWS region. Set AWS_REGION, or a region in");
 });
 
 describe("the account", () => {

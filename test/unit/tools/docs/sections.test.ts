@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   docsUrl,
   documentOf,
@@ -14,19 +14,17 @@ test.each(sectionNames)('the section "%s" of docs/ is up to date', async (name) 
   expect(stored, `docs/${generatedSections[name].file} is stale: run \`npm run tables\` and commit it`).toBe(generated);
 });
 
-describe("a section of a document", () => {
-  const document = "Before\n<!-- sizes: written by npm run tables -->\nold\n<!-- end of sizes -->\nAfter\n";
+const document = "Before\n<!-- sizes: written by npm run tables -->\nold\n<!-- end of sizes -->\nAfter\n";
 
-  test("a section of a document is rendered from its current text, and the rest of the document does not change", async () => {
-    const written = await withSection(document, "sizes", (current) => `${current.trim()} and new`);
-    expect(written).toBe(document.replace("old", "old and new"));
-  });
+test("a section of a document is rendered from its current text, and the rest of the document does not change", async () => {
+  const written = await withSection(document, "sizes", (current) => `${current.trim()} and new`);
+  expect(written).toBe(document.replace("old", "old and new"));
+});
 
-  test("a section of a document without its marks is refused with a message", async () => {
-    await expect(withSection(document, "ages", () => "")).rejects.toThrow(
-      "The marks of a section are missing: <!-- ages",
-    );
-  });
+test("a section of a document without its marks is refused with a message", async () => {
+  await expect(withSection(document, "ages", () => "")).rejects.toThrow(
+    "The marks of a section are missing: <!-- ages",
+  );
 });
 
 test("a paragraph is wrapped at 100 columns, and a longer word stays whole", () => {
