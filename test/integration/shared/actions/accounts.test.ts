@@ -1,7 +1,7 @@
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import { AccountError, requireAccount } from "../../../../shared/access/account-store.ts";
-import { createKey, revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
@@ -33,6 +33,7 @@ import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
@@ -214,12 +215,16 @@ describe("closing an account", () => {
   test("takes an account with more keys and subscriptions than one write has place for", async () => {
     const account = await anEmptyAccount();
     await accountsRuns["accounts unrestrict"](at(NOON_MS), { account });
-    for (let made = 1; made <= 90; made += 1) {
-      const { keyId } = await createKey(own.storeAt(), account, { mode: "test" });
-      if (made <= 45) await revokeKey(own.storeAt(), account, keyId);
-    }
-    for (let made = 1; made <= ENDPOINTS_MAX; made += 1) {
-      const url = `https://app.example/${made}`;
+    await createKey(own.storeAt(), account, { mode: "test" });
+    const made = await requireAccount(own.storeAt(), account);
+    const items = await findKeys(own.tables, [made.keys[0]?.hash ?? ""]);
+    const ids = Array.from({ length: 89 }, (_, index) => `${account}-${index}`);
+    const others = ids.map((id) => ({ ...made.keys[0], key_id: id, hash: id }));
+    await changeItem(own.ledgerAt(), made.pk, { keys: [...made.keys, ...others] });
+    const keyItems = ids.map((id) => ({ ...items[0], pk: id, key_id: id }));
+    await putItems(own.tables.db, own.tables.accessTable, keyItems);
+    for (let added = 1; added <= ENDPOINTS_MAX; added += 1) {
+      const url = `https://app.example/${added}`;
       await webhookRuns["webhook add"](at(NOON_MS), { account, url, events: [...accountEventName.options] });
     }
     await restrict(account);

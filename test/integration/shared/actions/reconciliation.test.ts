@@ -6,8 +6,11 @@ import type { ActionInput } from "../../../../shared/contract/actions/actions.ts
 import { reconciliationActions } from "../../../../shared/contract/actions/reconciliation.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
+import { statementPk } from "../../../../shared/ledger/schema.ts";
 import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { requireStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const day = "2026-11-21";
@@ -110,12 +113,13 @@ test("a file that was taken out and is imported again corrects the rows of those
 });
 
 test("a day with as many files as it may have takes one of them again that was taken out, and no other", async () => {
-  const files = Array.from({ length: 50 }, (_, index) => String(index).padStart(64, "0"));
-  for (const file of files) {
-    await begin(file, file);
-    await append(0, [aRow(2)], true, file);
-  }
-  const [first = ""] = files;
+  const first = "0".repeat(64);
+  await begin(first, first);
+  await append(0, [aRow(2)], true, first);
+  const [file] = (await requireStatement(context.ledger, day)).files;
+  const others = Array.from({ length: 49 }, (_, index) => String(index + 1).padStart(64, "0"));
+  const files = [file, ...others.map((id, index) => ({ ...file, file: id, sha256: id, number: index + 2 }))];
+  await changeItem(context.ledger, statementPk(day), { files });
   await reconciliationRuns["reconciliation files remove"](context, { day, sha256: first, why });
   await expect(begin()).rejects.toThrow("has 50 files: join them");
   expect(await begin(first, first)).toEqual({ rows: 0, is_whole: false });
