@@ -7,7 +7,7 @@ import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { InFlightError, NotFoundError } from "../../../../shared/platform/operator-error.ts";
+import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
@@ -151,16 +151,6 @@ test("a match of an order that differs is refused until the operator accepts the
   expect(await readTransactionAudit(context.ledger, order.transaction)).toMatchObject([
     { action: "events match", by: "ada", why: "ticket 88" },
   ]);
-});
-
-test("a match of an order whose request may still be running says for how long", async () => {
-  const { operator, context, anEvent } = events;
-  const at = isoTime(NOON_MS - 10_000);
-  const order = await operator.anOrder({ pk: await aTransactionPk(), created_at: at, updated_at: at });
-  const input = { event: await anEvent(), reference: referenceOf(order.transaction), why: "ticket 88" };
-  const match = upstreamEventsRuns["events match"](context, { ...input, accepts_differences: false });
-  await expect(match).rejects.toThrow(InFlightError);
-  await expect(match).rejects.toMatchObject({ retryAfterMs: expect.any(Number) });
 });
 
 test("an event that was discarded is listed under its state only", async () => {
