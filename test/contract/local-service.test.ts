@@ -7,16 +7,13 @@ import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { startTestService } from "../builders/service.ts";
 import type { DocumentedOperation } from "./document.ts";
 import { send } from "./exchange.ts";
 import { anOrderOf } from "./provocations.ts";
 import { contractSuite } from "./suite.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = await startTestService();
 afterAll(() => service.stop());
 
 const newKey = async (mode: Mode): Promise<string> => {

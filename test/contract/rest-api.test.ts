@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { afterAll, expect, test } from "vitest";
+import { startTestService } from "../builders/service.ts";
 import { contractSuite } from "./suite.ts";
 
 /**
  * Goal: functions behind a REST API keep the contract. Method: the suite, with events of format 1.0 on callers' routes.
  * The rate limit counts by key, of which the event has no part.
  */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ front: "rest" });
-});
+const service = await startTestService({ front: "rest" });
 afterAll(() => service.stop());
 
 contractSuite({

@@ -1,25 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import * as z from "#zod";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { type AdminDetails, adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import {
-  bankReference,
-  type OperatedService,
-  runCommand,
-  runProgram,
-  startOperatedService,
-} from "../builders/admin.ts";
+import { bankReference, runCommand, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
-let service: OperatedService;
-beforeAll(async () => {
-  service = await startOperatedService();
-});
+const service = await startOperatedService();
 afterAll(() => service.stop());
 
 const isReadAction = (action: unknown): boolean =>

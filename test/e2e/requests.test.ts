@@ -1,18 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { routes } from "../../shared/contract/routes.ts";
 import { type HttpRequest, parseHttpFile } from "../builders/http-file.ts";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { startTestService } from "../builders/service.ts";
 
 /** Sends the requests of docs/requests in their order and compares the responses with the comments. */
 const folder = new URL("../../docs/requests/", import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith(".http"));
 const textOf = (file: string): string => readFileSync(new URL(file, folder), "utf8");
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = await startTestService();
 afterAll(() => service.stop());
 
 const responseTo = async ({ method, url, headers, body }: HttpRequest) => {

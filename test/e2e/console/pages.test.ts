@@ -568,8 +568,9 @@ describe("a list", () => {
   };
   const expectAtTop = async (page: Page, key: string): Promise<void> => {
     const place = page.locator(`[data-row="${key}"]`);
-    await expect.poll(async () => (await place.boundingBox())?.y).toBeLessThan(200);
-    expect((await place.boundingBox())?.y).toBeGreaterThan(0);
+    // The page is scrolled there some time after it was read.
+    const isBelowHeader = (y: unknown): boolean => typeof y === "number" && y > 0 && y < 200;
+    await expect.poll(async () => (await place.boundingBox())?.y).toSatisfy(isBelowHeader);
   };
 
   test("is filtered and saved, and what is typed to find an order stays out of address, title and history", async () => {
@@ -997,14 +998,14 @@ test("a test key that is made on the API page is in its examples until the page 
   expect(await page.content()).not.toContain(key);
 });
 
-test("the page of the interface is accessible, with its operations open", async () => {
+test("the page of the interface is accessible, with an operation of each method open", async () => {
   const page = await newPage();
   await page.goto(`${service().baseUrl}/docs`);
-  const operations = page.getByRole("button", { name: /^(GET|POST) \/vtu/ });
+  const operations = page.getByRole("button", { name: /^(GET|POST) \/vtu\/data/ });
   await operations.first().waitFor();
-  expect(await operations.count()).toBe(3);
+  expect(await operations.count()).toBe(2);
   for (const operation of await operations.all()) await operation.click();
-  await page.getByRole("heading", { name: "Responses" }).nth(2).waitFor();
+  await page.getByRole("heading", { name: "Responses" }).nth(1).waitFor();
   await expectAccessible(page);
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { transactionIdOf } from "../../../../shared/ledger/schema.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
@@ -8,14 +8,11 @@ import { writeUnits } from "../../../../tools/scale/usage.ts";
 import type { DynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { capacityOf, observe } from "../../../builders/observe.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
-import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../../builders/service.ts";
+import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
 import { aWebhookChange } from "../../../builders/webhook-message.ts";
 
 /** Goal: where a purchase and its webhook consume write units. Method: they are counted on the wire, by index. */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = await startTestService();
 afterAll(() => service.stop());
 
 type Calls = DynamoDbProxy["calls"];
