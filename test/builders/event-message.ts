@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
@@ -9,6 +10,7 @@ import type { EventMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
+import { listEvents, type StoredEvent } from "../../shared/upstream-events/stored-event.ts";
 import type { FaultyLedger } from "./faulty-ledger.ts";
 import { NOON_MS } from "./noon.ts";
 import { keyedHashes } from "./secrets.ts";
@@ -42,6 +44,10 @@ export const authenticated = async (event: UnsignedEvent): Promise<EventMessage>
 
 export const anEvent = async (changes: EventChanges = {}): Promise<EventMessage> =>
   authenticated(await anUnauthenticatedEvent(changes));
+
+/** The events that are stored under a reference, oldest first. */
+export const storedUnder = async (ledger: Ledger, reference: string): Promise<readonly StoredEvent[]> =>
+  (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
 
 /** A number that, almost certainly, no other order or event of the test file has. */
 export const aPhoneNumber = (): string => `0803${String(randomInt(10_000_000)).padStart(7, "0")}`;

@@ -1,8 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
-import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
@@ -10,22 +8,18 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/sett
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import {
-  type EventMessage,
-  type OutcomeMessage,
-  outcomeMessage,
-  type SettlementMessage,
-  type UnreadableMessage,
+import type {
+  EventMessage,
+  OutcomeMessage,
+  SettlementMessage,
+  UnreadableMessage,
 } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
-import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
-import { startQueues } from "../../../../tools/local/queues.ts";
+import { findEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import {
   anEvent,
@@ -34,13 +28,11 @@ import {
   aPhoneNumber,
   aTransactionPk,
   authenticated,
+  storedUnder,
 } from "../../../builders/event-message.ts";
-import { eventually } from "../../../builders/eventually.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
-import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
+import { claimAsSender, queuedCount, storedQueued } from "../../../builders/queued-order.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
@@ -53,8 +45,7 @@ const done = (outcome: string) => ({ kind: "done", outcome });
 const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
   applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadline);
 const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
-const storedEvents = async (reference: string) =>
-  (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
+const storedEvents = (reference: string) => storedUnder(ledger, reference);
 
 /** What the ledger's table is asked while the message is applied. */
 const callsOf = async (message: OutcomeMessage): Promise<readonly string[]> => {
@@ -317,58 +308,34 @@ describe("events under an upstream reference", () => {
     expect(alarms).toEqual([expect.objectContaining({ ours: 486_00, theirs: 500_00 })]);
   });
 
-  test.each([{ cost_kobo: koboFromNaira(485) }, {}])(
-    "a charge that a failed states is recorded, and its order keeps the cost of its debit: %j",
-    async (cost) => {
-      const event = await anEvent({ status: "failed", amount_kobo: koboFromNaira(486) });
-      const order = await anOrder({ upstream_reference: event.reference, ...cost });
-      await applyOutcomeMessage({ ledger, keyedHashes, costs: charged })(event, deadlineIn(20_000));
-      const { status, upstream_amount_kobo, cost_kobo } = (await order.stored()) ?? {};
-      expect({ status, upstream_amount_kobo, cost_kobo }).toEqual({
-        status: "failed",
-        upstream_amount_kobo: 486_00,
-        cost_kobo: cost.cost_kobo,
-      });
-    },
-  );
-
-  test("a face value that an event states leaves the expected cost of its order", async () => {
-    const event = await anEvent();
+  test("a charge that a failed states is recorded, and its order keeps the cost of its debit", async () => {
+    const event = await anEvent({ status: "failed", amount_kobo: koboFromNaira(486) });
     const order = await anOrder({ upstream_reference: event.reference, cost_kobo: koboFromNaira(485) });
-    await apply(event);
-    expect(await order.stored()).toMatchObject({ upstream_amount_kobo: 500_00, cost_kobo: 485_00 });
-  });
-
-  test("an event settles its order in 2 calls, and its copy is a duplicate in 1", async () => {
-    const event = await anEvent();
-    const order = await anOrder({ upstream_reference: event.reference });
-    expect(await callsOf(event)).toEqual(["Query", "UpdateItem"]);
-    const settled = { status: "success", reported_by: "event", upstream_amount_kobo: 50_000 };
-    expect(await order.stored()).toMatchObject(settled);
-    expect(await callsOf(event)).toEqual(["Query"]);
-    expect(await apply(event)).toEqual(done("duplicate"));
-  });
-
-  test("a failed refunds its order once, in 2 calls", async () => {
-    const event = await anEvent({ status: "failed" });
-    const order = await anOrder({ upstream_reference: event.reference });
-    expect(await order.balance()).toBe(1_500);
-    expect(await callsOf(event)).toEqual(["Query", "TransactWriteItems"]);
-    await apply(event);
-    expect(await order.balance()).toBe(2_000);
+    await applyOutcomeMessage({ ledger, keyedHashes, costs: charged })(event, deadlineIn(20_000));
+    expect(await order.stored()).toMatchObject({ status: "failed", upstream_amount_kobo: 486_00, cost_kobo: 485_00 });
   });
 
   test.each([
-    ["success", undefined],
-    ["failed", { code: "delivery_failed" }],
-  ] as const)("a %s is applied with its reference and its amount, and logs nothing", async (status, failure) => {
-    const event = await anEvent({ status });
-    const order = await anOrder({ upstream_reference: event.reference });
-    expect(await logOf(event)).toEqual([]);
-    const settled = await order.stored();
-    expect(settled).toMatchObject({ status, upstream_reference: event.reference, upstream_amount_kobo: 50_000 });
-    expect(settled?.failure).toEqual(failure);
-  });
+    ["success", undefined, "UpdateItem", 1_500],
+    ["failed", { code: "delivery_failed" }, "TransactWriteItems", 2_000],
+  ] as const)(
+    "a %s settles its order once, in 2 calls, with its reference and its amount, and its copy is a duplicate in 1",
+    async (status, failure, write, balance) => {
+      const event = await anEvent({ status });
+      const order = await anOrder({ upstream_reference: event.reference });
+      const log = captureLog();
+      expect(await callsOf(event)).toEqual(["Query", write]);
+      expect(log.lines()).toEqual([]);
+      const settled = await order.stored();
+      expect(settled).toMatchObject({
+        ...{ status, reported_by: "event", upstream_reference: event.reference, upstream_amount_kobo: 50_000 },
+      });
+      expect(settled?.failure).toEqual(failure);
+      expect(await callsOf(event)).toEqual(["Query"]);
+      expect(await apply(event)).toEqual(done("duplicate"));
+      expect(await order.balance()).toBe(balance);
+    },
+  );
 
   test("an event without an amount and a type is applied, and records no amount", async () => {
     const event = await anEvent({ amount_kobo: undefined, type: undefined });
@@ -442,15 +409,6 @@ describe("authentication", () => {
     expect(await apply(event)).toEqual(done("applied"));
   });
 
-  test("a failed that only the path token authenticates is stored and not applied", async () => {
-    const event = await anUnauthenticatedEvent({ status: "failed" });
-    const order = await anOrder({ upstream_reference: event.reference });
-    await apply(event);
-    expect(await order.stored()).toMatchObject({ status: "processing" });
-    const [stored] = await storedEvents(event.reference);
-    expect(stored).toMatchObject({ reason: "unauthenticated" });
-  });
-
   test("a failed refunds nothing if its MAC is absent, another event's, or made for other fields", async () => {
     const { mac } = await anEvent({ status: "failed" });
     const event = await anUnauthenticatedEvent({ status: "failed" });
@@ -472,6 +430,7 @@ describe("authentication", () => {
     for (const message of forged) {
       expect(await apply(message)).toEqual(done("unauthenticated"));
     }
+    expect((await storedEvents(event.reference))[0]).toMatchObject({ reason: "unauthenticated", state: "open" });
     expect(await order.stored()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(1_500);
     expect(await apply(own)).toEqual(done("applied"));
@@ -527,22 +486,18 @@ describe("events under our own reference", () => {
     return { ...order, reference: referenceOf(order.transaction) };
   };
 
-  test("an event under our own reference settles its order in 3 calls and records no upstream reference", async () => {
-    const order = await anOwnOrder();
-    const event = await anEvent({ reference: order.reference });
-    expect(await callsOf(event)).toEqual(["Query", "GetItem", "UpdateItem"]);
-    const settled = await order.stored();
-    expect(settled).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
-    expect(settled?.upstream_reference).toBeUndefined();
-    expect(await apply(event)).toEqual(done("duplicate"));
-  });
-
-  test("an event under our own reference keeps the recorded upstream reference", async () => {
-    const upstreamReference = `U-${randomUUID()}`;
-    const order = await anOwnOrder({ upstream_reference: upstreamReference });
-    expect(await apply(await anEvent({ reference: order.reference }))).toMatchObject({ outcome: "applied" });
-    expect(await order.stored()).toMatchObject({ status: "success", upstream_reference: upstreamReference });
-  });
+  test.each([undefined, "U-known"])(
+    "an event under our own reference settles its order in 3 calls, and leaves the upstream's as it is: %s",
+    async (upstream_reference) => {
+      const order = await anOwnOrder({ upstream_reference });
+      const event = await anEvent({ reference: order.reference });
+      expect(await callsOf(event)).toEqual(["Query", "GetItem", "UpdateItem"]);
+      const settled = await order.stored();
+      expect(settled).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
+      expect(settled?.upstream_reference).toBe(upstream_reference);
+      expect(await apply(event)).toEqual(done("duplicate"));
+    },
+  );
 
   test("a failed under our own reference refunds once, and only if it is authenticated", async () => {
     const order = await anOwnOrder();
@@ -552,15 +507,6 @@ describe("events under our own reference", () => {
     expect(await apply(await authenticated(event))).toEqual(done("applied"));
     expect(await apply(await authenticated(event))).toEqual(done("duplicate"));
     expect(await order.balance()).toBe(2_000);
-  });
-
-  test("another amount under our own reference raises the alarm, and a contradiction is escalated", async () => {
-    const order = await anOwnOrder();
-    const event = await anEvent({ reference: order.reference, amount_kobo: koboFromNaira(520) });
-    expect(await amountsAlerted(event)).toEqual([52_000]);
-    expect(await order.stored()).toMatchObject({ status: "success", upstream_amount_kobo: 52_000 });
-    const contrary = await anEvent({ reference: order.reference, status: "failed" });
-    expect(await apply(contrary)).toEqual(done("contradiction"));
   });
 
   describe("a failed of an order that the upstream refused with 429 and that was sent again", () => {
@@ -683,13 +629,6 @@ describe("events under our own reference", () => {
     expect(await open.balance()).toBe(2_000);
   });
 
-  test("an event under the reference of a sandbox order is escalated", async () => {
-    const order = await anOwnOrder({ pk: await aTransactionPk("test"), mode: "test", open: undefined });
-    const event = await anEvent({ reference: order.reference });
-    expect(await apply(event)).toEqual(done("no_candidate"));
-    expect(await order.stored()).toMatchObject({ status: "processing" });
-  });
-
   test("our own reference with the prefix of another type is an unknown reference", async () => {
     const order = await anOwnOrder();
     const reference = order.reference.replace("DATA_", "AIRTIME_");
@@ -725,12 +664,6 @@ describe("events under an unknown reference", () => {
     const event = await anEvent();
     ledger.nowMs += ageMs;
     expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", afterS });
-  });
-
-  test("an event of 6 minutes with an unknown reference is escalated", async () => {
-    const event = await anEvent();
-    ledger.nowMs += DECISION_AGE_MS;
-    expect(await apply(event)).toEqual(done("no_candidate"));
   });
 
   test("an event that arrives before our own write of its reference is applied at the first retry", async () => {
@@ -810,67 +743,23 @@ describe("unreadable events", () => {
     expect((await stored())?.status).toBe("processing");
   });
 
-  test("an unreadable event under our own reference is stored with its order", async () => {
+  test("an unreadable event is stored with the order of our own reference, and alone if none or two have its reference", async () => {
     const { transaction } = await anOrder({ pk: await aTransactionPk() });
-    const message = anUnreadable({ reference: referenceOf(transaction) });
-    await apply(message);
-    expect(await storedFor(message)).toMatchObject({ transaction_pk: transaction.pk });
-  });
-
-  test.each([undefined, "U-unknown"])(
-    "an unreadable event with the reference %s is stored alone",
-    async (reference) => {
+    const twice = `U-${randomUUID()}`;
+    for (let copy = 0; copy < 2; copy += 1) await anOrder({ upstream_reference: twice });
+    for (const [reference, about] of [
+      [referenceOf(transaction), transaction.pk],
+      [undefined, undefined],
+      ["U-unknown", undefined],
+      [twice, undefined],
+    ] as const) {
       const message = anUnreadable({ reference });
       await apply(message);
       const event = await storedFor(message);
-      expect(event).toMatchObject({ reason: "unreadable", state: "open" });
-      expect(event?.transaction_pk).toBeUndefined();
-    },
-  );
-
-  test("an unreadable event whose reference two orders have is stored alone", async () => {
-    const message = anUnreadable();
-    for (let copy = 0; copy < 2; copy += 1) await anOrder({ upstream_reference: message.reference });
-    await apply(message);
-    expect((await storedFor(message))?.transaction_pk).toBeUndefined();
+      expect(event, reference).toMatchObject({ reason: "unreadable", state: "open" });
+      expect(event?.transaction_pk, reference).toBe(about);
+    }
   });
-
-  test("an unreadable event that cannot be stored rejects, so that its message is retried", async () => {
-    ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
-    await expect(apply(anUnreadable())).rejects.toThrow();
-  });
-});
-
-test("of ten messages nine are applied, and an invalid one becomes a dead letter", async () => {
-  const visibilityTimeoutS = VISIBILITY_TIMEOUT_S;
-  const shape = { consumer: "apply-upstream-event", batchSize: 10, visibilityTimeoutS, receivesMax: 2 };
-  const queues = await startQueues({ outcomes: shape });
-  const events = await Promise.all(Array.from({ length: 9 }, () => anEvent()));
-  const orders = await Promise.all(events.map(({ reference }) => anOrder({ upstream_reference: reference })));
-  const bodies = [...events.map((event) => JSON.stringify(event)), '{"kind":"event","status":"junk"}'];
-  for (const MessageBody of bodies) {
-    await queues.client.send(new SendMessageCommand({ QueueUrl: queues.url("outcomes"), MessageBody }));
-  }
-  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES }));
-  const consumer = consumeQueue({
-    client: queues.client,
-    queueName: "outcomes",
-    queueUrl: queues.url("outcomes"),
-    batchSize: 10,
-    concurrencyMax: 1,
-    functionName: "apply-upstream-event",
-    invoke: retriedAtOnce(queues.client, queues.url("outcomes"), (_name, batch) => handler(batch, aLambdaContext())),
-  });
-  const depth = async (name: string) => {
-    const { Attributes } = await queues.client.send(
-      new GetQueueAttributesCommand({ QueueUrl: queues.url(name), AttributeNames: ["ApproximateNumberOfMessages"] }),
-    );
-    return Number(Attributes?.ApproximateNumberOfMessages);
-  };
-  await eventually(async () => expect(await depth(deadLettersOf("outcomes"))).toBe(1));
-  for (const order of orders) expect(await order.stored()).toMatchObject({ status: "success" });
-  await consumer.stop();
-  await queues.stop();
 });
 
 /** All sequences of some values. */
@@ -895,12 +784,6 @@ describe("a message that makes an order wait", () => {
     expect(await apply(message)).toEqual(done("applied"));
     expect(await waitingOf(transaction)).toMatchObject({ queued: { order } });
     expect(await countOf(transaction)).toBe(1);
-  });
-
-  test("has the number of the order's refusals", async () => {
-    const { transaction } = await anOrder();
-    await apply(enqueueMessageOf(ledger, { ...transaction, refusals: 3 }, order));
-    expect(await waitingOf(transaction)).toMatchObject({ queued: { order, refusals: 3 } });
   });
 
   test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
@@ -952,22 +835,5 @@ describe("a message that makes an order wait", () => {
       kind: "retry",
       reason: "write_indeterminate",
     });
-  });
-
-  test("and then an event under our own reference settle the order, with the money and the count exact", async () => {
-    for (const status of ["success", "failed"] as const) {
-      const { transaction, stored } = await anOrder({ pk: await aTransactionPk() });
-      const before = (await readWallet(ledger, transaction.account_id)).balance_kobo;
-      await apply(enqueueMessageOf(ledger, transaction, order));
-      const sent = await anEvent({ status, reference: referenceOf(transaction) });
-      expect(await apply(sent)).toEqual(done("applied"));
-      expect(await apply(sent)).toEqual(done("duplicate"));
-      expect(await stored()).toMatchObject({ status });
-      const refund = status === "failed" ? transaction.amount_kobo : 0;
-      expect(await walletAndCount(ledger, transaction.account_id)).toMatchObject({
-        balance_kobo: before + refund,
-        queued_orders: 0,
-      });
-    }
   });
 });

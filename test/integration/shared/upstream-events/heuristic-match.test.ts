@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { eventSummary, findEvent, listEvents, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
-import { anEvent, anOpenOrder, aPhoneNumber } from "../../../builders/event-message.ts";
+import { eventSummary, findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
+import { anEvent, anOpenOrder, aPhoneNumber, storedUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
@@ -26,31 +27,30 @@ const MINUTE_MS = 60_000;
 const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });
-/** Applies an event that is too old for another retry. */
-const apply = (event: EventMessage, deadline = deadlineIn(20_000)) => {
-  ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
-  return applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadline);
+const applyIn = (inLedger: Ledger, event: EventMessage, deadline = deadlineIn(20_000)) =>
+  applyOutcomeMessage({ ledger: inLedger, keyedHashes, costs: FACE_VALUES })(event, deadline);
+/** Applies an event as it is after this long. */
+const applyAt = (event: EventMessage, ageMs: number, deadline?: Deadline) => {
+  ledger.nowMs = Date.parse(event.received_at) + ageMs;
+  return applyIn(ledger, event, deadline);
 };
+/** Applies an event that is too old for another retry. */
+const apply = (event: EventMessage, deadline?: Deadline) => applyAt(event, DECISION_AGE_MS, deadline);
+const storedOf = ({ reference }: EventMessage) => storedUnder(ledger, reference);
 const made = (ageMs: number): Partial<Transaction> => ({ created_at: isoTime(NOON_MS - ageMs) });
 
-test("a success is matched with the only order that fits, which gets the event's reference", async () => {
+test("a success is matched with the only order that fits, which gets the event's reference, and no other open order is read", async () => {
   const phoneNumber = aPhoneNumber();
+  await anOpenOrder(ledger, { phone_number: aPhoneNumber() });
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
   const event = await anEvent({ phoneNumber });
+  const batchGet = vi.spyOn(ledger.db, "batchGet");
   expect(await apply(event)).toEqual(done("matched"));
+  const read = batchGet.mock.calls.flatMap(([{ RequestItems }]) => RequestItems?.[ledger.table]?.Keys ?? []);
+  expect(read).toHaveLength(1);
   const settled = { status: "success", reported_by: "event", upstream_reference: event.reference };
   expect(await order.stored()).toMatchObject(settled);
   expect(await order.balance()).toBe(1_500);
-});
-
-test("a match reads the orders for the event's phone number, and no other open order", async () => {
-  const phoneNumber = aPhoneNumber();
-  for (const number of [aPhoneNumber(), phoneNumber]) await anOpenOrder(ledger, { phone_number: number });
-  const batchGet = vi.spyOn(ledger.db, "batchGet");
-  expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("matched"));
-  const read = batchGet.mock.calls.flatMap(([{ RequestItems }]) => RequestItems?.[ledger.table]?.Keys ?? []);
-  batchGet.mockRestore();
-  expect(read).toHaveLength(1);
 });
 
 test("an order made exactly 30 minutes before the event is matched, and a second event finds no order", async () => {
@@ -79,8 +79,7 @@ test("an event that fits two orders settles neither and is escalated", async () 
   const event = await anEvent({ phoneNumber });
   expect(await apply(event)).toEqual(done("several_candidates"));
   for (const order of orders) expect(await order.stored()).toMatchObject({ status: "processing" });
-  const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
-  expect(stored).toMatchObject([{ reason: "several_candidates", phone_masked: "0803****567" }]);
+  expect(await storedOf(event)).toMatchObject([{ reason: "several_candidates", phone_masked: "0803****567" }]);
 });
 
 test("an event that fits a recent order and one that is too old settles neither and is escalated", async () => {
@@ -151,8 +150,7 @@ test("a failed is never matched: it is escalated once, and the money stays debit
     expect(await apply(event)).toEqual(done("unknown_failure"));
   }
   expect(await order.balance()).toBe(1_500);
-  const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
-  expect(stored).toHaveLength(1);
+  expect(await storedOf(event)).toHaveLength(1);
 });
 
 describe("two events that contradict each other under one unknown reference", () => {
@@ -165,16 +163,11 @@ describe("two events that contradict each other under one unknown reference", ()
     const failed = await anEvent({ phoneNumber, reference, status: "failed" });
     return { order, success, failed };
   };
-  /** Applies an event as it is after this long. */
-  const applyAt = (event: EventMessage, ageMs: number) => {
-    ledger.nowMs = Date.parse(event.received_at) + ageMs;
-    return applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadlineIn(20_000));
-  };
   const RETRY = { kind: "retry", reason: "reference_unknown" };
   const CONFLICT = done("conflicting_events");
   const expectBothKept = async ({ order, success }: Awaited<ReturnType<typeof twoEvents>>): Promise<void> => {
     expect(await order.stored()).toEqual(order.transaction);
-    const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === success.reference);
+    const stored = await storedOf(success);
     expect(stored).toHaveLength(2);
     expect(stored).toEqual(
       expect.arrayContaining([
@@ -222,16 +215,10 @@ describe("two events that contradict each other under one unknown reference", ()
       },
       { step: "initialize", priority: "high" },
     );
-    const lagging = applyOutcomeMessage({
-      ledger: { ...ledger, db, clock: ledger.clock },
-      keyedHashes,
-      costs: FACE_VALUES,
-    });
-    const expected = done("contradiction");
-    ledger.nowMs = NOON_MS;
-    expect(await lagging(failed, deadlineIn(20_000))).toEqual(expected);
-    expect(await lagging({ ...success, received_at: isoTime(0) }, deadlineIn(20_000))).toEqual(done("duplicate"));
-    const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
+    const lagging = { ...ledger, db, clock: () => NOON_MS };
+    expect(await applyIn(lagging, failed)).toEqual(done("contradiction"));
+    expect(await applyIn(lagging, { ...success, received_at: isoTime(0) })).toEqual(done("duplicate"));
+    const [stored] = await storedOf(failed);
     expect(stored).toMatchObject({ reason: "contradiction", transaction_pk: order.transaction.pk });
     expect(await order.stored()).toMatchObject({ status: "success" });
     expect(await order.balance()).toBe(1_500);
@@ -240,16 +227,12 @@ describe("two events that contradict each other under one unknown reference", ()
   test("of a match and a failed at the same time either the match is refused, or the failed contradicts it", async () => {
     for (let round = 0; round < 4; round += 1) {
       const { order, success, failed } = await twoEvents();
-      const applied = applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES });
       ledger.nowMs = NOON_MS + DECISION_AGE_MS;
       const old = { ...failed, received_at: isoTime(NOON_MS + DECISION_AGE_MS - (round % 2) * DECISION_AGE_MS) };
-      await Promise.all([applied(success, deadlineIn(20_000)), applied(old, deadlineIn(20_000))]);
-      for (const event of [success, { ...failed, received_at: isoTime(NOON_MS) }]) {
-        await applied(event, deadlineIn(20_000));
-      }
+      await Promise.all([applyIn(ledger, success), applyIn(ledger, old)]);
+      for (const event of [success, failed]) await applyIn(ledger, event);
       const isMatched = (await order.stored())?.status === "success";
-      const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
-      const reasons = stored.map((event) => `${eventSummary(event)} ${event.reason}`);
+      const reasons = (await storedOf(failed)).map((event) => `${eventSummary(event)} ${event.reason}`);
       if (isMatched) expect(reasons).toEqual(["failed contradiction"]);
       else expect(reasons.toSorted()).toEqual(["failed conflicting_events", "success conflicting_events"]);
     }
@@ -266,13 +249,8 @@ describe("two events that contradict each other under one unknown reference", ()
       },
       { step: "initialize", priority: "high" },
     );
-    ledger.nowMs = NOON_MS + DECISION_AGE_MS;
-    const apart = {
-      ledger: { ...ledger, db, clock: () => NOON_MS + DECISION_AGE_MS },
-      keyedHashes,
-      costs: FACE_VALUES,
-    };
-    const result = await applyOutcomeMessage(apart)(events.success, deadlineIn(20_000));
+    const apart = { ...ledger, db, clock: () => NOON_MS + DECISION_AGE_MS };
+    const result = await applyIn(apart, events.success);
     expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
     expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
     expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
@@ -292,9 +270,8 @@ describe("two events that contradict each other under one unknown reference", ()
       return put(...call);
     });
     expect(await applyAt(event, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: reason });
-    const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
     const about = status === "failed" ? { transaction_pk: events.order.transaction.pk } : {};
-    expect(stored).toMatchObject([{ says: status, reason, state: "open", ...about }]);
+    expect(await storedOf(event)).toMatchObject([{ says: status, reason, state: "open", ...about }]);
   });
 
   test("a failed that is noted, and whose own order then records the reference, is applied to it", async () => {
@@ -309,7 +286,7 @@ describe("two events that contradict each other under one unknown reference", ()
   test("events that an operator closed keep their reason", async () => {
     const { success, failed } = await twoEvents();
     await applyAt(failed, DECISION_AGE_MS);
-    const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
+    const [stored] = await storedOf(failed);
     if (stored === undefined) throw new Error("The event was not stored");
     await discardEvent(ledger, stored, { by: "ada", why: "ticket 7" });
     expect(await applyAt(success, DECISION_AGE_MS)).toEqual(CONFLICT);
@@ -323,9 +300,8 @@ describe("what an event with an unknown reference costs", () => {
   const costOf = async (event: EventMessage) => {
     const attempts: Record<string, number>[] = [];
     for (const ageMs of [0, 5_000, 30_000, DECISION_AGE_MS]) {
-      ledger.nowMs = Date.parse(event.received_at) + ageMs;
       ledger.proxy.calls.length = 0;
-      await applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadlineIn(20_000));
+      await applyAt(event, ageMs);
       const units: Record<string, number> = {};
       for (const { operation, tableUnits } of ledger.proxy.calls) {
         units[operation] = (units[operation] ?? 0) + tableUnits;
@@ -378,10 +354,7 @@ const applyBeside = (event: EventMessage, { between, hidesMatch }: { between: ()
     { step: "initialize", priority: "high" },
   );
   ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
-  return applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes, costs: FACE_VALUES })(
-    event,
-    deadlineIn(20_000),
-  );
+  return applyIn({ ...ledger, db, clock: ledger.clock }, event);
 };
 
 test.each([
@@ -409,6 +382,5 @@ test("a copy of an event that was matched just now, before the index shows it, i
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
   expect(await applyBeside(event, { between: () => apply(event), hidesMatch: true })).toEqual(done("duplicate"));
   expect((await order.stored())?.status).toBe("success");
-  const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
-  expect(stored).toEqual([]);
+  expect(await storedOf(event)).toEqual([]);
 });

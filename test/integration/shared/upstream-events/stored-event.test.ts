@@ -6,13 +6,12 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   changeReason,
   findEvent,
-  listEvents,
   openEvents,
   recordEvent,
   recordUnreadable,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
-import { anUnauthenticatedEvent } from "../../../builders/event-message.ts";
+import { anUnauthenticatedEvent, storedUnder as eventsUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -20,8 +19,7 @@ import { NOON_MS } from "../../../builders/noon.ts";
 const REASON = "no_candidate";
 const ledger = await faultyLedgerForTests();
 
-const storedUnder = async (reference: string) =>
-  (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
+const storedUnder = (reference: string) => eventsUnder(ledger, reference);
 
 test("a stored event has all fields of the message, the reason and its transaction", async () => {
   const event = await anUnauthenticatedEvent({ received_at: isoTime(NOON_MS - 360_000) });

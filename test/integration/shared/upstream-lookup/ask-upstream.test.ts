@@ -1,13 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { ASK_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
-import { claimOrder, enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
 import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
 import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
@@ -246,18 +244,6 @@ test.each<[string, Record<string, unknown>]>([
   expect(await service.reasons()).toEqual(["another_order"]);
 });
 
-test("an answer with the upstream's reference of another order settles nothing, however recently that was recorded", async () => {
-  const service = await aService();
-  const [one, other] = [await service.anOrder(), await service.anOrder()];
-  const { upstreamReference } = one.atUpstream("success");
-  other.atUpstream("success");
-  service.simulator.state.lookupChanges.set(other.reference, { reference: upstreamReference });
-  await service.ask();
-  const statuses = await Promise.all([one, other].map(async ({ stored }) => (await stored()).status));
-  expect(statuses.sort()).toEqual(["processing", "success"]);
-  expect(await service.reasons()).toEqual(["another_order"]);
-});
-
 test("an answer that lacks a field, or whose status is open or unknown, settles nothing and is no case", async () => {
   const service = await aService();
   const order = await service.anOrder();
@@ -323,31 +309,6 @@ test("an order that the upstream does not know is a case from the moment in whic
   other.ledger.nowMs += 15 * MINUTE_MS;
   await other.run();
   expect(other.sent).toHaveLength(1);
-});
-
-test("an answer that comes after an event, and contradicts it, changes nothing and becomes a case for a person", async () => {
-  const service = await aService();
-  const order = await service.anOrder();
-  order.atUpstream("failed");
-  service.ledger.nowMs += MINUTE_MS;
-  await service.run();
-  await settleTransaction(service.ledger, order.transaction, { status: "success" }, deadlineIn(20_000));
-  for (const message of service.sent.splice(0)) await service.apply(message);
-  expect(await order.stored()).toMatchObject({ status: "success" });
-  expect(await order.balance()).toBe(1_500);
-  expect(await service.reasons()).toEqual(["contradiction"]);
-});
-
-test("an answer about a transaction with another write token is not applied", async () => {
-  const service = await aService();
-  const order = await service.anOrder();
-  order.atUpstream("failed");
-  service.ledger.nowMs += MINUTE_MS;
-  await service.run();
-  const [message] = service.sent;
-  if (message?.kind !== "answer") throw new Error("No answer was sent");
-  await service.apply({ ...message, write_token: "another" });
-  expect(await order.stored()).toMatchObject({ status: "processing" });
 });
 
 test.each([1, 20, 30, 59])(
@@ -534,31 +495,6 @@ test("nothing is read or sent if the upstream cannot be asked", async () => {
   const service = await aService({ lookup: undefined });
   await service.anOrder();
   expect(await service.ask()).toEqual({ open: 0, due: 0, asked: 0, ended: 0 });
-});
-
-test("a late answer about an earlier sending does not refund an order that was sent again since", async () => {
-  const service = await aService();
-  const order = await service.anOrder();
-  order.atUpstream("failed");
-  service.ledger.nowMs += MINUTE_MS;
-  await service.run();
-  const [late] = service.sent.splice(0);
-  if (late === undefined) throw new Error("Nothing was asked");
-  // The order got a 429; the message that makes it wait comes now, and it is sent again before the answer is applied.
-  const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  const enqueued = await enqueueOrder(
-    service.ledger,
-    { ...(await order.stored()), refusals: 1 },
-    toSend,
-    deadlineIn(20_000),
-  );
-  expect(enqueued.kind).toBe("queued");
-  const waiting = await order.stored();
-  if (!isQueuedOrder(waiting)) throw new Error("It does not wait");
-  expect((await claimOrder(service.ledger, waiting, [], deadlineIn(20_000))).kind).toBe("claimed");
-  await service.apply(late);
-  expect(await order.stored()).toMatchObject({ status: "processing" });
-  expect(await order.balance()).toBe(1_500);
 });
 
 test("an answer with the number in its international form is about the order", async () => {
