@@ -30,6 +30,8 @@ export type FaultyLedger = AuditedLedger &
     readonly proxy: DynamoDbProxy;
     /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
     readonly firstWrites: (count: number, fault: WireFault) => { readonly writes: number };
+    /** The same of the SDK's tries. */
+    readonly firstTries: (count: number, fault: ReturnType<DynamoDbProxy["fault"]>) => { readonly writes: number };
     /** Every write meets a conflict and takes 4 s of the mocked clock. Counts the calls. */
     readonly neverFree: () => { readonly writes: number };
     /** Creates a wallet; resolves with its account. */
@@ -55,14 +57,14 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
     nowMs: NOON_MS,
     clock: () => ledger.nowMs,
     proxy,
-    firstWrites: (count, fault) => {
-      // The SDK does not retry a conflict.
-      const faulty = fault === "conflict" ? count : count * TRIES;
+    // The SDK does not retry a conflict.
+    firstWrites: (count, fault) => ledger.firstTries(fault === "conflict" ? count : count * TRIES, fault),
+    firstTries: (count, fault) => {
       const seen = { writes: 0 };
       proxy.fault = ({ operation }) => {
         if (!isWrite(operation)) return undefined;
         seen.writes += 1;
-        return seen.writes <= faulty ? fault : undefined;
+        return seen.writes <= count ? fault : undefined;
       };
       return seen;
     },

@@ -42,7 +42,7 @@ const pagesOf = async (filter: Filter, pageMax: number) => {
   return { pages, most };
 };
 
-test.each([1, 50, 100, 500])(
+test.each([1, 500])(
   "a filter that fits nothing takes at most 12 calls for a page of %i, and 3 pages",
   async (pageMax) => {
     const { pages, most } = await pagesOf({ status: "failed" }, pageMax);
@@ -58,7 +58,7 @@ test("a page without a filter reads no more than it has", async () => {
   expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem"]);
 });
 
-test.each([1, 7, 50, 200])("pages of %i have every transaction that fits once, newest first", async (pageMax) => {
+test.each([1, 7, 200])("pages of %i have every transaction that fits once, newest first", async (pageMax) => {
   const { pages, most } = await pagesOf({ type: "airtime" }, pageMax);
   expect(pages.flat().map(({ pk }) => pk)).toEqual(rare.map(({ pk }) => pk));
   expect(pages.every((page) => page.length <= pageMax)).toBe(true);

@@ -258,25 +258,15 @@ describe("openTransaction", () => {
   test.each(["never_arrives", "in_progress"] as const)(
     "a debit whose first copy meets %s within the SDK's retries and then too small a balance is void: it may have taken it",
     async (fault) => {
-      let writes = 0;
-      ledger.proxy.fault = ({ operation }) => {
-        if (operation !== "TransactWriteItems") return undefined;
-        writes += 1;
-        return writes === 1 ? fault : undefined;
-      };
+      const seen = ledger.firstTries(1, fault);
       const poor = ledger.aTransaction(await ledger.aWallet(499));
       expect(await openTransaction(ledger, poor, [], enough())).toMatchObject(VOID);
-      expect(writes).toBe(2);
+      expect(seen.writes).toBe(2);
     },
   );
 
   test("a debit that was only throttled within the SDK's retries and then meets too small a balance is refused", async () => {
-    let writes = 0;
-    ledger.proxy.fault = ({ operation }) => {
-      if (operation !== "TransactWriteItems") return undefined;
-      writes += 1;
-      return writes === 1 ? "throttled" : undefined;
-    };
+    ledger.firstTries(1, "throttled");
     const poor = ledger.aTransaction(await ledger.aWallet(499));
     expect(await openTransaction(ledger, poor, [], enough())).toEqual({ kind: "insufficient_balance" });
   });

@@ -8,11 +8,11 @@ import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { readWallet, sealWallet } from "../../../../shared/ledger/wallet.ts";
+import { sealWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision } from "../../../builders/operator-ledger.ts";
 import { readStatement } from "../../../builders/statement.ts";
@@ -93,12 +93,7 @@ test.each(["lands_late", "answer_lost"] as const)(
     const transaction = ledger.aTransaction(await ledger.aWallet(1_000), { created_at: NOON });
     const { account_id: accountId } = transaction;
     await sealWallet(ledger, accountId, NOON);
-    let writes = 0;
-    ledger.proxy.fault = ({ operation }) => {
-      if (!isWrite(operation)) return undefined;
-      writes += 1;
-      return writes === 1 ? fault : undefined;
-    };
+    ledger.firstTries(1, fault);
     expect(await openTransaction(ledger, transaction, [], enough())).toMatchObject({ kind: "void" });
     await ledger.proxy.landLateWrites();
     expect(await readTransaction(ledger, transaction.pk)).toMatchObject({ status: "failed", debit: "void" });
@@ -106,16 +101,3 @@ test.each(["lands_late", "answer_lost"] as const)(
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   },
 );
-
-test("a seal only rises, and changes neither balance nor version", async () => {
-  const transaction = await ledger.anOpenTransaction();
-  await sealWallet(ledger, transaction.account_id, after(5_000));
-  await sealWallet(ledger, transaction.account_id, NOON);
-  expect(await readWallet(ledger, transaction.account_id)).toMatchObject({
-    sealed_to: after(5_000),
-    balance_kobo: 0,
-    version: 1,
-  });
-  await expect(sealWallet(ledger, "acc_without_wallet", NOON)).rejects.toThrow("acc_without_wallet has no wallet");
-  await expect(readWallet(ledger, "acc_without_wallet")).rejects.toThrow();
-});

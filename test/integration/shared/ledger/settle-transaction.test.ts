@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
@@ -21,10 +20,10 @@ import { readKeyUsages } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { startScriptedServer } from "../../../builders/scripted-server.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -325,14 +324,11 @@ describe("settleTransaction", () => {
   });
 
   test("a settlement is aborted with 3.5 s left if the table does not answer", async () => {
-    const silent = createServer(() => undefined);
-    const port = await listenOnLoopback(silent);
-    const db = emulatorClient(`http://127.0.0.1:${port}`);
+    const { baseUrl } = await startScriptedServer(() => undefined);
+    const db = emulatorClient(baseUrl);
     const deadline = deadlineIn(3_700);
     const settlement = await settleTransaction({ ...ledger, db }, aTransaction(), failed, deadline);
     expect(settlement).toEqual({ kind: "indeterminate" });
     expect(deadline.remainingMs()).toBeGreaterThan(2_000);
-    silent.closeAllConnections();
-    silent.close();
   });
 });

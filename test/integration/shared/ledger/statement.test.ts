@@ -90,7 +90,7 @@ test("a statement of more transactions than one read can take lists each once, b
   const send = db.send.bind(db);
   // As DynamoDB ends a page after a megabyte.
   vi.spyOn(db, "send").mockImplementation((command) => {
-    if (command instanceof QueryCommand) command.input.Limit = Math.min(4, command.input.Limit ?? 4);
+    if (command instanceof QueryCommand) command.input.Limit = Math.min(16, command.input.Limit ?? 16);
     return send(command);
   });
   const ledger = { db, table, clock };

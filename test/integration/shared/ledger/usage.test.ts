@@ -1,34 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { requireAccount } from "../../../../shared/access/account-store.ts";
-import {
-  revokeKey,
-  rotateKey,
-  setAccountLimits,
-  setDuplicateWindow,
-  setKeyLimits,
-} from "../../../../shared/access/accounts.ts";
+import { expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { CallerLimits } from "../../../../shared/contract/order-limits.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type DebitGuards, type OpenResult, openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { keyUsagePk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { readKeyUsages, type Usage, usageOn } from "../../../../shared/ledger/usage.ts";
+import { readKeyUsages, type Usage } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { seeded } from "../../../builders/seeded.ts";
-import {
-  anOrder,
-  BUY_DATA,
-  ORDER_NAIRA,
-  startTestService,
-  type TestService,
-  transactionOf,
-} from "../../../builders/service.ts";
 import { wrongUsage } from "../../../builders/usage.ts";
 
 /** Goal: no limit is passed, and what was counted is what is not refunded. Method: simultaneous orders, faults on the wire, and a recount. */
@@ -36,346 +19,240 @@ import { wrongUsage } from "../../../builders/usage.ts";
 const DAY_MS = 86_400_000;
 const timeZone = "Africa/Lagos";
 
-describe("openTransaction and settleTransaction", () => {
-  let ledger: FaultyLedger;
-  beforeAll(async () => {
-    ledger = await openFaultyLedger();
-  });
-  beforeEach(() => ledger.reset());
-  afterAll(() => ledger.proxy.stop());
+const ledger = await faultyLedgerForTests();
 
-  /** An account whose orders have the limits, and what it has placed. */
-  const anAccount = async (limits: CallerLimits, naira = 100_000) => {
-    const accountId = await ledger.aWallet(naira);
-    const keyId = `key_${randomUUID()}`;
-    const placed: Transaction[] = [];
-    const open = async (
-      changes: Partial<Transaction> = {},
-      guards: DebitGuards = {},
-    ): Promise<OpenResult & { readonly pk: string }> => {
-      const transaction = ledger.aTransaction(accountId, { key_id: keyId, ...changes });
-      placed.push(transaction);
-      const opened = await openTransaction(ledger, transaction, [], deadlineIn(29_000), {
-        limits: { limits, timeZone },
-        ...guards,
-      });
-      return { ...opened, pk: transaction.pk };
-    };
-    const stored = async () => {
-      const all = await Promise.all(placed.map(({ pk }) => readTransaction(ledger, pk)));
-      return all.flatMap((transaction) => transaction ?? []);
-    };
-    return {
-      ...{ accountId, keyId, open, stored },
-      refund: async (pk: string) => {
-        const transaction = await readTransaction(ledger, pk);
-        if (transaction === undefined) throw new Error("There is no such transaction");
-        return settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(29_000));
-      },
-      used: async (): Promise<Usage> => readWallet(ledger, accountId),
-      keyUsed: async (): Promise<Usage> => (await readKeyUsages(ledger, [keyId]))[0] ?? {},
-      wrong: async () => wrongUsage(ledger, accountId, await stored()),
-    };
-  };
-  const orders = (used: Usage) => [used.day_orders, used.month_orders];
-
-  test("of 50 simultaneous orders against a day's limit of 10, 10 are opened, 40 refused, and one logs that little is left", async () => {
-    const log = captureLog();
-    const account = await anAccount({ account: { day_naira: 5_000 } });
-    const opened = await Promise.all(Array.from({ length: 50 }, () => account.open()));
-    const count = (kind: OpenResult["kind"]) => opened.filter((each) => each.kind === kind).length;
-    expect([count("opened"), count("limit_reached")]).toEqual([10, 40]);
-    expect(await account.wrong()).toEqual([]);
-    expect(orders(await account.used())).toEqual([10, 10]);
-    expect(await ledger.balanceOf(account.accountId)).toBe(100_000 - 10 * ORDER_NAIRA);
-    const near = { account: account.accountId, limit: "day_naira", max: 5_000 };
-    expect(log.lines("limit.near")).toEqual([expect.objectContaining(near)]);
-    const refused = opened.find(({ kind }) => kind === "limit_reached");
-    expect(refused).toMatchObject({ reached: { by: "account", limit: "day_naira", max: 5_000, used: 5_000 } });
-  });
-
-  test("a limit of the key refuses beside a larger one of the account, and both count", async () => {
-    const account = await anAccount({ account: { month_orders: 9 }, key: { day_orders: 3 } });
-    const opened = await Promise.all(Array.from({ length: 20 }, () => account.open()));
-    expect(opened.filter(({ kind }) => kind === "opened")).toHaveLength(3);
-    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
-      [3, 3],
-      [3, 3],
-    ]);
-    const other = await account.open({ key_id: `key_${randomUUID()}` });
-    expect(other).toMatchObject({ kind: "opened" });
-    expect(orders(await account.used())).toEqual([4, 4]);
-    expect(await account.open()).toMatchObject({ reached: { by: "key", limit: "day_orders", max: 3, used: 3 } });
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("a refund gives back once, so the next order is opened, and a success gives nothing back", async () => {
-    const account = await anAccount({ account: { day_orders: 1 }, key: { day_naira: 500 } });
-    const first = await account.open();
-    expect((await account.open()).kind).toBe("limit_reached");
-    await Promise.all([account.refund(first.pk), account.refund(first.pk)]);
-    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
-      [0, 0],
-      [0, 0],
-    ]);
-    const second = await account.open();
-    expect(second.kind).toBe("opened");
-    await account.refund(first.pk);
-    expect((await account.open()).kind).toBe("limit_reached");
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("the day begins at midnight in the zone: its first order counts anew, the month goes on, and a slow clock counts in the day that has begun", async () => {
-    // 22:59:59.999 UTC is the last moment of the day in Lagos.
-    ledger.nowMs = Date.parse("2026-11-21T22:59:59.999Z");
-    const account = await anAccount({ account: { day_orders: 2, month_orders: 5 } });
-    for (let order = 0; order < 2; order += 1) expect((await account.open()).kind).toBe("opened");
-    expect((await account.open()).kind).toBe("limit_reached");
-    ledger.nowMs += 1;
-    expect(await account.open()).toMatchObject({ kind: "opened", counted: { day: "2026-11-22" } });
-    expect(orders(await account.used())).toEqual([1, 3]);
-    ledger.nowMs -= 1_000;
-    expect(await account.open()).toMatchObject({ kind: "opened", counted: { day: "2026-11-22" } });
-    expect((await account.open()).kind).toBe("limit_reached");
-    ledger.nowMs += 2 * DAY_MS;
-    expect((await account.open()).kind).toBe("opened");
-    expect(await account.open()).toMatchObject({ reached: { limit: "month_orders", max: 5, used: 5 } });
-    ledger.nowMs = Date.parse("2026-12-01T00:00:00.000Z");
-    expect((await account.open()).kind).toBe("opened");
-    expect(orders(await account.used())).toEqual([1, 1]);
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("a refund of yesterday's order lowers the month's counters and not today's, and one of last month's order lowers none", async () => {
-    ledger.nowMs = Date.parse("2026-11-29T12:00:00.000Z");
-    const account = await anAccount({ account: { day_orders: 9 }, key: { day_orders: 9 } });
-    const [one, other] = [await account.open(), await account.open()];
-    ledger.nowMs += DAY_MS;
-    await account.open();
-    expect(orders(await account.used())).toEqual([1, 3]);
-    expect(await account.refund(one.pk)).toEqual({ kind: "applied" });
-    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
-      [1, 2],
-      [1, 2],
-    ]);
-    ledger.nowMs += DAY_MS;
-    await account.open();
-    expect(await account.refund(other.pk)).toEqual({ kind: "applied" });
-    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
-      [1, 1],
-      [1, 1],
-    ]);
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("with a window, a quota and limits at once, an order is refused by one of them without counting for another, also as the month changes between it and its refund", async () => {
-    ledger.nowMs = Date.parse("2026-11-30T22:59:00.000Z");
-    const account = await anAccount({ account: { month_orders: 5 }, key: { day_orders: 2 } });
-    const window = { table: ledger.table, pk: `duplicate#${randomUUID()}`, windowS: 300 };
-    const next = (isConfirmed = false, changes: Partial<Transaction> = {}) =>
-      account.open(changes, {
-        quota: { entitlement: "vtu", perDay: 3 },
-        duplicates: { ...window, isConfirmed },
-      });
-    const first = await next();
-    expect(first).toMatchObject({ kind: "opened", counted: { day: "2026-11-30" } });
-    ledger.nowMs += 2 * 60_000;
-    expect(await next()).toMatchObject({ kind: "possible_duplicate", earlier: { pk: first.pk } });
-    expect((await next(false, { pk: first.pk })).kind).toBe("exists");
-    expect(await account.used()).toMatchObject({ usage_day: "2026-11-30", day_orders: 1, month_orders: 1 });
-    expect(await account.refund(first.pk)).toEqual({ kind: "applied" });
-    const second = await next();
-    expect(second).toMatchObject({ kind: "opened", counted: { day: "2026-12-01" } });
-    expect((await next(true)).kind).toBe("opened");
-    expect(await next(true)).toMatchObject({ reached: { by: "key", limit: "day_orders" } });
-    expect(await account.refund(second.pk)).toEqual({ kind: "applied" });
-    expect((await next()).kind).toBe("possible_duplicate");
-    expect((await next(true)).kind).toBe("opened");
-    // Two of December are not refunded. The quota counts the refunded one too, and is used up.
-    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
-      [2, 2],
-      [2, 2],
-    ]);
-    ledger.nowMs += DAY_MS;
-    expect((await next()).kind).toBe("opened");
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("a debit whose answer is lost is counted once, and one that is void is not counted", async () => {
-    const account = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } });
-    ledger.firstWrites(1, "answer_lost");
-    expect((await account.open()).kind).toBe("opened");
-    ledger.firstWrites(2, "never_arrives");
-    expect((await account.open()).kind).toBe("void");
-    ledger.reset();
-    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
-      [1, 1],
-      [1, 1],
-    ]);
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("an order is refunded although the counters of its key are gone, as after a backup that had a part of its debit", async () => {
-    const { keyId, accountId, open, refund } = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } });
-    const { pk } = await open();
-    await ledger.db.delete({ TableName: ledger.table, Key: { pk: keyUsagePk(keyId) } });
-    expect(await refund(pk)).toEqual({ kind: "applied" });
-    const { balance_kobo, day_orders } = await readWallet(ledger, accountId);
-    expect([balance_kobo, day_orders]).toEqual([100_000_00, 0]);
-    expect(await readKeyUsages(ledger, [keyId])).toEqual([]);
-  });
-
-  test("orders without a limit of a day or a month are not counted, and refunds of such orders give nothing back", async () => {
-    const account = await anAccount({ account: { order_naira: 500 } });
-    const opened = await account.open();
-    expect(opened).toEqual({ kind: "opened", pk: opened.pk });
-    await account.refund(opened.pk);
-    expect((await account.used()).usage_day).toBeUndefined();
-    expect(await account.keyUsed()).toEqual({});
-  });
-
-  test("an order that the wallet cannot pay is refused for that, and not counted", async () => {
-    const account = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } }, 500);
-    expect((await account.open()).kind).toBe("opened");
-    expect((await account.open()).kind).toBe("insufficient_balance");
-    ledger.nowMs += DAY_MS;
-    expect((await account.open()).kind).toBe("insufficient_balance");
-    expect(await account.wrong()).toEqual([]);
-  });
-
-  test("a limit that is lowered below what is used refuses, and one that is raised is logged anew near its end", async () => {
-    const log = captureLog();
-    const limits = { account: { day_orders: 5 } };
-    const account = await anAccount(limits);
-    for (let order = 0; order < 5; order += 1) expect((await account.open()).kind).toBe("opened");
-    limits.account = { day_orders: 3 };
-    expect((await account.open()).kind).toBe("limit_reached");
-    limits.account = { day_orders: 10 };
-    for (let order = 0; order < 5; order += 1) expect((await account.open()).kind).toBe("opened");
-    expect(log.lines("limit.near").map(({ max }) => max)).toEqual([5, 10]);
-  });
-
-  test("counters equal a recount after random orders, refunds, days and faults", async () => {
-    captureLog();
-    const random = seeded(20261125);
-    const account = await anAccount({
-      account: { day_naira: 6_000, month_orders: 60 },
-      key: { day_orders: 8, month_naira: 25_000 },
+/** An account whose orders have the limits, and what it has placed. */
+const anAccount = async (limits: CallerLimits, naira = 100_000) => {
+  const accountId = await ledger.aWallet(naira);
+  const keyId = `key_${randomUUID()}`;
+  const placed: Transaction[] = [];
+  const open = async (
+    changes: Partial<Transaction> = {},
+    guards: DebitGuards = {},
+  ): Promise<OpenResult & { readonly pk: string }> => {
+    const transaction = ledger.aTransaction(accountId, { key_id: keyId, ...changes });
+    placed.push(transaction);
+    const opened = await openTransaction(ledger, transaction, [], deadlineIn(29_000), {
+      limits: { limits, timeZone },
+      ...guards,
     });
-    const open: string[] = [];
-    const counts = { opened: 0, limit_reached: 0, refunded: 0 };
-    for (let step = 0; step < 150; step += 1) {
-      const what = random();
-      if (what < 0.05) ledger.nowMs += DAY_MS * (random() < 0.2 ? 20 : 1);
-      if (what > 0.9) ledger.firstWrites(1, random() < 0.5 ? "answer_lost" : "conflict");
-      if (what < 0.3 && open.length > 0) {
-        const [pk = ""] = open.splice(Math.floor(random() * open.length), 1);
-        expect(await account.refund(pk)).toEqual({ kind: "applied" });
-        counts.refunded += 1;
-      } else {
-        const { kind, pk } = await account.open({ amount_kobo: koboFromNaira(100 * (1 + Math.floor(random() * 20))) });
-        // A refusal whose answer is lost is void.
-        expect(["opened", "limit_reached", "void"]).toContain(kind);
-        if (kind === "opened") open.push(pk);
-        if (kind === "opened" || kind === "limit_reached") counts[kind] += 1;
-      }
-      ledger.proxy.fault = () => undefined;
-      const [used, keyUsed] = [await account.used(), await account.keyUsed()];
-      expect(used.day_kobo ?? 0).toBeLessThanOrEqual(6_000_00);
-      expect(used.month_orders ?? 0).toBeLessThanOrEqual(60);
-      expect(keyUsed.day_orders ?? 0).toBeLessThanOrEqual(8);
-      expect(keyUsed.month_kobo ?? 0).toBeLessThanOrEqual(25_000_00);
-    }
-    expect(await account.wrong()).toEqual([]);
-    expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(10);
-  });
+    return { ...opened, pk: transaction.pk };
+  };
+  const stored = async () => {
+    const all = await Promise.all(placed.map(({ pk }) => readTransaction(ledger, pk)));
+    return all.flatMap((transaction) => transaction ?? []);
+  };
+  return {
+    ...{ accountId, keyId, open, stored },
+    refund: async (pk: string) => {
+      const transaction = await readTransaction(ledger, pk);
+      if (transaction === undefined) throw new Error("There is no such transaction");
+      return settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(29_000));
+    },
+    used: async (): Promise<Usage> => readWallet(ledger, accountId),
+    keyUsed: async (): Promise<Usage> => (await readKeyUsages(ledger, [keyId]))[0] ?? {},
+    wrong: async () => wrongUsage(ledger, accountId, await stored()),
+  };
+};
+const orders = (used: Usage) => [used.day_orders, used.month_orders];
+
+test("of 50 simultaneous orders against a day's limit of 10, 10 are opened, 40 refused, and one logs that little is left", async () => {
+  const log = captureLog();
+  const account = await anAccount({ account: { day_naira: 5_000 } });
+  const opened = await Promise.all(Array.from({ length: 50 }, () => account.open()));
+  const count = (kind: OpenResult["kind"]) => opened.filter((each) => each.kind === kind).length;
+  expect([count("opened"), count("limit_reached")]).toEqual([10, 40]);
+  expect(await account.wrong()).toEqual([]);
+  expect(orders(await account.used())).toEqual([10, 10]);
+  expect(await ledger.balanceOf(account.accountId)).toBe(100_000 - 10 * 500);
+  const near = { account: account.accountId, limit: "day_naira", max: 5_000 };
+  expect(log.lines("limit.near")).toEqual([expect.objectContaining(near)]);
+  const refused = opened.find(({ kind }) => kind === "limit_reached");
+  expect(refused).toMatchObject({ reached: { by: "account", limit: "day_naira", max: 5_000, used: 5_000 } });
 });
 
-describe("the service", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService();
-  });
-  afterAll(() => service.stop());
+test("a limit of the key refuses beside a larger one of the account, and both count", async () => {
+  const account = await anAccount({ account: { month_orders: 9 }, key: { day_orders: 3 } });
+  const opened = await Promise.all(Array.from({ length: 20 }, () => account.open()));
+  expect(opened.filter(({ kind }) => kind === "opened")).toHaveLength(3);
+  expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+    [3, 3],
+    [3, 3],
+  ]);
+  const other = await account.open({ key_id: `key_${randomUUID()}` });
+  expect(other).toMatchObject({ kind: "opened" });
+  expect(orders(await account.used())).toEqual([4, 4]);
+  expect(await account.open()).toMatchObject({ reached: { by: "key", limit: "day_orders", max: 3, used: 3 } });
+  expect(await account.wrong()).toEqual([]);
+});
 
-  const aCaller = async (naira = 50_000) => {
-    const caller = await service.newCaller({ naira });
-    const keyId = (await requireAccount(service.accounts, caller.accountId)).keys[0]?.key_id ?? "";
-    const buy = (fields: object = {}, key = caller.key) =>
-      service.call("POST", BUY_DATA, { key, body: anOrder({ reference: randomUUID(), ...fields }) });
-    return { ...caller, keyId, buy };
-  };
+test("a refund gives back once, so the next order is opened, and a success gives nothing back", async () => {
+  const account = await anAccount({ account: { day_orders: 1 }, key: { day_naira: 500 } });
+  const first = await account.open();
+  expect((await account.open()).kind).toBe("limit_reached");
+  await Promise.all([account.refund(first.pk), account.refund(first.pk)]);
+  expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+  const second = await account.open();
+  expect(second.kind).toBe("opened");
+  await account.refund(first.pk);
+  expect((await account.open()).kind).toBe("limit_reached");
+  expect(await account.wrong()).toEqual([]);
+});
 
-  test("an order that would pass a limit is 422 with the limit and what is used, charges nothing, and does not use up its reference", async () => {
-    const caller = await aCaller();
-    await setAccountLimits(service.accounts, caller.accountId, { day_naira: 2 * ORDER_NAIRA });
-    const first = await caller.buy({ reference: "first" });
-    expect(first.status).toBe(200);
-    expect((await caller.buy()).status).toBe(200);
-    const refused = await caller.buy({ reference: "third" });
-    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([422, "limit_reached"]);
-    expect(refused.body.message).toBe(
-      "The order would pass the limit of this account: 1000 NGN a day (1000 used; days and months are in Africa/Lagos). Nothing was charged. Order less, or again in the next period, or have the limit raised",
-    );
-    expect(await caller.balance()).toBe(50_000 - 2 * ORDER_NAIRA);
-    const again = await caller.buy({ reference: "first" });
-    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
-    await setAccountLimits(service.accounts, caller.accountId, {});
-    expect((await caller.buy({ reference: "third" })).status).toBe(200);
-  });
+test("the day begins at midnight in the zone: its first order counts anew, the month goes on, and a slow clock counts in the day that has begun", async () => {
+  // 22:59:59.999 UTC is the last moment of the day in Lagos.
+  ledger.nowMs = Date.parse("2026-11-21T22:59:59.999Z");
+  const account = await anAccount({ account: { day_orders: 2, month_orders: 5 } });
+  for (let order = 0; order < 2; order += 1) expect((await account.open()).kind).toBe("opened");
+  expect((await account.open()).kind).toBe("limit_reached");
+  ledger.nowMs += 1;
+  expect(await account.open()).toMatchObject({ kind: "opened", counted: { day: "2026-11-22" } });
+  expect(orders(await account.used())).toEqual([1, 3]);
+  ledger.nowMs -= 1_000;
+  expect(await account.open()).toMatchObject({ kind: "opened", counted: { day: "2026-11-22" } });
+  expect((await account.open()).kind).toBe("limit_reached");
+  ledger.nowMs += 2 * DAY_MS;
+  expect((await account.open()).kind).toBe("opened");
+  expect(await account.open()).toMatchObject({ reached: { limit: "month_orders", max: 5, used: 5 } });
+  ledger.nowMs = Date.parse("2026-12-01T00:00:00.000Z");
+  expect((await account.open()).kind).toBe("opened");
+  expect(orders(await account.used())).toEqual([1, 1]);
+  expect(await account.wrong()).toEqual([]);
+});
 
-  test("an order above the limit of one order is refused before its debit, and a replay of an earlier one is not", async () => {
-    const caller = await aCaller();
-    const first = await caller.buy({ reference: "first" });
-    await setKeyLimits(service.accounts, caller.accountId, caller.keyId, { order_naira: ORDER_NAIRA - 1 });
-    const refused = await caller.buy();
-    expect(refused.body.message).toBe(
-      "The order would pass the limit of this API key: 499 NGN an order. Nothing was charged. Order less, or have the limit raised",
-    );
-    expect((await caller.buy({ reference: "first" })).body).toEqual(first.body);
-    const conflict = await caller.buy({ reference: "first", phone_number: "08031234568" });
-    expect(conflict.headers.get("x-error-code")).toBe("reference_reused");
-    expect((await caller.buy({}, await caller.newKey())).status).toBe(200);
-  });
+test("a refund of yesterday's order lowers the month's counters and not today's, and one of last month's order lowers none", async () => {
+  ledger.nowMs = Date.parse("2026-11-29T12:00:00.000Z");
+  const account = await anAccount({ account: { day_orders: 9 }, key: { day_orders: 9 } });
+  const [one, other] = [await account.open(), await account.open()];
+  ledger.nowMs += DAY_MS;
+  await account.open();
+  expect(orders(await account.used())).toEqual([1, 3]);
+  expect(await account.refund(one.pk)).toEqual({ kind: "applied" });
+  expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
+  ledger.nowMs += DAY_MS;
+  await account.open();
+  expect(await account.refund(other.pk)).toEqual({ kind: "applied" });
+  expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+  expect(await account.wrong()).toEqual([]);
+});
 
-  test("a purchase that the upstream refuses, and a check that finds nobody, give back what they used", async () => {
-    const caller = await aCaller();
-    await setAccountLimits(service.accounts, caller.accountId, { day_orders: 1 });
-    await setKeyLimits(service.accounts, caller.accountId, caller.keyId, { month_orders: 1 });
-    const body = JSON.stringify({ status: false, message: "No" });
-    service.simulator.state.faults.add({ kind: "custom", path: "/vtu/", times: 1, status: 400, body });
-    expect((await caller.buy()).status).toBe(502);
-    const check = { nin: "00000000001", is_consent: true };
-    const checked = await service.call("POST", "/identity/nin/verify", { key: caller.key, body: check });
-    expect(checked.status).toBe(404);
-    const bought = await caller.buy();
-    expect(transactionOf(bought).status).toBe("success");
-    expect((await caller.buy()).status).toBe(422);
-  });
+test("with a window, a quota and limits at once, an order is refused by one of them without counting for another, also as the month changes between it and its refund", async () => {
+  ledger.nowMs = Date.parse("2026-11-30T22:59:00.000Z");
+  const account = await anAccount({ account: { month_orders: 5 }, key: { day_orders: 2 } });
+  const window = { table: ledger.table, pk: `duplicate#${randomUUID()}`, windowS: 300 };
+  const next = (isConfirmed = false, changes: Partial<Transaction> = {}) =>
+    account.open(changes, {
+      quota: { entitlement: "vtu", perDay: 3 },
+      duplicates: { ...window, isConfirmed },
+    });
+  const first = await next();
+  expect(first).toMatchObject({ kind: "opened", counted: { day: "2026-11-30" } });
+  ledger.nowMs += 2 * 60_000;
+  expect(await next()).toMatchObject({ kind: "possible_duplicate", earlier: { pk: first.pk } });
+  expect((await next(false, { pk: first.pk })).kind).toBe("exists");
+  expect(await account.used()).toMatchObject({ usage_day: "2026-11-30", day_orders: 1, month_orders: 1 });
+  expect(await account.refund(first.pk)).toEqual({ kind: "applied" });
+  const second = await next();
+  expect(second).toMatchObject({ kind: "opened", counted: { day: "2026-12-01" } });
+  expect((await next(true)).kind).toBe("opened");
+  expect(await next(true)).toMatchObject({ reached: { by: "key", limit: "day_orders" } });
+  expect(await account.refund(second.pk)).toEqual({ kind: "applied" });
+  expect((await next()).kind).toBe("possible_duplicate");
+  expect((await next(true)).kind).toBe("opened");
+  // Two of December are not refunded. The quota counts the refunded one too, and is used up.
+  expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+    [2, 2],
+    [2, 2],
+  ]);
+  ledger.nowMs += DAY_MS;
+  expect((await next()).kind).toBe("opened");
+  expect(await account.wrong()).toEqual([]);
+});
 
-  test("test keys have no limits, a rotated key has those of the key before it, and counts anew", async () => {
-    const caller = await aCaller();
-    await setAccountLimits(service.accounts, caller.accountId, { order_naira: 1 });
-    const testKey = await caller.newKey({ mode: "test" });
-    expect((await caller.buy({}, testKey)).status).toBe(200);
-    await setAccountLimits(service.accounts, caller.accountId, {});
-    await setKeyLimits(service.accounts, caller.accountId, caller.keyId, { day_orders: 1 });
-    expect((await caller.buy()).status).toBe(200);
-    const rotated = await rotateKey(service.accounts, caller.accountId, caller.keyId, 60_000);
-    expect([(await caller.buy({}, rotated.key)).status, (await caller.buy({}, rotated.key)).status]).toEqual([
-      200, 422,
-    ]);
-    await revokeKey(service.accounts, caller.accountId, rotated.keyId);
-  });
+test("a debit whose answer is lost is counted once, and one that is void is not counted", async () => {
+  const account = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } });
+  ledger.firstWrites(1, "answer_lost");
+  expect((await account.open()).kind).toBe("opened");
+  ledger.firstWrites(2, "never_arrives");
+  expect((await account.open()).kind).toBe("void");
+  ledger.reset();
+  expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+  expect(await account.wrong()).toEqual([]);
+});
 
-  test("an account with a window for duplicates, quotas and limits has all of them in one write", async () => {
-    const caller = await aCaller();
-    await setDuplicateWindow(service.accounts, caller.accountId, 60);
-    await setAccountLimits(service.accounts, caller.accountId, { day_orders: 2 });
-    expect((await caller.buy()).status).toBe(200);
-    expect((await caller.buy()).headers.get("x-error-code")).toBe("possible_duplicate");
-    expect((await caller.buy({ phone_number: "08031234568" })).status).toBe(200);
-    expect((await caller.buy({ phone_number: "08031234569" })).headers.get("x-error-code")).toBe("limit_reached");
-    expect(usageOn(await readWallet(service.ledger, caller.accountId), "2000-01-01").day_orders).toBe(0);
+test("orders without a limit of a day or a month are not counted, and refunds of such orders give nothing back", async () => {
+  const account = await anAccount({ account: { order_naira: 500 } });
+  const opened = await account.open();
+  expect(opened).toEqual({ kind: "opened", pk: opened.pk });
+  await account.refund(opened.pk);
+  expect((await account.used()).usage_day).toBeUndefined();
+  expect(await account.keyUsed()).toEqual({});
+});
+
+test("an order that the wallet cannot pay is refused for that, and not counted", async () => {
+  const account = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } }, 500);
+  expect((await account.open()).kind).toBe("opened");
+  expect((await account.open()).kind).toBe("insufficient_balance");
+  ledger.nowMs += DAY_MS;
+  expect((await account.open()).kind).toBe("insufficient_balance");
+  expect(await account.wrong()).toEqual([]);
+});
+
+test("a limit that is lowered below what is used refuses, and one that is raised is logged anew near its end", async () => {
+  const log = captureLog();
+  const limits = { account: { day_orders: 5 } };
+  const account = await anAccount(limits);
+  for (let order = 0; order < 5; order += 1) expect((await account.open()).kind).toBe("opened");
+  limits.account = { day_orders: 3 };
+  expect((await account.open()).kind).toBe("limit_reached");
+  limits.account = { day_orders: 10 };
+  for (let order = 0; order < 5; order += 1) expect((await account.open()).kind).toBe("opened");
+  expect(log.lines("limit.near").map(({ max }) => max)).toEqual([5, 10]);
+});
+
+test("counters equal a recount after random orders, refunds, days and faults", async () => {
+  captureLog();
+  const random = seeded(20261125);
+  const account = await anAccount({
+    account: { day_naira: 6_000, month_orders: 60 },
+    key: { day_orders: 8, month_naira: 25_000 },
   });
+  const open: string[] = [];
+  const counts = { opened: 0, limit_reached: 0, refunded: 0 };
+  for (let step = 0; step < 150; step += 1) {
+    const what = random();
+    if (what < 0.05) ledger.nowMs += DAY_MS * (random() < 0.2 ? 20 : 1);
+    if (what > 0.9) ledger.firstWrites(1, random() < 0.5 ? "answer_lost" : "conflict");
+    if (what < 0.3 && open.length > 0) {
+      const [pk = ""] = open.splice(Math.floor(random() * open.length), 1);
+      expect(await account.refund(pk)).toEqual({ kind: "applied" });
+      counts.refunded += 1;
+    } else {
+      const { kind, pk } = await account.open({ amount_kobo: koboFromNaira(100 * (1 + Math.floor(random() * 20))) });
+      // A refusal whose answer is lost is void.
+      expect(["opened", "limit_reached", "void"]).toContain(kind);
+      if (kind === "opened") open.push(pk);
+      if (kind === "opened" || kind === "limit_reached") counts[kind] += 1;
+    }
+    ledger.proxy.fault = () => undefined;
+    const [used, keyUsed] = [await account.used(), await account.keyUsed()];
+    expect(used.day_kobo ?? 0).toBeLessThanOrEqual(6_000_00);
+    expect(used.month_orders ?? 0).toBeLessThanOrEqual(60);
+    expect(keyUsed.day_orders ?? 0).toBeLessThanOrEqual(8);
+    expect(keyUsed.month_kobo ?? 0).toBeLessThanOrEqual(25_000_00);
+  }
+  expect(await account.wrong()).toEqual([]);
+  expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(10);
 });

@@ -58,6 +58,7 @@ test("a seal resolves with the wallet that it leaves, only rises, and fails for 
   expect(await sealWallet(ledger, accountId, LATER)).toMatchObject({ sealed_to: LATER });
   expect(await stored(wallet)).toEqual({ ...wallet, sealed_to: LATER });
   await expect(sealWallet(ledger, "acc_nobody", NOON)).rejects.toThrow("acc_nobody has no wallet");
+  await expect(readWallet(ledger, "acc_nobody")).rejects.toThrow();
   await expect(sealWallet({ ...ledger, table: "absent" }, accountId, NOON)).rejects.toThrow(
     expect.objectContaining({ name: "ResourceNotFoundException" }),
   );

@@ -8,7 +8,7 @@ import type { DuplicateWindow } from "../../../../shared/ledger/duplicate-guard.
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
-import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
+import { readWallet, walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import type {
   Fulfilment,
   OrderDeps,
@@ -611,10 +611,13 @@ describe("an order after its debit", () => {
     expect(log.text()).toBe("");
   });
 
-  test("an order that fails is returned as failed and refunded", async () => {
+  test("an order that fails is returned as failed, refunded, and gives back what it used of a limit", async () => {
     const accountId = await ledger.aWallet(1_000);
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: async () => ({ settlement }) }));
+    const caller = { ...anOrder(accountId).caller, limits: { account: { day_orders: 1 } } };
+    const fulfil = async () => ({ settlement });
+    const { transaction, ...placed } = await place(anOrder(accountId, { caller, fulfil }));
+    expect((await readWallet(ledger, accountId)).day_orders).toBe(0);
     expect(transaction).toMatchObject(settlement);
     expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
     expect(transaction).not.toHaveProperty("open");

@@ -315,12 +315,7 @@ describe("enqueueOrder", () => {
   test("a wait that arrives after the order was claimed and sent does not make it wait", async () => {
     const waiting = await aQueuedOrder();
     const first = await claim(waiting);
-    let writes = 0;
-    ledger.proxy.fault = ({ operation }) => {
-      if (!isWrite(operation)) return undefined;
-      writes += 1;
-      return writes <= TRIES ? "lands_late" : undefined;
-    };
+    ledger.firstWrites(1, "lands_late");
     expect(await enqueueAgain(first, { number: 1 })).toEqual({ kind: "queued" });
     const second = await claim(await storedQueued(ledger, first.pk));
     await arrivals();
@@ -593,12 +588,7 @@ describe("openUnlessOvertaking", () => {
 
   test("an order whose first debit lost its answer and then meets a queued order is void: it may have been debited", async () => {
     const { account_id } = await aQueuedOrder();
-    let writes = 0;
-    ledger.proxy.fault = ({ operation }) => {
-      if (operation !== "TransactWriteItems") return undefined;
-      writes += 1;
-      return writes === 1 ? "never_arrives" : undefined;
-    };
+    ledger.firstTries(1, "never_arrives");
     const transaction = ledger.aTransaction(account_id);
     expect(await openUnlessOvertaking(ledger, transaction, [], enough())).toMatchObject({ kind: "void" });
   });
@@ -666,12 +656,7 @@ describe("the lists of the sender", () => {
     "the end of a list whose first attempt meets %s is written",
     async (fault) => {
       const { account_id } = await claim(await aQueuedOrder());
-      let writes = 0;
-      ledger.proxy.fault = ({ operation }) => {
-        if (!isWrite(operation)) return undefined;
-        writes += 1;
-        return writes === 1 ? fault : undefined;
-      };
+      ledger.firstTries(1, fault);
       await unlist(account_id);
       const item = await walletItem(account_id);
       for (const attribute of ["turn_until", "open", "listed_at"]) expect(item).not.toHaveProperty(attribute);
