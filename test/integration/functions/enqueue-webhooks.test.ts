@@ -65,18 +65,6 @@ test("a live purchase that the upstream's event fails about 5 s later has one we
   expect(await caller.balance()).toBe(10_000);
 });
 
-test("a test purchase for 08000000008 has two webhooks with the same webhook-id and body", async () => {
-  const { caller, receiver } = await aCallerWithEndpoint();
-  await buy(await caller.newKey({ mode: "test" }), "08000000008");
-  await arrived(receiver, 2);
-  const [one, other] = receiver.received;
-  expect(one?.headers.id).toMatch(/^evt_/);
-  expect(other?.headers.id).toBe(one?.headers.id);
-  expect(other?.body).toBe(one?.body);
-  await sleep(500);
-  expect(receiver.received).toHaveLength(2);
-});
-
 test("a webhook that got 500 is sent again after 5 s, with the same webhook-id and body", async () => {
   const { caller, receiver, webhook } = await aCallerWithEndpoint(
     (response, count) => void response.writeHead(count === 1 ? 500 : 204).end(),

@@ -678,15 +678,13 @@ describe("choosing", () => {
 describe("what has the form of a later release, as after a rollback", () => {
   const later = [{ kinds: ["of a later release"] }];
 
-  test.each([
-    ["an account", ({ account }: { account: string }) => changeItem(ledger, accountPk(account), { endpoints: later })],
-    [
-      "a wallet",
-      ({ account }: { account: string }) => changeItem(ledger, walletPk(account), { balance_kobo: "later" }),
-    ],
+  type Of = { readonly account: string; readonly id: string };
+  test.each<[string, (of: Of) => Promise<unknown>]>([
+    ["an account", ({ account }) => changeItem(ledger, accountPk(account), { endpoints: later })],
+    ["a wallet", ({ account }) => changeItem(ledger, walletPk(account), { balance_kobo: "later" })],
     [
       "an endpoint's health",
-      async ({ account }: { account: string }) => {
+      async ({ account }) => {
         await webhookRuns["webhook set"](operators(), { account, url: chat.url });
         await makeEndpointDown(account);
         await changeItem(ledger, endpointHealthPk(firstEndpoint(account)), { status: "later" });
@@ -694,15 +692,14 @@ describe("what has the form of a later release, as after a rollback", () => {
     ],
     [
       "an open order",
-      async ({ account }: { account: string }) => {
-        const { pk } = await orderOf(account);
-        await changeItem(ledger, pk, { type: "later" });
-        ledger.nowMs += HOUR_MS;
+      async ({ account }) => {
+        await ledger.makeUnreadable((await orderOf(account)).pk);
+        pass(HOUR_MS);
       },
     ],
-    ["a choice", ({ id }: { id: string }) => changeItem(ledger, recipientPk(id), { slack: later[0] })],
-    ["a person", ({ id }: { id: string }) => changeItem(ledger, personPk(id), { roles: ["later"] })],
-    ["a record of messages", ({ id }: { id: string }) => changeItem(ledger, notifiedPk(id), { by_slack: "later" })],
+    ["a choice", ({ id }) => changeItem(ledger, recipientPk(id), { slack: later[0] })],
+    ["a person", ({ id }) => changeItem(ledger, personPk(id), { roles: ["later"] })],
+    ["a record of messages", ({ id }) => changeItem(ledger, notifiedPk(id), { by_slack: "later" })],
   ])("%s raises an alarm, and keeps nobody else from being notified", async (_what, make) => {
     await aPerson("ada", { roles: ["operator"] }).choose({ slack: ALL_KINDS, slack_url: chat.url });
     const id = personIdOfIdentity("ada");
