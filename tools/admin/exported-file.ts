@@ -1,6 +1,10 @@
+import type { Command } from "commander";
+import * as z from "#zod";
 import type { VerifiedFile } from "../../shared/platform/chained-lines.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { allOf } from "../../shared/platform/pages.ts";
-import type { Report } from "./command.ts";
+import { addCommand, type Report } from "./command.ts";
+import type { AdminContext } from "./context.ts";
 import { readStdin } from "./stdin.ts";
 import { type Cell, fields } from "./views/print.ts";
 
@@ -22,22 +26,39 @@ async function* exportedLines(pages: Pages): AsyncGenerator<string> {
   }
 }
 
-export const readExport = (): Promise<string> => readStdin("The export");
-
 type WholeFile<Header> = Extract<VerifiedFile<Header>, { readonly isWhole: true }>;
 
 /** The audit entry of an export, with what `--json` prints of it. */
 type Recorded = { readonly by: string; readonly at: string; readonly json: object };
 
-/**
- * A person who changes a line can compute all hashes anew: only the audit entry shows that this did not happen. `recorded`
- * finds it, and throws if the audit log cannot be read.
- */
-export const verifiedReport = async <Header>(
-  file: VerifiedFile<Header>,
-  shownOf: (file: WholeFile<Header>) => Readonly<Record<string, Cell>>,
+/** How a kind of export is verified. */
+type Verification<Header> = {
+  readonly example: string;
+  readonly verify: (text: string) => VerifiedFile<Header>;
+  readonly shownOf: (file: WholeFile<Header>) => Readonly<Record<string, Cell>>;
+  /** Finds the audit entry; throws if the audit log cannot be read. */
+  readonly recordedBy: (context: AdminContext, file: WholeFile<Header>) => Promise<Recorded | undefined>;
+};
+
+export const addVerifyCommand = <Header>(group: Command, verification: Verification<Header>): void => {
+  const { example, recordedBy } = verification;
+  addCommand(group, {
+    usage: "verify",
+    readOnly: true,
+    summary: "Read an export from standard input; exit code 1 unless it is byte for byte what the service exported",
+    example,
+    input: z.object({}),
+    run: (context) => verifiedReport(verification, (file) => recordedBy(context, file)),
+    runWithoutService: (_, reason) => verifiedReport(verification, () => Promise.reject(new OperatorError(reason))),
+  });
+};
+
+/** A person who changes a line can compute all hashes anew: only the audit entry shows that this did not happen. */
+const verifiedReport = async <Header>(
+  { verify, shownOf }: Verification<Header>,
   recorded: (file: WholeFile<Header>) => Promise<Recorded | undefined>,
 ): Promise<Report> => {
+  const file = verify(await readStdin("The export"));
   if (!file.isWhole) {
     const { line, problem } = file;
     return { ok: false, json: { ok: false, line, problem }, text: `Line ${line} is wrong: ${problem}.` };

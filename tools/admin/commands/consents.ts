@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
-import { type ExportHeader, verifyExport } from "../../../shared/identity/consent-export.ts";
+import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { actorName, readAudit } from "../../../shared/ledger/audit.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
-import { addCommand, type Report } from "../command.ts";
-import { exportReport, readExport, verifiedReport } from "../exported-file.ts";
+import { addCommand } from "../command.ts";
+import { addVerifyCommand, exportReport } from "../exported-file.ts";
 import { accountField, END_TIME, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 
@@ -35,25 +34,17 @@ export const addConsentCommands = (group: Command): void => {
         json,
       ),
   });
-  addCommand(group, {
-    usage: "verify",
-    readOnly: true,
-    summary: "Read an export from standard input; exit code 1 unless it is byte for byte what the service exported",
+  addVerifyCommand(group, {
     example: "verify < november.jsonl",
-    input: z.object({}),
-    run: async ({ ledger }) =>
-      verified(async ({ header, end }) => {
-        const entry = (await readAudit(ledger, header.account)).find(
-          ({ action, details }) =>
-            action === CONSENTS_EXPORT && details.hash === end.hash && details.count === end.count,
-        );
-        if (entry === undefined) return undefined;
-        const [by, at] = [actorName(entry), entry.created_at];
-        return { by, at, json: { exported_by: by, recorded_at: at } };
-      }),
-    runWithoutService: async (_, reason) => verified(() => Promise.reject(new OperatorError(reason))),
+    verify: verifyExport,
+    shownOf: ({ header, end }) => ({ ...header, ...end }),
+    recordedBy: async ({ ledger }, { header, end }) => {
+      const entry = (await readAudit(ledger, header.account)).find(
+        ({ action, details }) => action === CONSENTS_EXPORT && details.hash === end.hash && details.count === end.count,
+      );
+      if (entry === undefined) return undefined;
+      const [by, at] = [actorName(entry), entry.created_at];
+      return { by, at, json: { exported_by: by, recorded_at: at } };
+    },
   });
 };
-
-const verified = async (recorded: Parameters<typeof verifiedReport<ExportHeader>>[2]): Promise<Report> =>
-  verifiedReport(verifyExport(await readExport()), ({ header, end }) => ({ ...header, ...end }), recorded);

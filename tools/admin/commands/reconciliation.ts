@@ -4,9 +4,8 @@ import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
 import { koboText } from "../../../shared/contract/money.ts";
 import { actorName, SERVICE } from "../../../shared/ledger/audit.ts";
 import type { ChainEnd } from "../../../shared/platform/chained-lines.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
-import { type PackHeader, verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
+import { verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
 import { documentedColumns, readColumnMap } from "../../statement-import/columns.ts";
 import {
   type Case,
@@ -15,9 +14,9 @@ import {
   type Importer,
   importStatement,
 } from "../../statement-import/import-statement.ts";
-import { addCommand, type Report } from "../command.ts";
+import { addCommand } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { exportReport, readExport, verifiedReport } from "../exported-file.ts";
+import { addVerifyCommand, exportReport } from "../exported-file.ts";
 import { perform } from "../perform.ts";
 import { counted, logProgress, table } from "../views/print.ts";
 import { totalsTable } from "../views/reconciliation.ts";
@@ -58,14 +57,16 @@ export const addReconciliationCommands = (group: Command): void => {
         json,
       ),
   });
-  addCommand(group, {
-    usage: "verify",
-    readOnly: true,
-    summary: "Read an export from standard input; exit code 1 unless it is byte for byte what the service exported",
+  addVerifyCommand(group, {
     example: "verify < 2026-11-21.jsonl",
-    input: z.object({}),
-    run: (context) => verified(({ end }) => exporterOf(context, end)),
-    runWithoutService: (_, reason) => verified(() => Promise.reject(new OperatorError(reason))),
+    verify: verifyPack,
+    shownOf: ({ header: { day, signed_off }, end }) => ({
+      day,
+      signed_off_by: signed_off.by,
+      signed_off_at: signed_off.at,
+      ...end,
+    }),
+    recordedBy: (context, { end }) => exporterOf(context, end),
   });
 };
 
@@ -122,15 +123,3 @@ const exporterOf = async (context: AdminContext, { count, hash }: ChainEnd) => {
   }
   return undefined;
 };
-
-const verified = async (recorded: Parameters<typeof verifiedReport<PackHeader>>[2]): Promise<Report> =>
-  verifiedReport(
-    verifyPack(await readExport()),
-    ({ header: { day, signed_off }, end }) => ({
-      day,
-      signed_off_by: signed_off.by,
-      signed_off_at: signed_off.at,
-      ...end,
-    }),
-    recorded,
-  );
