@@ -52,16 +52,23 @@ export type Webhook = { readonly url: string; readonly secret: string };
 
 export type SimulatorSettings = {
   readonly liveKeys: readonly string[];
-  readonly testKey: string | undefined;
-  readonly webhook: Webhook | undefined;
+  readonly testKey?: string | undefined;
+  readonly webhook?: Webhook | undefined;
   readonly startBalanceKobo: number;
+  /** How long the connection of a stalled request stays open. */
   readonly stallMs: number;
+  /** How long a delayed order takes to settle. */
   readonly delayedOutcomeMs: number;
   readonly limits: RateLimits;
+  /** The time in which the limits hold. */
   readonly windowMs: number;
   readonly manner: Manner;
-  /** Which orders may carry the caller's `reference`; only a strict upstream refuses the others. */
+  /**
+   * Which orders may carry the caller's `reference`: all, or those for which the document shows it. Only a strict upstream
+   * refuses the others.
+   */
   readonly references: "all" | "documented";
+  /** Whether it takes a virtual NIN in place of a NIN, which the document does not show. */
   readonly virtualNin: boolean;
 };
 
