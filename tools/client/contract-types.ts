@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateSource } from "oazapfts";
 import * as z from "#zod";
+import { camelCase } from "./schemas.ts";
 
 const HEADER = `// Written by npm run openapi from docs/openapi.json, with its field names in camel case.
 `;
@@ -11,7 +12,6 @@ const HEADER = `// Written by npm run openapi from docs/openapi.json, with its f
 const DECLARATION = /^export type [^\n{]*;$|^export type [^\n]*\{\n[\s\S]*?^\};$/gm;
 
 /** `phone_number` becomes `phoneNumber`, as client/src/field-names.ts has it at run time. */
-const camelCase = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 const openApi = z.looseObject({
   components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),

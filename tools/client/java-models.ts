@@ -1,4 +1,4 @@
-import { type Field, type FieldType, type Model, readSchemas } from "./schemas.ts";
+import { camelCase, type Field, type FieldType, type Model, readSchemas } from "./schemas.ts";
 
 const HEADER = `// Written by npm run openapi from docs/openapi.json.
 package airtime;
@@ -32,9 +32,8 @@ ${fields.map((field) => fieldText(field, aliases)).join(",\n")}) {}
 `;
 
 const fieldText = ({ name, description, type }: Field, aliases: Aliases): string => {
-  const javaName = name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const comment = description === "" ? "" : `      /* ${description.replaceAll("*/", "* /")} */\n`;
-  return `${comment}      @JsonProperty("${name}") ${typeText(type, aliases)} ${javaName}`;
+  return `${comment}      @JsonProperty("${name}") ${typeText(type, aliases)} ${camelCase(name)}`;
 };
 
 const typeText = (type: FieldType, aliases: Aliases): string => {

@@ -1,5 +1,5 @@
 import { readOperations } from "./operations.ts";
-import { type Field, type FieldType, type Model, readSchemas, type Webhooks } from "./schemas.ts";
+import { camelCase, type Field, type FieldType, type Model, readSchemas, type Webhooks } from "./schemas.ts";
 
 const HEADER = `<?php
 
@@ -26,8 +26,6 @@ export const phpModels = (documentText: string): ReadonlyMap<string, string> => 
 
 /** What a name of the document is: an object, or another name for a text. */
 type Names = { readonly isObject: ReadonlySet<string>; readonly texts: ReadonlyMap<string, FieldType> };
-
-const camelCase = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 const classText = ({ name, fields, isRequest, hasOtherFields }: Model, names: Names): string => {
   // PHP wants the optional parameters last.

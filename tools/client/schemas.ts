@@ -74,8 +74,9 @@ const Document = z.object({
 /** The name of an event's model, by the event's name. */
 export type Webhooks = ReadonlyMap<string, string>;
 
-export const pascalCase = (name: string): string =>
-  `_${name}`.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+export const pascalCase = (name: string): string => camelCase(`_${name}`);
 
 const referenced = (ref: string): string => ref.replace("#/components/schemas/", "");
 
