@@ -40,47 +40,35 @@ const noWrites = { tables: 0, indexes: 0 };
 const oneWrite = { tables: 1, indexes: 0 };
 const idleRuns = commonSchedules.map((name) => ({ name, ...scheduleOf(name).idleRun }));
 const oneLine = { events: ["request.answered"], bytes: 400 };
+const livePurchase = {
+  invocations: [
+    { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
+  ],
+  readUnits: 0,
+  log: oneLine,
+  responseBytes: 1_000,
+} as const;
 
 export const budgets = {
   purchase: {
     title: "live purchase",
-    invocations: [
-      { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
-    ],
+    ...livePurchase,
     writeUnits: { tables: 6, indexes: 5 },
-    readUnits: 0,
-    log: oneLine,
-    responseBytes: 1_000,
   },
   windowedPurchase: {
     title: "live purchase of an account with a window for duplicates",
-    invocations: [
-      { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
-    ],
+    ...livePurchase,
     writeUnits: { tables: 8, indexes: 5 },
-    readUnits: 0,
-    log: oneLine,
-    responseBytes: 1_000,
   },
   limitedPurchase: {
     title: "live purchase of an account with limits of a day or a month",
-    invocations: [
-      { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
-    ],
+    ...livePurchase,
     writeUnits: { tables: 6, indexes: 5 },
-    readUnits: 0,
-    log: oneLine,
-    responseBytes: 1_000,
   },
   keyLimitedPurchase: {
     title: "live purchase with a key that has such limits too",
-    invocations: [
-      { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
-    ],
+    ...livePurchase,
     writeUnits: { tables: 8, indexes: 5 },
-    readUnits: 0,
-    log: oneLine,
-    responseBytes: 1_000,
   },
   limitReached: {
     title: "purchase that would pass a limit",
