@@ -128,30 +128,21 @@ const signatureParameters = (id: string) => [
   ),
 ];
 
-const signedPost = (texts: {
+type SignedPost = {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly schema: z.ZodMiniType;
   readonly id: string;
   readonly example: unknown;
-}) => ({
+};
+const signedPost = ({ schema, id, example, ...texts }: SignedPost) => ({
   post: {
-    operationId: texts.operationId,
-    summary: texts.summary,
-    description: texts.description,
+    ...texts,
     tags: ["webhooks"],
     security: [],
-    parameters: signatureParameters(texts.id),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: schemaRef(texts.schema),
-          example: texts.example,
-        },
-      },
-    },
+    parameters: signatureParameters(id),
+    requestBody: { required: true, content: { "application/json": { schema: schemaRef(schema), example } } },
     responses: { "200": { description: "Received." } },
   },
 });
