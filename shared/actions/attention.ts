@@ -1,5 +1,6 @@
 import type { attentionActions } from "../contract/actions/attention.ts";
 import { isStuck } from "../ledger/transaction.ts";
+import { sum } from "../platform/sum.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -25,7 +26,7 @@ export const attentionRuns: ActionRuns<typeof attentionActions> = {
       unmatched_events: events.length,
       queued_orders: queued.count,
       oldest_queued_s: queued.oldestS ?? null,
-      messages_given_up: numbers.reduce((sum, number) => sum + number, 0),
+      messages_given_up: sum(numbers),
       proposals_to_approve: proposals,
     };
   },

@@ -17,6 +17,7 @@ import { streamConsumers } from "../../infra/streams.ts";
 import { auditDenials, type TableShape, tables as tableShapes } from "../../infra/tables.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 import { readLockedDays } from "./audit-copy.ts";
@@ -68,8 +69,7 @@ const notReserved = ({ requestsPerSecondMax, reservedConcurrency }: StageSetting
     ),
   );
 
-const sumOf = (numbers: Readonly<Record<string, number>>): number =>
-  Object.values(numbers).reduce((sum, each) => sum + each, 0);
+const sumOf = (numbers: Readonly<Record<string, number>>): number => sum(Object.values(numbers));
 
 /** A mapping that is disabled, or cannot read its source, processes nothing, and a new one has no alarm yet. */
 export const consumers: DoctorCheck<AdminContext> = async ({ target: { name, stage, environment } }) => {
