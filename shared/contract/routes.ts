@@ -178,19 +178,23 @@ const exampleCheck = (input: CheckInput, { type, ...shown }: CheckedTransaction,
   data: { transaction: { ...shown, status: "success", type, caller_reference: input.reference }, result },
 });
 
+const identityCheck = {
+  method: "POST",
+  function: "check-identity",
+  group: "identity",
+  errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
+} as const;
+
 export const checkIdentityRoutes = defineRoutes(() => ({
   verifyNin: {
-    method: "POST",
+    ...identityCheck,
     path: "/v1/identity/nin/verify",
-    function: "check-identity",
-    group: "identity",
     permissions: ["identity"],
     input: ninVerifyRequest,
     data: ninVerifyResult,
     summary: "Verify a NIN",
     clientMethod: "nin.verify",
     description: verificationDescription,
-    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: exampleCheck(
       { nin: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2041" },
       {
@@ -203,17 +207,14 @@ export const checkIdentityRoutes = defineRoutes(() => ({
     ),
   },
   retrieveNin: {
-    method: "POST",
+    ...identityCheck,
     path: "/v1/identity/nin/retrieve",
-    function: "check-identity",
-    group: "identity",
     permissions: ["identity:retrieve"],
     input: retrieveRequest,
     data: ninRetrievalResult,
     summary: "Retrieve NIN details by phone number",
     clientMethod: "nin.retrieve",
     description: identityDescription,
-    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: exampleCheck(
       { phone_number: "08000000000", is_consent: true, reference: "kyc-2042" },
       {
@@ -226,17 +227,14 @@ export const checkIdentityRoutes = defineRoutes(() => ({
     ),
   },
   verifyBvn: {
-    method: "POST",
+    ...identityCheck,
     path: "/v1/identity/bvn/verify",
-    function: "check-identity",
-    group: "identity",
     permissions: ["identity"],
     input: bvnVerifyRequest,
     data: bvnVerifyResult,
     summary: "Verify a BVN",
     clientMethod: "bvn.verify",
     description: verificationDescription,
-    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: exampleCheck(
       { bvn: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2043" },
       {
@@ -249,17 +247,14 @@ export const checkIdentityRoutes = defineRoutes(() => ({
     ),
   },
   retrieveBvn: {
-    method: "POST",
+    ...identityCheck,
     path: "/v1/identity/bvn/retrieve",
-    function: "check-identity",
-    group: "identity",
     permissions: ["identity:retrieve"],
     input: retrieveRequest,
     data: bvnRetrievalResult,
     summary: "Retrieve BVN details by phone number",
     clientMethod: "bvn.retrieve",
     description: identityDescription,
-    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: exampleCheck(
       { phone_number: "08000000000", is_consent: true, reference: "kyc-2044" },
       {
