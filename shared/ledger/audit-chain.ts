@@ -3,7 +3,7 @@ import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import type { Table, Writes } from "./ledger.ts";
-import type { TimeRange } from "./query-index.ts";
+import { queryIndex, type TimeRange } from "./query-index.ts";
 import {
   attestationsPk,
   auditIndexes,
@@ -114,30 +114,20 @@ type ListedPlace = z.infer<typeof listedPlaceSchema>;
  * behind the table by moments.
  */
 export async function* readListed(
-  { db, table }: Table,
-  { from, to }: TimeRange,
+  table: Table,
+  range: TimeRange,
   start: ListedPlace | undefined,
 ): AsyncGenerator<AuditItem, void, void> {
-  const { name, partition, sort } = auditIndexes.byTime;
+  const schemas = [auditItemSchema, listedPlaceSchema] as const;
+  // Most pages need no more.
+  const limits = { newest: 200 };
   let next = start;
   do {
-    const query: QueryCommandInput = {
-      TableName: table,
-      IndexName: name,
-      KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
-      ExpressionAttributeNames: { "#partition": partition, "#sort": sort },
-      ExpressionAttributeValues: { ":partition": ENTRIES_LIST, ":from": from, ":to": to },
-      ScanIndexForward: false,
-      Limit: LISTED_AT_ONCE,
-      ...(next && { ExclusiveStartKey: { ...next, [partition]: ENTRIES_LIST } }),
-    };
-    const { Items, LastEvaluatedKey } = await db.query(query);
-    yield* z.array(auditItemSchema).parse(Items);
-    next = LastEvaluatedKey && listedPlaceSchema.parse(LastEvaluatedKey);
+    const page = await queryIndex(auditIndexes.byTime, "everything", schemas, table, ENTRIES_LIST, range, next, limits);
+    yield* page.items();
+    next = page.next;
   } while (next !== undefined);
 }
-/** Most pages need no more. */
-const LISTED_AT_ONCE = 200;
 
 /** What is attested of a log before this place, newest first. */
 export async function* readAttested(

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
+import { allOf } from "../platform/pages.ts";
 import { BATCHES_AT_ONCE, keyBatches, projectionOf } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
@@ -70,7 +71,7 @@ export type ListedItems<Item, Key> = {
 };
 
 /** One page of an index. */
-const queryIndex = async <Item, Key extends object>(
+export const queryIndex = async <Item, Key extends object>(
   { name, partition, sort }: Index,
   wanted: Wanted,
   [itemSchema, keySchema]: readonly [z.ZodMiniType<Item>, Listed<Key>],
@@ -148,20 +149,12 @@ async function* pagesOf<Key>(
   } while (start !== undefined);
 }
 
-const allOf = async <Key>(
-  query: QueryPage<Key>,
-  table: Table,
-  list: string,
-  range: TimeRange,
-): Promise<readonly Key[]> => {
-  const keys: Key[] = [];
-  for await (const page of pagesOf(query, table, list, range)) keys.push(...page);
-  return keys;
-};
+const keysOf = async <Key>(...read: Parameters<typeof pagesOf<Key>>): Promise<readonly Key[]> =>
+  (await allOf(pagesOf(...read))).flat();
 
 /** The keys of a list's items (an account's transactions or entries, the accounts themselves), oldest first. */
 export const listKeys = (table: Table, list: string, range: TimeRange): Promise<readonly IndexKey[]> =>
-  allOf(queryList, table, list, range);
+  keysOf(queryList, table, list, range);
 
 /** The same keys, in batches that one read can take. */
 export async function* listKeyBatches(
@@ -174,12 +167,12 @@ export async function* listKeyBatches(
 
 /** The keys of the orders for the phone number that has this key, oldest first. */
 export const phoneOrderKeys = (table: Table, phoneKey: string, range: TimeRange): Promise<readonly IndexKey[]> =>
-  allOf(queryPhone, table, phoneKey, range);
+  keysOf(queryPhone, table, phoneKey, range);
 
 /** The keys of live transactions that are `processing`, oldest first. */
 export const openKeys = async (table: Table, range: TimeRange): Promise<readonly OpenKey[]> => {
   const keys: OpenKey[] = [];
-  for await (const list of mapInOrder(openLists, BATCHES_AT_ONCE, (name) => allOf(queryOpen, table, name, range))) {
+  for await (const list of mapInOrder(openLists, BATCHES_AT_ONCE, (name) => keysOf(queryOpen, table, name, range))) {
     keys.push(...list);
   }
   return keys.toSorted((one, other) => (one.listed_at < other.listed_at ? -1 : 1));
@@ -192,7 +185,7 @@ export const openKeys = async (table: Table, range: TimeRange): Promise<readonly
 export const queuedKeys = async (
   table: Table,
 ): Promise<{ readonly wallets: readonly OpenKey[]; readonly setAside: readonly OpenKey[] }> => {
-  const keys = await allOf(queryOpen, table, QUEUED, ALL_TIMES);
+  const keys = await keysOf(queryOpen, table, QUEUED, ALL_TIMES);
   return {
     wallets: keys.filter(({ pk }) => !isTransactionPk(pk)),
     setAside: keys.filter(({ pk }) => isTransactionPk(pk)),
@@ -201,11 +194,11 @@ export const queuedKeys = async (
 
 /** The keys of the proposals that nobody has decided and that expire in the range, the next one to expire first. */
 export const openProposalKeys = (table: Table, range: TimeRange): Promise<readonly OpenKey[]> =>
-  allOf(queryOpen, table, OPEN_PROPOSALS, range);
+  keysOf(queryOpen, table, OPEN_PROPOSALS, range);
 
 /** The keys of an account's queued orders, oldest first. */
 export const queuedOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>
-  allOf(queryOpen, table, queuedOrders(accountId), ALL_TIMES);
+  keysOf(queryOpen, table, queuedOrders(accountId), ALL_TIMES);
 
 /** The keys of the endpoints whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedEndpointKeys = (table: Table, to: string): AsyncGenerator<readonly OpenKey[], void, void> =>
