@@ -5,6 +5,7 @@ import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.
 import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
 import { personItemSchema } from "../../../shared/access/person-item.ts";
 import { consentSchema } from "../../../shared/identity/consent.ts";
+import { projectionOf } from "../../../shared/ledger/get-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { maskedNumber } from "../../../shared/ledger/mask-phone.ts";
 import { proposalSchema } from "../../../shared/ledger/proposal.ts";
@@ -106,6 +107,12 @@ const unchanged = ({ shape }: { readonly shape: object }, item: Item): Condition
   };
 };
 
+const IS_OPEN: Condition = {
+  expression: "#state = :open",
+  names: { "#state": "state" },
+  values: { ":open": "open" },
+};
+
 /** For items that never change once written. */
 const compareImmutable = (schema: z.ZodMiniType = z.unknown()): Compare =>
   compareWith(schema, (_parsed, old, restored) => {
@@ -115,17 +122,8 @@ const compareImmutable = (schema: z.ZodMiniType = z.unknown()): Compare =>
 
 /** Equal in both ledgers if it is the same order of the same request. */
 const ORDER_FIELDS = [
-  ...[
-    "list_key",
-    "account_id",
-    "mode",
-    "type",
-    "write_token",
-    "fingerprint",
-    "caller_reference",
-    "amount_kobo",
-    "created_at",
-  ],
+  ...["list_key", "account_id", "mode", "type", "write_token"],
+  ...["fingerprint", "caller_reference", "amount_kobo", "created_at"],
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "cost_kobo", "failure"];
 const QUEUED_FIELDS = ["queued", "claim", "sent_at"];
@@ -374,10 +372,7 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
   return { kind: "update", item: merged, when: unchanged(upstreamReferenceSchema, restoredItem) };
 });
 
-const eventFields = z.object({
-  ...{ state: z.string(), reason: z.string() },
-  phone_masked: z.optional(z.string()),
-});
+const eventFields = z.object({ state: z.string(), reason: z.string(), phone_masked: z.optional(z.string()) });
 
 /** An event whose number has fewer digits in the old ledger has no more in the restored one. */
 const maskAsInOld = (old: Item, restored: Item): Step => {
@@ -392,8 +387,7 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
   const hasLaterReason = old.reason === "conflicting_events" && restored.state === "open";
   if (fields.length === 0 || (old.state === "open" && !hasLaterReason)) return maskAsInOld(oldItem, restoredItem);
   if (restored.state !== "open") return { kind: "differs", fields };
-  const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
-  return { kind: "update", item: oldItem, when };
+  return { kind: "update", item: oldItem, when: IS_OPEN };
 });
 
 const deliveryFields = z.object({
@@ -445,8 +439,7 @@ const compareParkedEndpoint = compareWith(parkedEndpointSchema, ({ old, restored
 const compareStoredProposal = compareWith(proposalSchema, ({ old, restored }, oldItem): Step => {
   if (old.state === "open" || old.state === restored.state) return { kind: "present" };
   if (restored.state !== "open") return { kind: "differs", fields: ["state"] };
-  const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
-  return { kind: "update", item: oldItem, when };
+  return { kind: "update", item: oldItem, when: IS_OPEN };
 });
 
 /**
@@ -542,10 +535,7 @@ const transactionFields = z.pick(transactionSchema, {
 const entryFields = z.pick(ledgerEntrySchema, { account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
-export const balanceChangeProjection = {
-  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at, debit, queued",
-  ExpressionAttributeNames: { "#mode": "mode", "#status": "status" },
-};
+export const balanceChangeProjection = projectionOf(["pk", "mode", ...Object.keys(transactionFields.shape)]);
 
 /** How an item changes its account's balance; undefined if it does not. */
 export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
