@@ -1,21 +1,15 @@
 import { App } from "aws-cdk-lib";
 import { addStage } from "./constructs/stage.ts";
 import { readStages } from "./read-stages.ts";
-import { SettingsError } from "./settings-error.ts";
+import { runCommand } from "./settings-error.ts";
 import { settingsOf } from "./stage-settings.ts";
 
 /** The program that `cdk` runs: it synthesises the stage of `-c stage=NAME`, by default the sandbox. */
-const main = async (): Promise<void> => {
+const main = async (): Promise<undefined> => {
   const app = new App();
   const stage: unknown = app.node.tryGetContext("stage") ?? "sandbox";
   addStage(app, String(stage), settingsOf(String(stage), await readStages()));
   app.synth();
 };
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await runCommand(main, 1);

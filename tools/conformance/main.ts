@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { SettingsError } from "../../infra/settings-error.ts";
+import { runCommand } from "../../infra/settings-error.ts";
 import { readArguments, wholeNumber } from "../usage/arguments.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { startKillableService } from "./killable-service.ts";
@@ -59,10 +59,4 @@ const main = async (): Promise<number> => {
   }
 };
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
-}
+await runCommand(main, 2);

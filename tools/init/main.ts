@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
-import { SettingsError } from "../../infra/settings-error.ts";
+import { runCommand, SettingsError } from "../../infra/settings-error.ts";
 import { usage, usageError } from "../usage/usage.ts";
 import { type Answers, assertFree, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
 
@@ -42,7 +42,7 @@ const readAnswers = async (): Promise<Answers> => {
   }
 };
 
-const main = async (): Promise<void> => {
+const main = async (): Promise<undefined> => {
   const folder = process.cwd();
   const manifest = join(folder, "package.json");
   if (!existsSync(manifest)) {
@@ -70,10 +70,4 @@ node_modules/airtime-data-identity-service/docs.
 ${whatToCommit(present)}`);
 };
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
-}
+await runCommand(main, 2);

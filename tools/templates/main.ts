@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
-import { SettingsError } from "../../infra/settings-error.ts";
+import { runCommand, SettingsError } from "../../infra/settings-error.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
 import { usage, usageError } from "../usage/usage.ts";
 import { writeTemplates } from "./templates.ts";
@@ -18,12 +18,10 @@ const readOptions = (): { readonly stage: string; readonly output: string } => {
   throw new SettingsError(`Name the stage and a folder: ${usage.templates}`);
 };
 
-try {
+const main = async (): Promise<undefined> => {
   const { stage, output } = readOptions();
   const stacks = writeTemplates(stage, settingsOf(stage, await readStages()), output);
   console.log(`${output} has the templates of ${stacks.join(", ")}, to be deployed in this order.`);
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
-}
+};
+
+await runCommand(main, 2);
