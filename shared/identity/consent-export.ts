@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
-import { type ChainEnd, type ChainedLine, chainedLines, type VerifiedFile } from "../platform/chained-lines.ts";
+import { type ChainEnd, type ChainedLine, chainedLines } from "../platform/chained-lines.ts";
 import { type Consent, consentView, evidenceSchema } from "./consent.ts";
 
 /** The consents of one account as chained lines. Subjects are left out. */
@@ -30,7 +30,6 @@ const { recordLine, ...lines } = chainedLines(
 );
 
 export const { headerLine, verify: verifyExport } = lines;
-export type VerifiedExport = VerifiedFile<ExportHeader>;
 
 export const consentLine = (end: ChainEnd, consent: Consent): ChainedLine => {
   // The header has the account.

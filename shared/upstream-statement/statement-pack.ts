@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { type ChainEnd, type ChainedLine, chainedLines, type VerifiedFile } from "../platform/chained-lines.ts";
+import { type ChainEnd, type ChainedLine, chainedLines } from "../platform/chained-lines.ts";
 import { type Statement, statementSchema } from "./statement.ts";
 import { type StatementCase, statementCaseSchema } from "./statement-case.ts";
 
@@ -20,7 +20,6 @@ const { recordLine, ...lines } = chainedLines(
 );
 
 export const { headerLine: packHeaderLine, verify: verifyPack } = lines;
-export type VerifiedPack = VerifiedFile<PackHeader>;
 
 /** Undefined unless the day is signed off. */
 export const packHeaderOf = (statement: Statement): PackHeader | undefined => {

@@ -40,11 +40,8 @@ const PROGRAMS = ["aws-cdk"];
 /** One copy for the package and an app that uses its construct: CDK does not work with two. */
 const PEERS = ["aws-cdk-lib", "constructs"];
 
-/**
- * Builds the package into a folder: this tree as JavaScript, with the functions' bundles and the console built
- * beforehand. `version` is another one than that of package.json.
- */
-export const buildPackage = async (folder: string, version?: string): Promise<void> => {
+/** Builds the package into a folder: this tree as JavaScript, with the functions' bundles and the console built beforehand. */
+export const buildPackage = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, BUILT), { recursive: true });
   // JavaScript for all, types for what repositories and apps import. `npm run check` finds what is wrong about the types.
@@ -74,11 +71,11 @@ export const buildPackage = async (folder: string, version?: string): Promise<vo
   ])
     cpSync(join(projectRoot, name), join(folder, name), { recursive: true });
   const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")));
-  writeFileSync(join(folder, "package.json"), JSON.stringify(packedManifest(manifest, folder, version), undefined, 2));
+  writeFileSync(join(folder, "package.json"), JSON.stringify(packedManifest(manifest, folder), undefined, 2));
 };
 
-const packedManifest = (manifest: Manifest, folder: string, version = manifest.version) => {
-  const { name, description, license, type, engines, optionalDependencies } = manifest;
+const packedManifest = (manifest: Manifest, folder: string) => {
+  const { name, version, description, license, type, engines, optionalDependencies } = manifest;
   const all = { ...manifest.devDependencies, ...manifest.dependencies };
   const versionsOf = (names: readonly string[]) =>
     Object.fromEntries(names.toSorted().map((each) => [each, versionOf(all, each)]));
