@@ -17,7 +17,7 @@ import {
 } from "../ledger/query-index.ts";
 import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
 import { isFinalStatus } from "../ledger/transaction.ts";
-import { type ChainEnd, chainEndSchema, footerLine } from "../platform/chained-lines.ts";
+import { chainEndSchema, footerLine } from "../platform/chained-lines.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import {
@@ -123,8 +123,9 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     const header = packHeaderOf(await requireStatement(ledger, day));
     if (header === undefined) throw refusal(day, "is not signed off");
     const lines: string[] = [];
-    let { end, key } =
-      cursor === undefined ? { end: undefined, key: undefined } : await packPosition(context, day, cursor);
+    const list = [STATEMENT_EXPORT, day];
+    let { end, key }: Partial<PackPosition> =
+      cursor === undefined ? {} : await openCursor(context, list, packPositionSchema, cursor, "export");
     if (end === undefined) {
       await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day } });
       const first = packHeaderLine(header);
@@ -138,8 +139,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       end = next.end;
     }
     key = page.next;
-    if (key !== undefined)
-      return { lines, next_cursor: await sealCursor(context, [STATEMENT_EXPORT, day], { end, key }) };
+    if (key !== undefined) return { lines, next_cursor: await sealCursor(context, list, { end, key }) };
     // The audit entry of the whole export is written before the footer is returned.
     await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day, ...end } });
     return { lines: [...lines, footerLine(end)], next_cursor: null };
@@ -386,15 +386,10 @@ const requirePlace = (cursor: string, isItemPk: (pk: string) => boolean): IndexK
 
 const chunkPosition = z.object({ chunk: z.int().check(z.minimum(0)) });
 
+/** Sealed, because a forged one could bring a hash of the forger's into the audit log. */
 const packPositionSchema = z.object({ end: chainEndSchema, key: indexKeySchema });
 
-/** A forged position could bring a hash of the forger's into the audit log. */
-const packPosition = (
-  context: ReconciliationContext,
-  day: string,
-  cursor: string,
-): Promise<{ readonly end: ChainEnd | undefined; readonly key: IndexKey | undefined }> =>
-  openCursor(context, [STATEMENT_EXPORT, day], packPositionSchema, cursor, "export");
+type PackPosition = z.infer<typeof packPositionSchema>;
 
 const readCasePage = async ({ ledger }: ReconciliationContext, day: string, start: IndexKey | undefined) => {
   const { keys, next } = await queryList(ledger, casesList(day), ALL_TIMES, start, { oldest: CASES_PER_PAGE });

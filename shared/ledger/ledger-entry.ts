@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
 import { listKeys, type TimeRange } from "./query-index.ts";
 import { adjustmentPk, entriesList, fundingPk } from "./schema.ts";
 import { classifyWriteError, transactWithRetry } from "./transact.ts";
-import { bookingTime, closedError, isSealedAt, type Wallet, walletAdjustment, walletCredit } from "./wallet.ts";
+import { bookingTime, closedError, isSealedAt, walletAdjustment, walletCredit } from "./wallet.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
 export const ledgerEntrySchema = z.object({
@@ -72,7 +72,7 @@ const recordEntryAt = async (
       ? await getItem(ledger, Item.pk, ledgerEntrySchema)
       : undefined;
     if (existing !== undefined) return { kind: "already_recorded", entry: existing };
-    const wallet = hasConditionFailed(error, WALLET_POSITION) ? refusingWallet(error) : undefined;
+    const wallet = hasConditionFailed(error, WALLET_POSITION) ? classifyWriteError(error).wallet : undefined;
     if (wallet?.closed) throw closedError(entry.account_id);
     if (isSealedAt(wallet, bookedAt)) {
       return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
@@ -94,8 +94,6 @@ const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => 
 /** Positions in the write above; the cancellation reasons have this order. */
 const ENTRY_POSITION = 0;
 const WALLET_POSITION = 1;
-
-const refusingWallet = (error: unknown): Wallet | undefined => classifyWriteError(error).wallet;
 
 /** The funding with this reference of the bank; undefined if there is none. */
 export const readFunding = (ledger: Ledger, fundingId: string): Promise<LedgerEntry | undefined> =>
