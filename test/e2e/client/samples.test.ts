@@ -1,15 +1,18 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { generateSource } from "oazapfts";
+import { afterAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { openApiDocument } from "../../../shared/contract/openapi.ts";
+import { routes } from "../../../shared/contract/routes.ts";
+import { type HttpRequest, parseHttpFile } from "../../builders/http-file.ts";
 import { testWith } from "../../builders/is-installed.ts";
 import { newApp, packedClient } from "../../builders/packed-client.ts";
-import { startTestService, type TestService } from "../../builders/service.ts";
+import { startTestService } from "../../builders/service.ts";
 
 /** Goal: what the documents show works as it is. Method: it is taken out of them, compiled and run. */
 const run = promisify(execFile);
@@ -30,19 +33,17 @@ const descriptions = Object.values(operations).flatMap((methods) =>
   Object.values(methods).map(({ operationId, description }) => ({ operationId, description })),
 );
 
-let service: TestService;
-let folder: string;
-let app: string;
-let key: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "client-samples-"));
-  app = await newApp(join(folder, "app"), await packedClient(join(folder, "client")), {});
-  service = await startTestService();
-  key = await (await service.newCaller()).newKey({ mode: "test" });
-});
+/** In the repository, so that a generated client finds its runtime in node_modules. */
+const generated = join(root, ".local/generated");
+mkdirSync(generated, { recursive: true });
+const generatedApp = mkdtempSync(join(generated, "client-"));
+const folder = mkdtempSync(join(tmpdir(), "client-samples-"));
+const app = await newApp(join(folder, "app"), await packedClient(join(folder, "client")), {});
+const service = await startTestService();
+const key = await (await service.newCaller()).newKey({ mode: "test" });
 afterAll(async () => {
   await service.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (const each of [folder, generatedApp]) rmSync(each, { recursive: true, force: true });
 });
 
 const compile = async (): Promise<string> => {
@@ -124,4 +125,157 @@ test("every snippet of the client's README compiles, and the first one buys a bu
     env: { ...process.env, AIRTIME_API_KEY: key },
   });
   expect(stdout).toMatch(/^TEST_\w{26} success 500\nsuccess\n$/);
+});
+
+/** An app that uses the generated client: wrong names or types do not compile. */
+const GENERATED_APP = `
+import { buyAirtime, defaults, getTransaction, getWallet, verifyNin } from "./client.ts";
+
+defaults.baseUrl = process.env.BASE_URL ?? "";
+defaults.headers = { Authorization: \`Bearer \${process.env.API_KEY}\` };
+
+const bought = await buyAirtime({ network: "mtn", amount: 500, phone_number: "08031234567", reference: "app-1" });
+if (bought.status !== 200) throw new Error(JSON.stringify(bought));
+const again = await buyAirtime({ network: "mtn", amount: 500, phone_number: "08031234567" }, { idempotencyKey: "app-1" });
+const checked = await verifyNin({ nin: "00000000000", is_consent: true, mode: "basic" });
+if (checked.status !== 200) throw new Error(JSON.stringify(checked));
+const lookedUp = await getTransaction(bought.data.data.transaction.reference);
+const refused = await verifyNin({ nin: "0000", is_consent: true });
+const wallet = await getWallet();
+if (lookedUp.status !== 200 || wallet.status !== 200) throw new Error("A lookup failed");
+
+const born: string | undefined = checked.data.data.result?.date_of_birth;
+console.log(JSON.stringify({
+  transaction: bought.data.data.transaction,
+  again: again.status === 200 && again.data.data.transaction,
+  check: checked.data.data.transaction,
+  born,
+  lookedUp: lookedUp.data.data.transaction.type,
+  refused: refused.status === 422 && refused.data.errors,
+  balance: wallet.data.data.wallet.balance,
+}));
+`;
+
+const GENERATED_CONFIG = {
+  extends: "../../../tsconfig.json",
+  compilerOptions: { exactOptionalPropertyTypes: false, noUnusedLocals: false },
+  include: ["*.ts"],
+};
+
+test("a client generated from the served document compiles in strict TypeScript, buys airtime and verifies a NIN", async () => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  writeFileSync(join(generatedApp, "client.ts"), await generateSource(`${service.baseUrl}/openapi.json`));
+  writeFileSync(join(generatedApp, "app.ts"), GENERATED_APP);
+  writeFileSync(join(generatedApp, "tsconfig.json"), JSON.stringify(GENERATED_CONFIG));
+
+  await run(process.execPath, [tsc, "-p", generatedApp]).catch(({ stdout }) => expect(stdout).toBe(""));
+  const env = { ...process.env, BASE_URL: service.baseUrl, API_KEY: caller.key };
+  const { stdout } = await run(process.execPath, [join(generatedApp, "app.ts")], { env });
+
+  const transaction = {
+    status: "success",
+    amount: 500,
+    description: "MTN airtime for 08031234567",
+    type: "airtime",
+    caller_reference: "app-1",
+    phone_number: "08031234567",
+  };
+  expect(JSON.parse(stdout)).toEqual({
+    transaction: { ...transaction, reference: expect.stringMatching(/^AIRTIME_/) },
+    again: JSON.parse(stdout).transaction,
+    check: {
+      title: "NIN Verification",
+      amount: 150,
+      reference: expect.stringMatching(/^VERIFY_/),
+      status: "success",
+      type: "nin_verification",
+      caller_reference: null,
+    },
+    born: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+    lookedUp: "airtime",
+    refused: { nin: ["Must be exactly 11 digits"] },
+    balance: 350,
+  });
+  expect(service.simulator.state.purchases.map(({ type }) => type)).toEqual(["airtime", "nin_verification"]);
+});
+
+test("the same app with a misspelt field does not compile", async () => {
+  writeFileSync(
+    join(generatedApp, "app.ts"),
+    GENERATED_APP.replace("is_consent: true, mode", "is_consent: true, mood"),
+  );
+  await expect(run(process.execPath, [tsc, "-p", generatedApp])).rejects.toMatchObject({
+    stdout: expect.stringContaining("'mood'"),
+  });
+});
+
+/** Their requests are sent in their order, and the responses compared with the comments. */
+const requestsFolder = join(root, "docs/requests");
+const files = readdirSync(requestsFolder).filter((name) => name.endsWith(".http"));
+const textOf = (file: string): string => readFileSync(join(requestsFolder, file), "utf8");
+
+const responseTo = async ({ method, url, headers, body }: HttpRequest) => {
+  const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
+  await response.arrayBuffer();
+  return { status: response.status, code: response.headers.get("x-error-code") };
+};
+
+test("docs/requests has one file for each capability", () => {
+  const capabilities = ["account", "airtime", "bvn", "catalog", "data", "nin"];
+  expect(new Set(files)).toEqual(new Set(capabilities.map((name) => `${name}.http`)));
+});
+
+describe.each(files)("docs/requests/%s", (file) => {
+  test(`docs/requests/${file} has only the variables base_url and key`, () => {
+    const { variables } = parseHttpFile(textOf(file), {});
+    expect(variables).toEqual(["base_url", "key"]);
+  });
+
+  test(`the requests of docs/requests/${file} get the responses in their comments, and charge nothing`, async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const key = await caller.newKey({ mode: "test" });
+    const { requests } = parseHttpFile(textOf(file), { base_url: service.baseUrl, key });
+    expect(requests.length).toBeGreaterThan(2);
+    const responses: unknown[] = [];
+    for (const request of requests) responses.push([request.title, await responseTo(request)]);
+    expect(responses).toEqual(requests.map(({ title, expected }) => [title, expected]));
+    expect(await caller.balance()).toBe(1_000);
+  });
+});
+
+const allRequests = files.flatMap(
+  (file) => parseHttpFile(textOf(file), { base_url: "https://api.example.com/v1", key: "k" }).requests,
+);
+
+test("docs/requests has a successful request for every route with a key, and every body in it is JSON", () => {
+  const working = allRequests.filter(({ expected }) => expected.status === 200);
+  const served = ["list-catalog", "purchase", "check-identity", "read-account"];
+  const shown = Object.values(routes).filter((route) => served.includes(route.function));
+  expect(shown.length).toBeGreaterThanOrEqual(10);
+  for (const { method, path } of shown) {
+    const pattern = new RegExp(`^${path.replace(/\{\w+\}/, "[\\w-]+")}$`);
+    const found = working.find((one) => one.method === method && pattern.test(new URL(one.url).pathname));
+    expect(found, `${method} ${path}`).toBeDefined();
+  }
+  for (const { body } of allRequests) if (body !== undefined) expect(() => JSON.parse(body)).not.toThrow();
+});
+
+test("every order of docs/requests has its own reference, except for a replay and a conflict of one purchase, and a copy of a cancelled one", () => {
+  const ordered = allRequests.filter(({ method }) => method === "POST");
+  const references = ordered.map(({ headers, body = "" }) => headers["idempotency-key"] ?? JSON.parse(body).reference);
+  expect(references).not.toContain(undefined);
+  const duplicates = references.filter((reference, index) => references.indexOf(reference) < index);
+  expect(duplicates).toEqual(["top-up-2002", "bundle-1001", "bundle-1001"]);
+});
+
+describe("a .http file that cannot be read in full", () => {
+  test.each([
+    ["a request without expect", "### A\nGET https://x.test/v1", /has no comment/],
+    ["a request without a method", "### A\n# expect 200\nhttps://x.test/v1", /no request line/],
+    ["a header without a colon", "### A\n# expect 200\nGET https://x.test/v1\nAuthorization k", /is not a header/],
+    ["a variable that is not set", "### A\n# expect 200\nGET {{base_url}}/vtu/data", /has no value/],
+    ["a request before the first ###", "GET https://x.test/v1\n### A", /before the first/],
+  ])("a .http file is rejected: %s", (_name, text, message) => {
+    expect(() => parseHttpFile(text, {})).toThrow(message);
+  });
 });
