@@ -80,6 +80,8 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const showOnce = useShowOnce();
 
   useHeldRow(isOpen);
+  // A form that was left with its page does not open by itself when the person comes back.
+  useEffect(() => () => forgetDraft(form), [form]);
 
   if (!may(action, actsOn)) return null;
   const close = () => {
@@ -142,22 +144,20 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const { four_eyes: stageFourEyes } = usePerson();
   const fourEyes = definition.fourEyes === true ? stageFourEyes : null;
 
-  const [draft] = useState(() => restoredDraft(form));
-  const [values, setValues] = useState(() => initialValues(fields, draft));
-  const [why, setWhy] = useState(() => (typeof draft?.why === "string" ? draft.why : ""));
+  const [kept] = useState(() => restoredDraft(form));
+  const [values, setValues] = useState(() => initialValues(fields, kept?.values));
+  const [why, setWhy] = useState(() => (typeof kept?.values.why === "string" ? kept.values.why : ""));
   const [typed, setTyped] = useState("");
   const [errors, setErrors] = useState<FieldErrors>({});
   const [failure, setFailure] = useState<unknown>();
   /** An earlier attempt had no answer, and may be why a later one is refused. */
-  const [isInDoubt, setIsInDoubt] = useState(false);
+  const [isInDoubt, setIsInDoubt] = useState(kept?.isInDoubt === true);
   const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
 
-  const current = useRef({ values, why });
-  current.current = { values, why };
-  useEffect(
-    () => keepDraft(form, () => ({ ...draftOf(fields, current.current.values), why: current.current.why })),
-    [form, fields],
-  );
+  const draft = { values: { ...draftOf(fields, values), why }, isInDoubt: isInDoubt || sending.isPending };
+  const current = useRef(draft);
+  current.current = draft;
+  useEffect(() => keepDraft(form, () => current.current), [form]);
 
   /** The error of a field is about the value that it had. */
   const change = (changed: typeof values) => {
@@ -201,7 +201,16 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const isDone = failure instanceof ActionError && failure.details.isDone === true;
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
-      {draft !== undefined && <Notice tone="neutral" title="What you had typed was kept while you signed in again" />}
+      {kept !== undefined && (
+        <Notice
+          tone={kept.isInDoubt ? "attention" : "neutral"}
+          title="What you had typed was kept while you signed in again"
+        >
+          {kept.isInDoubt
+            ? `It is not known whether the change was made: no answer arrived. Check the page before you retry. ${ifUnknown ?? ""}`
+            : undefined}
+        </Notice>
+      )}
       {children}
       <FormFields fields={fields} values={values} onChange={change} errors={errors} />
       {hasWhy && (

@@ -1,18 +1,24 @@
 import * as z from "#zod";
 
 /** What a form holds, by field. Secrets are never part of it. */
-export type Draft = z.output<typeof draftSchema>;
+export type Draft = KeptForm["values"];
 
-const draftSchema = z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())]));
-const draftsSchema = z.object({ subject: z.string(), drafts: z.record(z.string(), draftSchema) });
+/** An open form. `isInDoubt`: an attempt to send it had no answer, so the change may have been made. */
+export type KeptForm = z.output<typeof formSchema>;
+
+const formSchema = z.object({
+  values: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
+  isInDoubt: z.boolean(),
+});
+const draftsSchema = z.object({ subject: z.string(), drafts: z.record(z.string(), formSchema) });
 
 const STORED_AS = "console.drafts";
 
-const openForms = new Map<string, () => Draft>();
-let restored: Readonly<Record<string, Draft>> = {};
+const openForms = new Map<string, () => KeptForm>();
+let restored: Readonly<Record<string, KeptForm>> = {};
 
 /** Has the draft of an open form kept while the person signs in again. Returns a function that ends this. */
-export const keepDraft = (form: string, read: () => Draft): (() => void) => {
+export const keepDraft = (form: string, read: () => KeptForm): (() => void) => {
   openForms.set(form, read);
   return () => {
     if (openForms.get(form) === read) openForms.delete(form);
@@ -35,7 +41,7 @@ export const restoreDrafts = (subject: string): void => {
 };
 
 /** The draft of this form from before the person signed in again. */
-export const restoredDraft = (form: string): Draft | undefined => restored[form];
+export const restoredDraft = (form: string): KeptForm | undefined => restored[form];
 
 export const forgetDraft = (form: string): void => {
   const { [form]: _, ...others } = restored;
