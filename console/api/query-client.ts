@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { onlineManager, QueryClient } from "@tanstack/react-query";
 import { ActionError } from "./action-error.ts";
 
 const RETRIES = 2;
@@ -13,8 +13,10 @@ export const queryClient = new QueryClient({
     queries: {
       // Without a network a request fails and says so; the default waits silently.
       networkMode: "always",
+      // By default not in that mode: what failed without a network would stay failed.
+      refetchOnReconnect: true,
       staleTime: FRESH_MS,
-      retry: (failures, error) => navigator.onLine && failures < RETRIES && mayPass(error),
+      retry: (failures, error) => onlineManager.isOnline() && failures < RETRIES && mayPass(error),
       retryDelay: RETRY_MS,
     },
     // A change is never repeated by itself, and its answer may hold a secret, so it is not kept.
