@@ -1,5 +1,5 @@
 import { Button, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation } from "wouter";
 import { ActionError } from "../api/action-error.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
@@ -27,6 +27,11 @@ export const Shell = () => {
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: The menu closes when the page changes.
   useEffect(() => setIsMenuOpen(false), [path]);
+  const navigation = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // It opens above the page, which may be scrolled.
+    if (isMenuOpen) navigation.current?.scrollIntoView();
+  }, [isMenuOpen]);
   return (
     <div className={styles.shell}>
       <a href="#main" className={styles.skip}>
@@ -34,7 +39,7 @@ export const Shell = () => {
       </a>
       <SearchProvider>
         <Header isMenuOpen={isMenuOpen} onMenu={() => setIsMenuOpen((isOpen) => !isOpen)} />
-        <nav id="navigation" aria-label="Pages" className={styles.navigation} data-open={isMenuOpen}>
+        <nav ref={navigation} id="navigation" aria-label="Pages" className={styles.navigation} data-open={isMenuOpen}>
           <Navigation />
         </nav>
         <main id="main" tabIndex={-1} className={styles.main}>

@@ -518,6 +518,10 @@ describe("narrow windows", () => {
     .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
     .map((each) => each.outerHTML.slice(0, 200))`;
 
+  const SCROLL_TO_END = "scrollTo(0, document.body.scrollHeight)";
+  const IS_IN_VIEW = (selector: string) => `(({ bottom, top }) => bottom > 0 && top < innerHeight)(
+    document.querySelector("${selector}").getBoundingClientRect())`;
+
   /** Dates, and times with their zones, that are in more than one line. */
   const BROKEN_DATES = `[...document.querySelectorAll("tbody th")].flatMap((cell) => {
     const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
@@ -530,7 +534,7 @@ describe("narrow windows", () => {
     return broken;
   })`;
 
-  test("show the stage, the person, whole dates of a record and every button of a row and of a dialog", async () => {
+  test("show the stage, the person, whole dates of a record, every button of a row and of a dialog, the pages wherever one is scrolled, and a page whose window is low", async () => {
     const page = await open("operator");
     for (const width of [320, 640]) {
       await page.setViewportSize({ width, height: 740 });
@@ -541,6 +545,17 @@ describe("narrow windows", () => {
       await expectInside(page, banner.getByText("operator@example.com"));
       await expectInside(page, page.getByRole("button", { name: /^Revoke/ }).first());
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
+
+      // As where a page is magnified to 400 %.
+      await page.setViewportSize({ width, height: 256 });
+      await page.evaluate(SCROLL_TO_END);
+      await expect.poll(() => page.evaluate(IS_IN_VIEW("header"))).toBe(false);
+      await page.setViewportSize({ width, height: 740 });
+      await visit(page, ofDemo(), "Overview");
+      await page.getByText("Reconciliation").waitFor();
+      await page.evaluate(SCROLL_TO_END);
+      await button(page, "Menu").click();
+      await expect.poll(() => page.evaluate(IS_IN_VIEW("nav a"))).toBe(true);
 
       await visit(page, ofDemo("transactions", orders.delivered), orders.delivered);
       await row(page, "Debited").waitFor();
