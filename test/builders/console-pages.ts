@@ -165,6 +165,8 @@ export const checkDialogs = async (page: Page, opened: Set<string>): Promise<voi
     await expectAccessible(page, undefined, "dialog");
     const offersNoReason = (await page.getByRole("dialog").getByLabel("Reason (optional)").count()) > 0;
     if (offersNoReason) expect(needsNoReason(opener), opener).toBe(true);
+    const optional = page.getByRole("dialog").getByLabel("(optional)");
+    expect(await optional.and(page.locator("[required]")).count(), opener).toBe(0);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }

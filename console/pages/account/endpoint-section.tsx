@@ -119,7 +119,12 @@ export const AddEndpoint = ({ account }: { readonly account: string }) => (
     title="Add an endpoint"
     fields={{
       url: urlField,
-      name: { kind: "text", label: "Name (optional)", description: "What people call it, such as Bookkeeping." },
+      name: {
+        kind: "text",
+        label: "Name (optional)",
+        description: "What people call it, such as Bookkeeping.",
+        isOptional: true,
+      },
       events: { ...eventsField, initial: [TRANSACTION_UPDATED] },
     }}
     inputOf={({ url, name, events }, why) => ({
