@@ -10,7 +10,7 @@ export const VERIFY_NIN = "/identity/nin/verify";
 /** What a caller's wallet holds, in NGN. */
 export const FUNDS = 1_000;
 
-export const customJson = (status: number, body: unknown): Fault => ({
+const customJson = (status: number, body: unknown): Fault => ({
   kind: "custom",
   path: "/identity",
   status,
