@@ -1,7 +1,7 @@
 import { App } from "aws-cdk-lib";
 import { addStage } from "./constructs/stage.ts";
 import { readStages } from "./read-stages.ts";
-import { runCommand } from "./settings-error.ts";
+import { runCommand } from "./run-command.ts";
 import { settingsOf } from "./stage-settings.ts";
 
 /** The program that `cdk` runs: it synthesises the stage of `-c stage=NAME`, by default the sandbox. */

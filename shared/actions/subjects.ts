@@ -11,7 +11,6 @@ import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema, queryPhone, querySubject } f
 import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
 import { consentPk, transactionPkOfConsent } from "../ledger/schema.ts";
 import { ERASED_FINGERPRINT, isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
-
 import { isoTime } from "../platform/time.ts";
 import { maskableDelivery, maskableEvent, maskableTransaction } from "../reconciliation/phone-retention.ts";
 import { eventsWithPhone, type ReadableEvent } from "../upstream-events/stored-event.ts";

@@ -47,7 +47,7 @@ const tidy = (schema: JsonSchema): void => {
     schema.not = { const: !schema.const };
     delete schema.const;
   }
-  if (schema.anyOf?.every(({ type }) => type === "string")) {
+  if (schema.anyOf?.every(({ type, format }) => type === "string" && format !== undefined)) {
     delete schema.anyOf;
     schema.type = "string";
   }

@@ -11,8 +11,6 @@ const HEADER = `// Written by npm run openapi from docs/openapi.json, with its f
 /** An `export type`, on one line or up to its closing brace. */
 const DECLARATION = /^export type [^\n{]*;$|^export type [^\n]*\{\n[\s\S]*?^\};$/gm;
 
-/** `phone_number` becomes `phoneNumber`, as client/src/field-names.ts has it at run time. */
-
 const openApi = z.looseObject({
   components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
 });

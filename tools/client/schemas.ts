@@ -74,6 +74,7 @@ const Document = z.object({
 /** The name of an event's model, by the event's name. */
 export type Webhooks = ReadonlyMap<string, string>;
 
+/** `phone_number` becomes `phoneNumber`, as client/src/field-names.ts has it at run time. */
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 export const pascalCase = (name: string): string => camelCase(`_${name}`);

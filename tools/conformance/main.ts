@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { runCommand } from "../../infra/settings-error.ts";
+import { runCommand } from "../../infra/run-command.ts";
 import { readArguments, wholeNumber } from "../usage/arguments.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { startKillableService } from "./killable-service.ts";

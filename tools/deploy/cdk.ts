@@ -1,4 +1,4 @@
-import { runCommand } from "../../infra/settings-error.ts";
+import { runCommand } from "../../infra/run-command.ts";
 import { runStageCommand } from "./stage-command.ts";
 
 /** The npm scripts synth, diff, deploy and destroy. */

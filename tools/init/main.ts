@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
-import { runCommand, SettingsError } from "../../infra/settings-error.ts";
+import { runCommand } from "../../infra/run-command.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { usage, usageError } from "../usage/usage.ts";
 import { type Answers, assertFree, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
 

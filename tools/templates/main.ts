@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
-import { runCommand, SettingsError } from "../../infra/settings-error.ts";
+import { runCommand } from "../../infra/run-command.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
 import { usage, usageError } from "../usage/usage.ts";
 import { writeTemplates } from "./templates.ts";
