@@ -4,6 +4,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { CallerLimits } from "../../../../shared/contract/order-limits.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type DebitGuards, type OpenResult, openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { keyUsagePk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readKeyUsages, type Usage } from "../../../../shared/ledger/usage.ts";
@@ -190,6 +191,16 @@ test("a debit whose answer is lost is counted once, and one that is void is not 
     [1, 1],
   ]);
   expect(await account.wrong()).toEqual([]);
+});
+
+test("an order is refunded although the counters of its key are gone, as after a backup that had a part of its debit", async () => {
+  const { keyId, accountId, open, refund } = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } });
+  const { pk } = await open();
+  await ledger.db.delete({ TableName: ledger.table, Key: { pk: keyUsagePk(keyId) } });
+  expect(await refund(pk)).toEqual({ kind: "applied" });
+  const { balance_kobo, day_orders } = await readWallet(ledger, accountId);
+  expect([balance_kobo, day_orders]).toEqual([100_000_00, 0]);
+  expect(await readKeyUsages(ledger, [keyId])).toEqual([]);
 });
 
 test("orders without a limit of a day or a month are not counted, and refunds of such orders give nothing back", async () => {
