@@ -43,7 +43,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/builders/temporary-files.ts",
     // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane
-    // (decision 0073 has what three, four and five took).
+    // (decision 0008 has what three, four and five took).
     maxWorkers: 4,
     projects: [true, false].flatMap((served) => [false, true].map((isolate) => project({ served, isolate }))),
   },

@@ -10,7 +10,7 @@ export interface MonthlyBudgetProps {
   readonly ticketEmail: string;
 }
 
-/** Writes to people when the AWS account costs more than expected. It stops nothing: decision 0058. */
+/** Writes to people when the AWS account costs more than expected. It stops nothing: decision 0016. */
 export class MonthlyBudget extends Construct {
   constructor(scope: Construct, id: string, { monthlyUsdMax, alarmEmail, ticketEmail }: MonthlyBudgetProps) {
     super(scope, id);

@@ -265,7 +265,7 @@ export const ENTRIES_LIST = "entries";
 
 /**
  * The index of the audit table: the entries of all logs by time. They are in one partition, because people make fewer than
- * the 1,000 entries a second that it takes (decision 0062).
+ * the 1,000 entries a second that it takes (decision 0031).
  */
 export const auditIndexes = {
   byTime: {

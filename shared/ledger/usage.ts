@@ -16,7 +16,7 @@ import { joinParts, type UpdateParts, updateOf } from "./update-parts.ts";
 
 /**
  * What live orders use of the limits of their account and key. Both are counted in the write of the debit, and given
- * back in the write of the refund (decision 0055).
+ * back in the write of the refund (decision 0036).
  */
 
 /** Each counter, with the limit that it is compared with. */

@@ -12,7 +12,7 @@ const MAC_ACCEPTED_MS = 3_600_000;
 /**
  * Keyed hashes of references and phone numbers, under the first version of the reference key or under all of them. The
  * first one never changes: the same order must always find the same item. Of several hashes the first is that of the
- * version in use, to be kept; what was kept or sent before may be any of them (decision 0057).
+ * version in use, to be kept; what was kept or sent before may be any of them (decision 0043).
  */
 export type KeyedHashes = {
   /** The id of a transaction, derived from account, mode and caller reference; random without a caller reference. */

@@ -47,7 +47,7 @@ export const monthlyUsageAtRest = (
   const natGateways = count("AWS::EC2::NatGateway");
   const secrets = count("AWS::SecretsManager::Secret");
   const keys = count("AWS::KMS::Key");
-  // Only a stage that sells has it (decision 0075).
+  // Only a stage that sells has it (decision 0042).
   const onDirectAccess = count("AWS::CloudTrail::Trail");
   const alarms = count("AWS::CloudWatch::Alarm") - onDirectAccess;
   const metrics = minutelyMetrics(resources);

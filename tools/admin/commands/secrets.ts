@@ -69,7 +69,7 @@ export const addSecretCommands = (group: Command): void => {
 
 const REFERENCE_KEY = "reference-key" satisfies SecretName;
 
-/** The versions before stay: what was hashed under them is still recognised (decision 0057). */
+/** The versions before stay: what was hashed under them is still recognised (decision 0043). */
 const addReferenceKeyVersion = async (context: AdminContext, why: string | undefined): Promise<Report> => {
   const { secrets, target, ledger } = context;
   requireDirect(context, `read and change the ${REFERENCE_KEY}`);
