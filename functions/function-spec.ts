@@ -33,7 +33,6 @@ export type QueueName = "outcomes" | "delivery";
 /** Their settings are in infra/streams.ts. */
 export type StreamName = "webhooks" | "statistics" | "attestations" | "copies";
 
-/** What invokes a function. */
 export type Trigger =
   /** The routes that name it, in shared/contract/routes.ts or infra/console-routes.ts. */
   | { readonly kind: "routes" }

@@ -10,7 +10,7 @@ export type Access = {
   readonly latencyMs: number;
   /** The gateway's own message. */
   readonly error: string | undefined;
-  /** Of the connection to the gateway. */
+  /** The peer of the connection to the gateway, whatever headers say. */
   readonly sourceIp: string;
 };
 

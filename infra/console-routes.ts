@@ -25,7 +25,7 @@ const statementRoutes = (
     share: method === "GET" ? 0.25 : 0.1,
   }));
 
-/** Those of the actions about a person, whose number is in a body always. */
+/** A route of the actions about a person, whose number is always in a body. */
 const subjectRoute = (prefix: "/console-api" | "/operations/{role}", authorizer: "jwt" | "iam"): ConsoleRoute => ({
   method: "POST",
   path: `${prefix}/subjects/{verb}`,

@@ -44,7 +44,7 @@ export const queues = {
     readonly receivesMax: number;
     /** Concurrent invocations on AWS, unless the stage sets another number (stages.ts). */
     readonly concurrencyMax: number;
-    /** Of its dead letters, and of messages that wait for 15 minutes. */
+    /** The urgency of the alarms on dead letters and on messages that wait for 15 minutes. */
     readonly urgency: Urgency;
     /** What a customer loses by a dead letter. */
     readonly lostImpact: string;

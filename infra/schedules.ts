@@ -7,7 +7,7 @@ export const scheduledFunctions: readonly ScheduledFunction[] = functionNames.fi
   (name): name is ScheduledFunction => functionSpecs[name].invokedBy.kind === "schedule",
 );
 
-/** Those of every stage, whatever its upstream, with a console or without. */
+/** The schedules of every stage: independent of its upstream and of a console. */
 export const commonSchedules: readonly ScheduledFunction[] = scheduledFunctions.filter(
   (name) => !specOf(name).asksUpstream && !specOf(name).needsConsole,
 );

@@ -120,7 +120,7 @@ const front = z.discriminatedUnion("kind", [
       z.minLength(1, "Name the ranges of the callers"),
       z.maxLength(CALLER_RANGES_MAX, `A resource policy has room for ${CALLER_RANGES_MAX} ranges`),
     ),
-    /** In a minute; all apps behind one address share it. */
+    /** Requests in a minute; all apps behind one address share them. */
     requestsPerAddress: z._default(
       z
         .int()

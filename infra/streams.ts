@@ -94,7 +94,7 @@ export const streamConsumers = {
 } as const satisfies Record<StreamName, StreamConsumerSpec>;
 
 export type StreamConsumerSpec = {
-  /** Of its mapping and dead letters on AWS. */
+  /** The id of its mapping and dead letters on AWS. */
   readonly id: string;
   readonly table: "ledger" | "audit";
   readonly consumer: FunctionName;

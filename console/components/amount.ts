@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { koboFromText, moneyText, nairaFromKobo, nairaText, nearestKobo } from "../../shared/contract/money.ts";
 
-/** A typed amount in kobo; NaN if it is none, which every action refuses. */
+/** A typed amount in kobo; NaN, which every action refuses, if the text is not an amount. */
 export const koboOf = (text: string): number => koboFromText(text) ?? Number.NaN;
 
 /** What a change will do, shown before it is sent, and the text of the button that sends it. */

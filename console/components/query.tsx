@@ -44,7 +44,7 @@ export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
 
 type FailureProps = {
   readonly error: unknown;
-  /** A button that helps if the service failed; it does not help if there is no such thing. */
+  /** A button that is shown after a failure of the service, and not after a 403 or 404. */
   readonly action?: ReactNode;
 };
 

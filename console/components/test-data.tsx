@@ -1,6 +1,6 @@
 import { Notice } from "./notice.tsx";
 
-/** Above what test keys made, which nobody may take for live. */
+/** A notice above what test keys made: it must not be taken for live data. */
 export const TestData = () => (
   <Notice tone="attention" title="Test data">
     Made with test keys: nothing was charged, delivered or checked, and no amount here counts.

@@ -38,7 +38,7 @@ export const Reported = ({ event: { says } }: { readonly event: Pick<UpstreamEve
   return status === undefined ? says : <TransactionStatusText status={status} />;
 };
 
-/** A type that an event may lack. The upstream's word, if it is none of ours. */
+/** The type of an event, which may be absent; the upstream's own word if it is not one of ours. */
 export const reportedTypeText = ({ type }: Pick<UpstreamEvent, "type">): string => {
   const { data: known } = transactionType.safeParse(type);
   return known === undefined ? (type ?? "–") : typeText(known);

@@ -9,7 +9,7 @@ export const SIGNED_OUT = "/console/signed-out";
 
 const urlState = z.object({ path: z.string().check(z.startsWith("/console")) });
 
-/** Why nobody could sign in, and what helps. */
+/** Why the sign-in failed, and what helps. */
 export class SignInError extends Error {
   override readonly name = "SignInError";
 }

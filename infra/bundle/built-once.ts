@@ -6,7 +6,7 @@ import { projectRoot } from "./project-root.ts";
 
 /** What is built from files of the project, and is built again only when one of them has changed. */
 export type Build = {
-  /** Of its folder below .local. */
+  /** The name of its folder below .local. */
   readonly name: string;
   /** The files and folders of the project that it depends on. */
   readonly sources: readonly string[];

@@ -41,7 +41,7 @@ const isSource = (path: string): boolean =>
   path.includes("node_modules/") ||
   SOURCES.some((source) => path.startsWith(`${source}/`));
 
-/** Those whose bundles have options of their own, which esbuild builds apart. */
+/** Functions whose bundles have options of their own: esbuild builds them apart from the others. */
 const apart: readonly FunctionName[] = ["serve-console", "serve-docs", "copy-audit"];
 const folders = new Map<string, string>();
 

@@ -56,7 +56,7 @@ export interface SalesAlarmProps extends Pick<AlarmProps, "impact">, Repeated {
 
 /** Every alarm of a stage, and the topics that they notify. */
 export class Alarms extends Construct {
-  /** Those that notify a person, by themselves or as a part of another one. */
+  /** Alarms that notify a person, by themselves or as a part of another one. */
   readonly all: AlarmBase[] = [];
   readonly topics: Readonly<Record<Urgency, Topic>>;
   private readonly stage: string;

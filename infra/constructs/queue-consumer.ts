@@ -57,7 +57,7 @@ export interface QueueConsumerProps {
   readonly impact: string;
   /** What a customer loses while messages wait. */
   readonly delayImpact: string;
-  /** Of dead letters, and of messages that wait for 15 minutes. */
+  /** The urgency of the alarms on dead letters and on messages that wait for 15 minutes. */
   readonly urgency: Urgency;
 }
 

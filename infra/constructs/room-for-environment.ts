@@ -8,7 +8,7 @@ import { SettingsError } from "../settings-error.ts";
 const VARIABLES_BYTES_MAX = 4_096;
 /** The mean length of the names, ARNs and URLs that CloudFormation inserts, without the name of the stage. */
 const REFERENCE_BYTES = 55;
-/** Shorter values are not worth naming. */
+/** The message names longer values only. */
 const NAMED_BYTES_MIN = 100;
 
 const insertedText = (value: string, stage: string): string =>

@@ -12,7 +12,7 @@ export interface ServiceOutputsProps {
   readonly callers: CallersApi | undefined;
   readonly apiUrl: string;
   readonly domainTarget: string | undefined;
-  /** Its URL. */
+  /** URL of the dashboard. */
   readonly dashboard: string;
   readonly alarms: Alarms;
 }

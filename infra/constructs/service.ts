@@ -32,7 +32,7 @@ export interface ServiceProps extends StackProps {
   readonly data: Data;
   /** Absent if the stage makes none. */
   readonly network: EgressNetwork | undefined;
-  /** Those of the app that the stage is part of, if its functions are there. */
+  /** The subnets of the CDK app that the stage is a part of, if its functions run there. */
   readonly subnets: EgressSubnets | undefined;
 }
 

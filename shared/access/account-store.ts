@@ -52,7 +52,6 @@ export const accountSchema = z.object({
     z.object({
       key_id: z.string(),
       hash: z.string(),
-      /** What people call it. */
       name: z.string(),
       /** The end of the key, by which who has it finds it in the list. Absent: only the access table has the key. */
       last_four: z.optional(z.string()),

@@ -5,7 +5,7 @@ import type { Mode } from "../contract/transaction.ts";
 const KEY_FORM = /^(live|test)_[A-Za-z0-9_-]{38}$/;
 const CHECKSUM_LENGTH = 6;
 
-/** A MAC, so that only the service makes keys that are worth a look into the access table. */
+/** A MAC: a key that the service did not make costs no read of the access table. */
 const checksum = (unchecked: string, checksumKey: string): string =>
   createHmac("sha256", checksumKey).update(unchecked).digest("base64url").slice(0, CHECKSUM_LENGTH);
 

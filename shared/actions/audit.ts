@@ -30,7 +30,7 @@ export const auditView = (entry: AuditEntry, account: string) => {
 
 type Filters = Omit<ActionInput<"audit list">, "account" | "cursor">;
 
-/** What was proposed names, for who decides, what the upstream charges; what is carried out has an entry of its own. */
+/** Owners do not see `consequence` of a proposal: it has what the upstream charges. */
 const ownerView = ({ details: { consequence: _hidden, ...details }, ...entry }: AuditEntry, account: string) => ({
   ...auditView({ ...entry, details }, account),
   ...{ caller_arn: null, source_ip: null, user_agent: null },

@@ -5,7 +5,7 @@ export type CheckResult = {
   readonly state: "ok" | "look" | "wrong" | "skipped";
   readonly found: string;
   readonly todo?: string;
-  /** How many of what it found a person has to look into. */
+  /** How many findings a person has to look into. */
   readonly count?: number;
 };
 export type DoctorCheck<Context = ActionContext> = (context: Context) => Promise<CheckResult>;

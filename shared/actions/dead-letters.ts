@@ -15,7 +15,7 @@ import type { ActionRuns } from "./action-runs.ts";
 
 /** The most that SQS returns at once. */
 const RECEIVE_MAX = 10;
-/** Any: SQS then asks all its servers, and returns at once if one has a message. */
+/** Non-zero turns on long polling: SQS asks all its servers, and returns at once if one has a message. */
 const LONG_POLL_S = 1;
 /** Longer than a redrive takes, so that no two redrives move the same message. */
 const REDRIVE_VISIBILITY_S = 60;

@@ -15,7 +15,7 @@ export const principalOf = (arn: string): string => arn.replace(/^(arn:[^:]+:sts
  */
 const IDENTITY_CENTER_ROLE = /^arn:[^:]+:sts::\d{12}:assumed-role\/AWSReservedSSO_[^/]+\//;
 
-/** What identifies a person of an ARN. */
+/** The part of an ARN that identifies a person. */
 const identifyingPart = (arn: string): string => (IDENTITY_CENTER_ROLE.test(arn) ? arn : principalOf(arn));
 
 const identityArn = z

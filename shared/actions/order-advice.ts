@@ -74,7 +74,7 @@ const sent: Sentences = {
     "Only after the upstream has said it: success keeps the debit, failed gives the amount back. Both are final.",
 };
 
-/** What people read about each state. The person checked is no customer of ours: there is nobody to inform. */
+/** What people read about each state. A check has no `customer`: the person checked is not a customer of the app. */
 const states: Readonly<Record<`purchase ${TransactionState}` | `check ${TransactionStatus}`, Sentences>> = {
   "purchase sent": sent,
   "purchase claimed": { ...sent, happened: `It waited, and its turn came. ${sent.happened}` },
@@ -151,7 +151,10 @@ type AdviceFacts = {
   readonly isOverdue: boolean;
 };
 
-/** An order in plain words, for who is asked about it: what is known, how long to wait, what to say and what not to do. */
+/**
+ * An order in plain words, for the person who is asked about it: what is known, how long to wait, what to say and what
+ * not to do.
+ */
 export const adviceOn = (order: Transaction, facts: AdviceFacts): readonly OrderAdvice[] => {
   const { isForOwner, isOverdue } = facts;
   const { overdue, ...known } = sentencesFor(order, facts);
@@ -183,7 +186,7 @@ const sentencesOn = (order: Transaction): Sentences => {
   return causes[`${situation} ${cause}`] ?? states[situation];
 };
 
-/** The codes by which customers of all networks see a balance, by the regulator's list. */
+/** Codes that customers of all networks dial to see a balance, by the regulator's list. */
 const BALANCE_CODES = { airtime: "*310#", data: "*323#" } as const;
 
 const valuesOf = (order: Transaction): Readonly<Record<string, string>> => ({

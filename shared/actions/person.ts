@@ -6,7 +6,7 @@ import { LOCAL_STAGE } from "../platform/log.ts";
 import type { ConsoleRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-/** Of a stage whose settings choose none. */
+/** The colour of a stage whose settings name none. */
 const coloursByKind = { live: "red", test: "green", local: "violet" } as const;
 
 export const stageView = (sells: boolean, { name, colour }: ConsoleRequest["stage"]) => {

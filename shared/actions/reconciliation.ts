@@ -400,7 +400,7 @@ const readCasePage = async ({ ledger }: ReconciliationContext, day: string, star
 const filesByImport = ({ files }: Statement) =>
   files.map((file, index) => ({ ...file, index })).toSorted((one, other) => one.number - other.number);
 
-/** Of the files that are whole. */
+/** The latest closing balance of the files that are whole. */
 const closingOf = (files: readonly StatementFile[]) =>
   latestClosing(files.filter(({ state }) => state === "whole").map((each) => each.closing));
 

@@ -55,7 +55,7 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
   },
 };
 
-/** What of the found belongs to these accounts. */
+/** Filters what was found to these accounts. */
 const foundIn = (accounts: readonly Account[]) => {
   const names = new Map(accounts.map(({ account_id, name }) => [account_id, name]));
   const own = <Item extends { readonly account_id: string }>(items: readonly Item[]) =>

@@ -70,7 +70,7 @@ export const subjectsRuns: ActionRuns<typeof subjectsActions, SubjectsContext> =
 /** A person by the hashes under which they are found. */
 type Subject = {
   readonly hash: string;
-  /** Of a phone number. */
+  /** The key of a phone number; undefined for a NIN or BVN. */
   readonly phoneKey: string | undefined;
   /** What a cursor is about, and who asked: another person's does not fit, because only the first page is recorded. */
   readonly names: readonly string[];

@@ -22,10 +22,10 @@ import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";
 import { readAccounts } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 
-/** What the audit entries of the command `announce` are about. */
+/** The subject of the audit entries of the command `announce`. */
 export const ANNOUNCE = "announce";
 
-/** What those of the action `deliveries recover` are about. */
+/** The subject of the audit entries of the action `deliveries recover`. */
 export const RECOVER = "recover";
 
 /**
@@ -86,7 +86,7 @@ export const readDeliveries = async (
   return deliveries.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 
-/** Those of stored events that are about a transaction. */
+/** The stored events about a transaction. */
 export const eventsAbout = <Event extends StoredEvent>(
   events: readonly Event[],
   { pk, upstream_reference }: Transaction,

@@ -20,7 +20,7 @@ const canonical = (text: string): string => formatIpRange(rangeOf(text));
 /** The shortest prefixes that owners and operators may allow, of IPv4 and IPv6. */
 const PREFIX_BITS_MIN = { owner: [24, 48], operator: [8, 16] } as const;
 
-/** A wide range admits strangers who found a key: whole networks are for an operator, and the internet for nobody. */
+/** A wide range admits strangers who found a key: only an operator allows a whole network, and no one the internet. */
 const assertNarrow = ({ capacity }: ActionContext, ranges: readonly string[]): void => {
   const isWiderThan = (who: keyof typeof PREFIX_BITS_MIN) => (text: string) => {
     const [prefixBits = 0, ...network] = rangeOf(text);

@@ -24,7 +24,7 @@ export type Caller = {
 export type CallRequest = {
   readonly requestId: string;
   readonly sourceIp: string;
-  /** By names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly body: () => Buffer;

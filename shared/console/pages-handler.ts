@@ -43,7 +43,7 @@ export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, 
   };
 };
 
-/** The page of this path signs nobody in. */
+/** The path of the page after a sign-out, which does not sign a person in. */
 const SIGNED_OUT = "signed-out";
 
 /** What the page reads before it can sign a person in: the browser asks for it while the scripts arrive. */

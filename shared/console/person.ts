@@ -104,7 +104,6 @@ const groupsSchema = z.catch(
   [],
 );
 
-/** What the settings say of tokens. */
 type TokenRules = Pick<ConsoleSettings, "groupsClaim" | "requiredAmr" | "tokenMinutesMax">;
 
 /**

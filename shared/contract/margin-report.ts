@@ -14,7 +14,7 @@ const marginRow = z.extend(marginGroup, {
   price: nairaAmount,
   cost: nairaAmount,
   margin: nairaAmount,
-  /** Of the price; null without one. */
+  /** The margin's share of the price; null without a price. */
   margin_percent: z.nullable(z.number()),
   /** Delivered orders whose cost is unknown: they are in no other column. */
   unknown_orders: z.int(),

@@ -13,7 +13,7 @@ export type OrderLimitName = z.infer<typeof orderLimitName>;
 
 const LIMIT_MAX = 1_000_000_000;
 
-/** A limit that is absent is none. */
+/** An absent limit limits nothing. */
 export const orderLimitsSchema = z
   .partialRecord(
     orderLimitName,

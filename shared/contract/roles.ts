@@ -2,18 +2,18 @@
 export const roles = ["operator", "finance", "support", "auditor", "reader"] as const;
 export type Role = (typeof roles)[number];
 
-/** As what a person does one action. */
+/** The capacity in which a person does an action. */
 export type Capacity = Role | "owner" | "person";
 
-/** Those that look at what operators work on. */
+/** Roles that see what operators work on. */
 export const readRoles = ["operator", "auditor", "reader"] as const;
-/** Those, and who keeps the books. */
+/** Roles that read the books. */
 export const bookReadRoles = [...readRoles, "finance"] as const;
-/** Those that look, and who answers callers and their customers. */
+/** Roles that read orders. */
 export const orderReadRoles = [...readRoles, "support"] as const;
-/** Those that keep the books. */
+/** Roles that change the books. */
 export const bookRoles = ["operator", "finance"] as const;
-/** Those that get files for auditors. */
+/** Roles that export files for auditors. */
 export const exportRoles = ["operator", "finance", "auditor"] as const;
 
 /** The groups of the identity provider that give each role, as the setting `console` names them. */

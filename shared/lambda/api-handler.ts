@@ -36,7 +36,7 @@ type RequestProgress = {
   rate: Rate;
   route?: Route;
   caller?: Caller;
-  /** Of an order, once its input is read. */
+  /** The caller's reference of an order, once its input is read. */
   callerReference?: string | undefined;
 };
 type ApiContext = Context & { progress?: RequestProgress };

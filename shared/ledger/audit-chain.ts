@@ -224,7 +224,7 @@ export const verifyChain = (
     }
     const problem = problemOf(stored.get(sequence), attested.get(sequence), previous, nowMs);
     if (problem !== undefined) problems.push({ kind: problem, sequence });
-    // Behind an entry that nobody can read and nothing attested, the next one has nothing to be compared with.
+    // After an unreadable entry without an attestation the next one is compared with nothing.
     previous = attested.get(sequence) ?? linkSchema.safeParse(stored.get(sequence)).data?.hash;
     last = place;
   }

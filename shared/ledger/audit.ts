@@ -183,7 +183,7 @@ const READING_GAP_MS = 500;
 /** How much earlier the time of a later entry may be: the clocks of two writers differ. */
 const CLOCK_DIFFERENCE_MS = 5 * 60_000;
 
-/** Those of a log's entries since `from` that are about this item, oldest first. */
+/** The entries of a log since `from` about this item, oldest first. */
 export const readAuditAbout = async (
   ledger: AuditedLedger,
   auditLog: string,

@@ -109,7 +109,7 @@ export const readProposal = (ledger: Ledger, id: string): Promise<Proposal | und
 
 const LISTED_PROPOSALS_MAX = 100;
 
-/** Those that can be decided, newest first. */
+/** The proposals that can be decided, newest first. */
 export const openProposals = async (ledger: Ledger): Promise<readonly Proposal[]> => {
   const nowMs = ledger.clock();
   const keys = await openProposalKeys(ledger, { ...ALL_TIMES, from: isoTime(nowMs) });

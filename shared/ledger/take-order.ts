@@ -2,7 +2,7 @@ import { EPOCH, isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isFinalStatus, type Transaction } from "./transaction.ts";
 
-/** How long an order that an operator took is nobody else's to take. */
+/** How long an order stays with the operator who took it. */
 const TAKEN_MS = 30 * 60_000;
 
 /** Who is on an open order, and since when. */

@@ -161,11 +161,11 @@ export const sealWallet = async (
 export type DebitOptions = {
   /** It fails too while the sender lists the wallet: the order would overtake one that waits, or is claimed and not yet sent. */
   readonly unlessQueued: boolean;
-  /** It is of an identity check. */
+  /** The debit is of an identity check. */
   readonly isCheck: boolean;
   /** It is counted. `beginsDay`: as the first order of the day, of all that have a quota. */
   readonly quota?: DailyQuota & { readonly day: number; readonly beginsDay: boolean };
-  /** It is counted for the limits of its account. */
+  /** What the debit counts for the limits of its account. */
   readonly usage?: UpdateParts | undefined;
 };
 

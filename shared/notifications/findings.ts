@@ -40,9 +40,8 @@ export type Wanted = {
   readonly ownerKeys: readonly string[];
 };
 
-/** What was found. */
 export type Findings = {
-  /** Of it, what concerns one person. */
+  /** The findings that concern one person. */
   readonly of: (wanted: Wanted) => readonly Finding[];
   /** Whether there was time to look for what this key names: otherwise that it was not found does not say that it has ended. */
   readonly hasLookedFor: (key: string) => boolean;

@@ -26,7 +26,7 @@ export type OrderDeps = {
 export type OrderRequest = {
   readonly caller: Caller;
   readonly type: TransactionType;
-  /** What it counts for. */
+  /** The entitlement whose quota it counts for. */
   readonly entitlement: Entitlement;
   /** The caller's own. */
   readonly callerReference: string | undefined;

@@ -71,7 +71,7 @@ export const RECONCILE_WALLETS_MS_MAX = 30_000;
 export const MASK_PHONES_MS_MAX = 30_000;
 /** Once an hour, sums of orders are added up behind both. Two runs at a time do the same work twice, and nothing else. */
 export const ADD_SUMS_MS_MAX = 30_000;
-/** Once a day, closed months are verified behind all of that. */
+/** Once a day, closed months are verified after all of that. */
 export const VERIFY_PERIODS_MS_MAX = 15_000;
 /** One large wallet must not take the others' time: the next run continues where this one stopped. */
 export const RECONCILE_WALLET_MS_MAX = 10_000;

@@ -36,7 +36,7 @@ export type PriceRule = z.infer<typeof priceRuleSchema>;
 
 export type FaceValue = {
   readonly kind: TransactionType;
-  /** Its code. */
+  /** A network's code. */
   readonly network?: string | undefined;
   readonly planId?: number;
   readonly faceKobo: Kobo;

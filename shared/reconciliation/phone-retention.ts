@@ -22,7 +22,6 @@ const UPDATES_AT_ONCE = 10;
 /** If the last complete pass began before that, also a call that AWS does not answer raises an alarm. */
 const OVERDUE_MS = 3 * DAY_MS;
 
-/** After how many days personal data goes. */
 export type RetentionDays = { readonly phones: number; readonly consents: number };
 
 /**

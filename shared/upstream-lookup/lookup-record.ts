@@ -35,7 +35,10 @@ export const lookupRecordSchema = z.object({
 });
 export type LookupRecord = z.output<typeof lookupRecordSchema>;
 
-/** A finding of a later release, as after a rollback, must not end the questions about all orders: it is none. */
+/**
+ * After a rollback a record may have a finding of a later release: it counts as absent, so that other orders are still
+ * asked for.
+ */
 const readableFinding = z.catch(z.optional(z.enum(lookupFindings)), undefined);
 const readableRecordSchema = z.extend(lookupRecordSchema, { finding: readableFinding, escalated: readableFinding });
 

@@ -77,7 +77,7 @@ export const probeUpstream = async (access: ProbeAccess): Promise<ProbeReport> =
 /** A check that places no order. */
 type Read = { readonly check: ProbeCheck; readonly finding?: string | undefined };
 
-/** What the profile says can be asked for: the first order, a reference that nobody used, and the balance. */
+/** Asks what the profile describes: for the first order, for an unused reference, and for the balance. */
 const readsOf = async (access: ProbeAccess, first: Promise<CaseAnswer> | undefined): Promise<readonly Read[]> => {
   const { lookup, balance } = access.profile;
   const reads = await Promise.all([
@@ -96,7 +96,7 @@ const lookUp = async (access: ProbeAccess, lookup: LookupProfile, reference: str
   return { result, answer: readLookup(access.profile, lookup, result) };
 };
 
-/** By our reference, which the upstream documents for data purchases. */
+/** Asks for the order by our reference, which the upstream documents for data purchases. */
 const boughtRead = async (
   access: ProbeAccess,
   lookup: LookupProfile,
@@ -218,7 +218,7 @@ type CaseAnswer = Case & {
   readonly check: ProbeCheck;
   readonly result: ExchangeResult;
   readonly outcome: Outcome | CheckOutcome;
-  /** Of a repeated order: the outcome of the first. */
+  /** The outcome of the first copy, of a repeated order. */
   readonly first?: Outcome | CheckOutcome;
 };
 

@@ -99,7 +99,7 @@ export const restCosts = (): readonly RestCost[] =>
     return { egress, parts, total: parts.reduce((sum, { dollars }) => sum + dollars, 0) };
   });
 
-/** Any: no cost depends on what it is. */
+/** Example settings: no cost depends on their values. */
 const someConsole = {
   issuer: "https://login.example.com",
   clientId: "console",

@@ -18,7 +18,7 @@ import { Attempts, endpointName, isDown } from "./delivery-attempts.tsx";
 import type { Endpoint } from "./endpoint-section.tsx";
 import { firstFailureDay } from "./first-failure-day.ts";
 
-/** Deliveries change while nobody does anything. */
+/** Deliveries change without an action of the person, so the page reads them again. */
 const REFRESH_MS = 10_000;
 /** Those of one order take less to read, and a person waits for them after a replay. */
 const ATTEMPTS_REFRESH_MS = 3_000;

@@ -149,7 +149,7 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
 ];
 
 const SideBySide = ({ event, candidates }: Comparison) => {
-  // Rows stay by themselves: what a dialog has to hold is the comparison.
+  // The rows do not change. An open dialog holds the whole comparison instead.
   const hold = useContext(HoldRowContext);
   return (
     <DataTable

@@ -103,7 +103,7 @@ export const accountsActions = {
       order_limits: z.optional(orderLimitsSchema),
       /** What its limits count; absent if no limit of a day or a month is set. */
       usage: z.optional(usageView),
-      /** Absent for who may not list them, as `keys`. */
+      /** Absent, like `keys`, for a person who may not list them. */
       ips: z.optional(z.array(z.string())),
       keys: z.optional(z.array(keyViewSchema)),
       /** The first of its endpoints. */

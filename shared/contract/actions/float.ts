@@ -16,11 +16,11 @@ export const floatActions = {
     output: z.object({
       /** Null until a payment is booked: then the balance is not known. */
       payments: z.nullable(nairaAmount),
-      /** Of delivered orders. */
+      /** What delivered orders cost. */
       cost: nairaAmount,
       /** The price of delivered orders whose cost is unknown, which counts in its place. */
       unknown_cost_at_price: nairaAmount,
-      /** Of orders that are open. */
+      /** What open orders cost. */
       open: nairaAmount,
       /** Payments less all of these. */
       expected_balance: z.nullable(nairaAmount),

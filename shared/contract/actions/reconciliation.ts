@@ -86,7 +86,7 @@ const statementView = z.object({
   ),
   /** Grows with every file. */
   revision: z.int(),
-  /** Of the last comparison; null before the first. */
+  /** The last comparison that ended; null before the first. */
   compared: z.nullable(z.object({ revision: z.int(), at: z.iso.datetime(), totals: z.array(classTotal) })),
   /** The last comparison that was begun; empty before the first. */
   comparison: z.string(),
@@ -177,7 +177,7 @@ export const reconciliationActions = {
     roles: bookRoles,
     kind: "change",
     input: z.extend(dayInput, {
-      /** Of the rows that were compared. */
+      /** The revision of the rows that were compared. */
       revision: z.int(),
       /** The same in all requests of a comparison. */
       comparison: z.uuid(),

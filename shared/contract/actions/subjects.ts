@@ -81,7 +81,7 @@ export const subjectsActions = {
     irreversible: true,
     input: subjectInput,
     output: z.object({
-      /** So far, of this and the earlier pages. */
+      /** Counts of this and the earlier pages. */
       checks: z.int(),
       orders: z.int(),
       /** Not erased: they are open, or another write changed them at the same time. Erase again later. */

@@ -69,7 +69,7 @@ const transactionDetails = z.extend(listedTransaction, {
   wait: z.nullable(z.string()),
   /** Only of an open live purchase that does not wait: whether it was sent, and so may have been delivered. */
   unknown_outcome: z.nullable(z.string()),
-  /** The order in plain words, for who is asked about it. */
+  /** The order in plain words, for the person who is asked about it. */
   advice: z.array(orderAdvice),
   /** Until when a live order may end by itself; null if it has ended. */
   wait_until: z.nullable(z.iso.datetime()),

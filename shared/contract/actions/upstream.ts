@@ -46,7 +46,7 @@ export const upstreamActions = {
       /** Live orders whose end is not known yet. */
       open: z.object({
         count: z.int(),
-        /** For longer than 15 minutes. */
+        /** Open for more than 15 minutes. */
         stuck: z.int(),
         oldest_at: z.nullable(z.iso.datetime()),
       }),
@@ -68,7 +68,7 @@ export const upstreamActions = {
         z.object({
           request: z.string(),
           result: z.enum(["accepted", "refused", "unclear"]),
-          /** Of HTTP; null without an answer. */
+          /** The HTTP status; null without an answer. */
           status: z.nullable(z.int()),
           /** How the service takes the answer, and what the upstream says. */
           answer: z.string(),

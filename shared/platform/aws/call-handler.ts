@@ -36,7 +36,7 @@ export class CallHandler extends NodeHttpHandler {
   }
 }
 
-/** As the SDK has them. */
+/** The SDK's own values. */
 const POOL = { keepAlive: true, maxSockets: 50 } as const;
 
 /**

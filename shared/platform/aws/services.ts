@@ -8,9 +8,9 @@ export type Service<Output> = {
   readonly id: string;
   /** The end of the environment variable with another endpoint. */
   readonly variable: string;
-  /** Of all its requests. */
+  /** Headers of all requests of the service. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Before the operation in the header. */
+  /** The prefix of the operation in the header `x-amz-target`. */
   readonly target: string;
   readonly write: (input: object) => unknown;
   /** The output, of the JSON of a 200; undefined if the SDK must decide. */
