@@ -10,7 +10,7 @@ const consumerOf = (stream: StreamName): FunctionName =>
 /**
  * The consumers of the tables' streams; DynamoDB allows two for each. Each of `patterns` lets changes through, in the
  * form of Lambda's event filters: a list holds the values that an attribute may have, or the prefix of one. AWS waits
- * up to `windowS` for a full batch, the local service for 2 s.
+ * up to `windowS` for a full batch.
  */
 export const streamConsumers = {
   webhooks: {

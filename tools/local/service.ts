@@ -43,6 +43,15 @@ import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const allRoutes: readonly GatewayRoute[] = [...Object.values(routes), ...consoleRoutes, ...operatorRoutes];
+/**
+ * Streams, their checkpoints, and the milliseconds between two polls. Webhooks are polled for as often as by Lambda
+ * (AWS, "Polling and batching streams"). Nobody waits for the others, and polling is most of what an idle service does.
+ */
+const consumedStreams = [
+  ["webhooks", "ledgerStream", 250],
+  ["statistics", "statisticsStream", 2_000],
+  ["attestations", "auditStream", 2_000],
+] as const;
 /** Ten times the limits of docs/interface.md 6.1, because all local accounts share one upstream key. */
 const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 
@@ -318,16 +327,13 @@ const consumeStreams = async (
   { endpoint }: LocalDynamoDb,
   invoke: Invoke,
 ): Promise<void> => {
-  const checkpoints = {
-    webhooks: "ledgerStream",
-    statistics: "statisticsStream",
-    attestations: "auditStream",
-  } as const;
-  const consumers = (["webhooks", "statistics", "attestations"] as const).map((name) => {
+  const consumers = consumedStreams.map(([name, checkpoint, pollMs]) => {
     const { consumer: functionName, ...mapping } = streamConsumers[name];
-    const checkpointPath = dataDir.file(checkpoints[name]);
     const table = localTableNames[mapping.table];
-    return consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath });
+    return consumeStream({
+      ...{ ...mapping, endpoint, table, functionName, invoke, pollMs },
+      checkpointPath: dataDir.file(checkpoint),
+    });
   });
   for (const { stop } of consumers) shutdown.add("inbound", stop);
   await Promise.all(consumers.map(({ ready }) => ready));

@@ -18,9 +18,7 @@ import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { pollingClient, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
-const IDLE_MS = 200;
-/** Stands for a window of Lambda's, which may be a minute. */
-const WINDOW_MS = 2_000;
+const NO_SHARD_MS = 200;
 const PAUSE_AFTER_ERROR_MS = 500;
 const ANSWER_MS_MAX = 10_000;
 const STOP_MS_MAX = 2_000;
@@ -51,8 +49,8 @@ export const consumeStream = (options: {
   /** Where it begins without a checkpoint. */
   readonly startingPosition: StreamConsumerSpec["startingPosition"];
   readonly batchSize: number;
-  /** Above 0 changes are collected for a while before each batch. */
-  readonly windowS: number;
+  /** Between two polls, unless the first has a full batch. */
+  readonly pollMs: number;
   readonly recordAgeMaxS: number;
   readonly patterns: readonly Pattern[];
   readonly functionName: string;
@@ -61,7 +59,7 @@ export const consumeStream = (options: {
   /** How long a call of the emulator may go without an answer. */
   readonly answerMs?: number;
 }): LocalStreamConsumer => {
-  const { endpoint, table, startingPosition, batchSize, windowS, recordAgeMaxS, patterns } = options;
+  const { endpoint, table, startingPosition, batchSize, pollMs, recordAgeMaxS, patterns } = options;
   const { functionName, checkpointPath } = options;
   const ready = Promise.withResolvers<void>();
   const polling = pollingClient(endpoint, options.answerMs ?? ANSWER_MS_MAX);
@@ -69,7 +67,6 @@ export const consumeStream = (options: {
   const client = new DynamoDBStreamsClient(polling);
   const stopping = new AbortController();
   const abort = { abortSignal: stopping.signal };
-  const idleMs = windowS === 0 ? IDLE_MS : WINDOW_MS;
 
   /** The checkpoint; or the beginning or the end of the stream, if the checkpoint is of another stream. */
   const startingPoint = async (): Promise<StreamPosition | undefined> => {
@@ -136,20 +133,18 @@ export const consumeStream = (options: {
       const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize }), abort);
       const { Records = [], NextShardIterator } = page;
       iterator = NextShardIterator;
-      if (Records.length === 0) {
-        if (iterator !== undefined) await pause(idleMs, undefined, { signal: stopping.signal });
-        continue;
-      }
-      const handled = await handle(Records, checkpoint.stream);
+      const last = Records.map(sequenceOf).at(-1);
+      const handled = last === undefined ? undefined : await handle(Records, checkpoint.stream);
       if (handled !== undefined) {
         checkpoint = { ...checkpoint, sequence: handled };
         writeJsonFile(checkpointPath, checkpoint);
       }
-      if (handled !== Records.map(sequenceOf).at(-1)) {
+      if (handled !== last) {
         await sleep(PAUSE_AFTER_ERROR_MS);
         iterator = await iteratorAt(checkpoint);
+      } else if (iterator !== undefined && Records.length < batchSize) {
+        await pause(pollMs, undefined, { signal: stopping.signal });
       }
-      if (windowS > 0) await pause(idleMs, undefined, { signal: stopping.signal });
     }
     return checkpoint;
   };
@@ -159,12 +154,12 @@ export const consumeStream = (options: {
       try {
         const start = await startingPoint();
         if (start === undefined) {
-          await sleep(IDLE_MS);
+          await sleep(NO_SHARD_MS);
           continue;
         }
         const end = await consumeShard(start);
         const next = (await shardsOf(end.stream)).find(({ ParentShardId }) => ParentShardId === end.shard)?.ShardId;
-        if (next === undefined) await sleep(IDLE_MS);
+        if (next === undefined) await sleep(NO_SHARD_MS);
         else writeJsonFile(checkpointPath, { stream: end.stream, shard: next });
       } catch (error) {
         if (stopping.signal.aborted) return;

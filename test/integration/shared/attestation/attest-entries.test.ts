@@ -48,7 +48,7 @@ beforeAll(async () => {
     const { consumer: functionName, ...spec } = streamConsumers[name];
     const handler = { attestations: attest, copies: copy }[name];
     return consumeStream({
-      ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.auditTable, functionName },
+      ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.auditTable, functionName, pollMs: 100 },
       // A batch may be handled twice.
       invoke: (_name, event) =>
         recordCalls({ canned: {}, onCall: asAttestAudit }, async () => {

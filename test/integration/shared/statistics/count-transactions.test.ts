@@ -41,7 +41,7 @@ const aCountedLedger = async () => {
   const addConsole = async () => {
     const { consumer: functionName, ...spec } = streamConsumers.statistics;
     const consumer = consumeStream({
-      ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.table, functionName },
+      ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.table, functionName, pollMs: 100 },
       invoke: (_name, event) => handler(event),
       checkpointPath: `${temporaryFolder()}/checkpoint.json`,
     });

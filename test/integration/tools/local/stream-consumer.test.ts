@@ -74,7 +74,7 @@ const aStream = async () => {
       table: ledgerTable,
       startingPosition,
       batchSize: 100,
-      windowS: 0,
+      pollMs: 100,
       recordAgeMaxS: RECORD_AGE_MAX_S,
       patterns: [
         { dynamodb: { OldImage: { status: { S: ["processing"] } }, NewImage: { status: { S: ["success"] } } } },
