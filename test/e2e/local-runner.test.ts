@@ -90,7 +90,7 @@ const sendUnsigned = async ({ upstream }: ServiceDetails): Promise<number> => {
   return (await fetch(upstream.webhook_url, { method: "POST", headers, body })).status;
 };
 
-test("npm start writes its URL and keys to the service file, its printed commands work when pasted, it listens on loopback only, no second one may use its data, and it exits with a message when its database is killed", async () => {
+test("npm start writes its URL and keys to the service file, its printed commands work when pasted, it listens on loopback only, no second one may use its data or its service file, and it exits with a message when its database is killed", async () => {
   const run = start();
   const details = await ready(run);
   expect(details).toEqual({
@@ -134,7 +134,10 @@ test("npm start writes its URL and keys to the service file, its printed command
   const second = start({ folder: run.folder });
   expect(await second.exitCode).toBe(2);
   expect(second.output()).toMatch(/^Another npm start uses .*: stop it, or choose another DATA_DIR\.\n$/);
-  expect(existsSync(join(run.folder, "s.json"))).toBe(true);
+  const sameFile = { dataDir: join(run.folder, "other"), serviceFile: join(run.folder, "s.json") };
+  const sentence = `Another npm start uses ${sameFile.serviceFile}: stop it, or choose another SERVICE_FILE.`;
+  await expect(startHere(sameFile)).rejects.toThrow(new SettingsError(sentence));
+  expect(existsSync(sameFile.serviceFile)).toBe(true);
 
   process.kill(Number(readFileSync(join(run.folder, "data/dynamodb.pid"), "utf8")), "SIGKILL");
   expect(await run.exitCode).toBe(1);
@@ -326,11 +329,18 @@ test("the simulator accepts each of the upstream keys that the secret holds, ord
   expect(existsSync(otherFile)).toBe(true);
 });
 
-test.each(["SIGTERM", "SIGKILL"] as const)("%s to npm alone stops all processes", async (signal) => {
+test.each<[string, (run: Run) => void]>([
+  ["SIGTERM to npm alone", ({ child }) => child.kill("SIGTERM")],
+  ["SIGKILL to npm alone", ({ child }) => child.kill("SIGKILL")],
+  ["the end of what reads its output, such as head,", ({ child }) => child.stdout?.destroy()],
+])("%s stops all processes and removes the service file, without a stack trace", async (_what, end) => {
   const run = start({ program: ["npm", "start"] });
-  await ready(run);
-  run.child.kill(signal);
+  const details = await ready(run);
+  end(run);
+  // What it logs is written to nobody.
+  await sendUnsigned(details).catch(() => "stopped");
   await eventually(() => expect(processesUsing(run.folder)).toEqual([]));
+  expect([existsSync(join(run.folder, "s.json")), run.stderr()]).toEqual([false, ""]);
 });
 
 /** The command prints the sentence, and ends with 2: as above, where the data is used by another one. */
@@ -373,7 +383,7 @@ describe("a start is refused with a sentence", () => {
     [
       "its SERVICE_FILE is below /proc",
       { serviceFile: "/proc/none/s.json" },
-      /^SERVICE_FILE \/proc\/none\/s\.admin\.json cannot be used: ENOENT/,
+      /^SERVICE_FILE \/proc\/none\/s\.json cannot be used: ENOENT/,
     ],
   ])("if %s", async (_what, settings, sentence) => {
     await refusal(settings).toThrow(

@@ -34,9 +34,6 @@ const readOptions = () => {
   throw new SettingsError(`Name a stage that does not exist yet, and a region: ${usage.acceptance}`);
 };
 
-// Nobody reads on after `| head`, or when the terminal is gone: an exception there would leave what was deployed.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-
 const main = async (): Promise<number> => {
   const { stage, region, profile, json, isCleanUp } = readOptions();
   const print = json ? console.error : console.log;

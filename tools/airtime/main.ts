@@ -2,6 +2,7 @@
 import module from "node:module";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { outliveReaders } from "../usage/ended-reader.ts";
 import { usage } from "../usage/usage.ts";
 
 /** The command `airtime`. Each of its commands is a module that reads the arguments behind the command's name. */
@@ -49,6 +50,7 @@ const refuse = (sentence: string): void => {
 // files, where others could put code. Older Node, which is refused below, cannot.
 module.enableCompileCache?.(join(projectRoot, ".local", "compile-cache"));
 
+outliveReaders();
 const name = process.argv[2];
 if (!process.features.typescript) {
   refuse(

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { runCommand } from "../../infra/run-command.ts";
 import { readArguments, wholeNumber } from "../usage/arguments.ts";
+import { outliveReaders } from "../usage/ended-reader.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { startKillableService } from "./killable-service.ts";
 import { type RunOptions, runClient } from "./run.ts";
@@ -59,4 +60,5 @@ const main = async (): Promise<number> => {
   }
 };
 
+outliveReaders();
 await runCommand(main, 2);

@@ -1,19 +1,14 @@
 import { mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-// biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
-import { DatabaseSync } from "node:sqlite";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { lockFile } from "./lock.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorText } from "./settings.ts";
 import type { DynamoDbStore } from "./start-dynamodb.ts";
 
-/**
- * Marks the directory as the runner's. It is locked while one runs; the kernel releases the lock even after a kill -9.
- */
+/** Marks the directory as the runner's. It is locked while one runs. */
 const LOCK_FILE = "runner.lock";
-/** A runner that is shutting down releases the lock within this time. */
-const LOCK_MS_MAX = 3_000;
 
 const plainFiles = {
   databasePid: "dynamodb.pid",
@@ -53,7 +48,7 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
   if (entries.length > 0 && !entries.includes(LOCK_FILE)) {
     throw new SettingsError(`${path} holds files of another program: choose another DATA_DIR.`);
   }
-  const lock = acquireLock(path);
+  const unlock = lock(path);
   return {
     path,
     file: (name) => join(path, files[name]),
@@ -63,36 +58,28 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
       for (const name of [DATABASE_FOLDER, files.queues]) removeIfEmpty(join(path, name));
     },
     close: () => {
-      lock.close();
+      unlock();
       if (chosen === undefined) rmSync(path, { recursive: true, force: true });
     },
   };
 };
 
-const listOrCreate = (path: string): string[] => {
-  try {
+const listOrCreate = (path: string): string[] =>
+  withPathError(path, () => {
     makeFolder(path);
     return readdirSync(path);
-  } catch (error) {
-    throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
-  }
-};
+  });
 
-const acquireLock = (path: string): DatabaseSync => {
-  const database = openLockFile(path);
-  try {
-    database.exec("BEGIN EXCLUSIVE");
-    return database;
-  } catch (error) {
-    database.close();
-    throw new SettingsError(`Another npm start uses ${path}: stop it, or choose another DATA_DIR.`, { cause: error });
-  }
-};
+const lock = (path: string): (() => void) =>
+  withPathError(path, () =>
+    lockFile(join(path, LOCK_FILE), `Another npm start uses ${path}: stop it, or choose another DATA_DIR.`),
+  );
 
-const openLockFile = (path: string): DatabaseSync => {
+const withPathError = <Result>(path: string, work: () => Result): Result => {
   try {
-    return new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_MS_MAX });
+    return work();
   } catch (error) {
+    if (error instanceof SettingsError) throw error;
     throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
   }
 };

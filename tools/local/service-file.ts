@@ -1,8 +1,11 @@
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
 import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { DemoAccount } from "./demo-account.ts";
 import { writeJsonFile } from "./json-file.ts";
+import { lockFile } from "./lock.ts";
+import { makeFolder } from "./make-folder.ts";
 import { errorText } from "./settings.ts";
 
 /** The content of SERVICE_FILE: what a test or a tool needs to use the running service. */
@@ -23,44 +26,36 @@ export const adminDetails = z.object({
 export type AdminDetails = z.output<typeof adminDetails>;
 
 /** `service.admin.json` for `service.json`. */
-export const adminFileOf = (serviceFile: string): string => `${serviceFile.replace(/\.json$/, "")}.admin.json`;
+export const adminFileOf = (serviceFile: string): string => siblingOf(serviceFile, "admin.json");
 
-/** Removes the files of a killed run: their presence means that the service is ready. */
-export const removeStaleServiceFiles = (path: string): void =>
+const siblingOf = (serviceFile: string, ending: string): string => `${serviceFile.replace(/\.json$/, "")}.${ending}`;
+
+/** Reserves SERVICE_FILE for this process and returns what releases it: another service would overwrite it. */
+export const lockServiceFile = (path: string): (() => void) =>
   withFileError(path, () => {
-    for (const stale of [path, adminFileOf(path)]) rmSync(stale, { force: true });
+    makeFolder(dirname(path));
+    const refusal = `Another npm start uses ${path}: stop it, or choose another SERVICE_FILE.`;
+    return lockFile(siblingOf(path, "lock"), refusal);
   });
 
-/**
- * Writes the files. SERVICE_FILE is written last: its presence means that the service is ready. Returns what removes
- * them.
- */
-export const writeServiceFiles = (path: string, details: ServiceDetails, admin: AdminDetails): (() => void) => {
-  const removals = [writeRemovable(adminFileOf(path), admin), writeRemovable(path, details)];
-  return () => {
-    for (const remove of removals.toReversed()) remove();
-  };
-};
-
-const writeRemovable = (path: string, value: unknown): (() => void) => {
-  const text = withFileError(path, () => {
-    writeJsonFile(path, value);
-    return readFileSync(path, "utf8");
+/** Also at the start, after a killed run: their presence means that the service is ready. */
+export const removeServiceFiles = (path: string): void =>
+  withFileError(path, () => {
+    for (const file of [path, adminFileOf(path)]) rmSync(file, { force: true });
   });
-  return () => {
-    try {
-      // Another service may have replaced it.
-      if (readFileSync(path, "utf8") === text) rmSync(path);
-    } catch {
-      // It is already removed.
-    }
-  };
-};
+
+/** Writes the files. SERVICE_FILE is written last: its presence means that the service is ready. */
+export const writeServiceFiles = (path: string, details: ServiceDetails, admin: AdminDetails): void =>
+  withFileError(path, () => {
+    writeJsonFile(adminFileOf(path), admin);
+    writeJsonFile(path, details);
+  });
 
 const withFileError = <Result>(path: string, work: () => Result): Result => {
   try {
     return work();
   } catch (error) {
+    if (error instanceof SettingsError) throw error;
     throw new SettingsError(`SERVICE_FILE ${path} cannot be used: ${errorText(error)}.`, { cause: error });
   }
 };

@@ -34,7 +34,7 @@ import { type LocalQueues, startQueues } from "./queues.ts";
 import { makeSampleBooks } from "./sample-books.ts";
 import { startSchedule } from "./schedules.ts";
 import { loadSecrets, type Secrets, type SecretsManager, startSecretsManager } from "./secrets.ts";
-import { removeStaleServiceFiles, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
+import { lockServiceFile, removeServiceFiles, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
 import { createShutdown, type Shutdown } from "./shutdown.ts";
 import { startDynamoDb } from "./start-dynamodb.ts";
@@ -162,9 +162,10 @@ const startParts = async (start: Start): Promise<RunningService> => {
     accounts: [demoAccount],
     console: { url: `${gateway.origin}/console`, issuer: provider.settings.issuer },
   };
-  if (settings.serviceFile !== undefined) {
-    const admin = { base_url: details.base_url, environment, endpoints };
-    shutdown.add("inbound", writeServiceFiles(settings.serviceFile, details, admin));
+  const { serviceFile } = settings;
+  if (serviceFile !== undefined) {
+    shutdown.add("inbound", () => removeServiceFiles(serviceFile));
+    writeServiceFiles(serviceFile, details, { base_url: details.base_url, environment, endpoints });
   }
   return {
     details,
@@ -178,12 +179,13 @@ const startParts = async (start: Start): Promise<RunningService> => {
 const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promise<DataDir> => {
   const dataDir = openDataDir(settings.dataDir);
   shutdown.add("process", dataDir.close);
+  if (settings.serviceFile !== undefined) shutdown.add("process", lockServiceFile(settings.serviceFile));
   await endOrphan({ store: dataDir.path, pidFile: dataDir.file("databasePid") });
   if (settings.fresh) {
     dataDir.clear();
     if (settings.dynamodbEndpoint) onProgress(`The tables at ${settings.dynamodbEndpoint} are not cleared`);
   }
-  if (settings.serviceFile !== undefined) removeStaleServiceFiles(settings.serviceFile);
+  if (settings.serviceFile !== undefined) removeServiceFiles(settings.serviceFile);
   return dataDir;
 };
 

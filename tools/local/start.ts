@@ -44,6 +44,8 @@ const main = async (): Promise<void> => {
   let exit = (code: number): void => process.exit(code);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => exit(0));
   onNpmExit(() => exit(0));
+  // `| head` has read enough, or the terminal is gone.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => exit(0));
 
   // On AWS an unhandled rejection fails one invocation; here it must not end all functions.
   process.on("unhandledRejection", (error) => localLog.error("promise.unhandled", errorFields(error)));

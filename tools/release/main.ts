@@ -15,6 +15,7 @@ import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { buildClient, packClient } from "../client/build.ts";
 import { buildPackage, packPackage } from "../package/build.ts";
 import { onlyOption, readArguments } from "../usage/arguments.ts";
+import { outliveReaders } from "../usage/ended-reader.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { isReleased, releasedVersions, releaseNotes, unreleasedText, withRelease } from "./changelog.ts";
@@ -38,6 +39,7 @@ import { unreadable, writeGolden } from "./stored-items.ts";
  * has into .local/release/files. With `--dry-run` what is missing is listed, and fails nothing. With `--prepare` it writes what
  * a release needs in the tree, to be committed. It neither tags nor publishes.
  */
+outliveReaders();
 const option = readArguments("npm run release -- [--dry-run | --prepare]", (args) =>
   onlyOption(args, "--dry-run", "--prepare"),
 );
