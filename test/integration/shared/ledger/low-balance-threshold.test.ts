@@ -66,6 +66,13 @@ describe("setLowBalanceThreshold", () => {
     expect(await walletOf(accountId)).toMatchObject({ balance: 1_000, low_balance_threshold: 10 });
   });
 
+  test("a threshold is given up after 10 s if the wallet is never free, and its account is not taken for a closed one", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.neverFree();
+    await expect(setThreshold(accountId, 10)).rejects.toMatchObject({ name: "TransactionCanceledException" });
+    expect(seen.writes).toBe(3);
+  });
+
   test("a threshold for a wallet that does not exist is refused at once and not audited", async () => {
     const seen = ledger.firstWrites(0, "conflict");
     await expect(setThreshold("acc_none", 10)).rejects.toThrow("The account has no wallet");
