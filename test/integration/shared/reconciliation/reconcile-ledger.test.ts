@@ -204,7 +204,9 @@ describe("reconcileLedger", () => {
     }
     const wallet = { TableName: ledger.table, Key: { pk: walletPk(broken) } };
     const { Attributes } = await ledger.tables.db.delete({ ...wallet, ReturnValues: "ALL_OLD" });
-    await changeItem({ db: ledger.tables.db, table: ledger.table }, walletPk(later), { sealed_to: "of a later release" });
+    await changeItem({ db: ledger.tables.db, table: ledger.table }, walletPk(later), {
+      sealed_to: "of a later release",
+    });
     ledger.nowMs += DAY_MS;
     const { result, logged } = await run();
     expect(result).toMatchObject({ open: 5, refunded: 1 });

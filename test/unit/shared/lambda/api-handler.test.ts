@@ -135,6 +135,7 @@ test("a prepared response is sent as it is with its own and the common headers, 
   expect(unchanged).toMatchObject({ statusCode: 304 });
   expect(unchanged.body).toBeUndefined();
   expect(unchanged.headers).toMatchObject({ "x-ratelimit-limit": "60", "x-request-id": "req-0001" });
+  expect(unchanged.headers).toMatchObject({ "x-content-type-options": "nosniff" });
 });
 
 test.for(errorCodes)(

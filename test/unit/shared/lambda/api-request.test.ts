@@ -161,6 +161,13 @@ test.for([
   expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "missing_parameter", fields });
 });
 
+test("absent consent is consent_required, and one of the fields of missing_parameter if others are absent too", () => {
+  const refused = (check: object) =>
+    refusalOf(() => parseInput(ninVerifyRequest, posted({ body: JSON.stringify(check) })));
+  expect(refused({ nin: "12345678901" })).toMatchObject({ code: "consent_required", fields: ["is_consent"] });
+  expect(refused({})).toMatchObject({ code: "missing_parameter", fields: ["nin", "is_consent"] });
+});
+
 describe("a wrong value", () => {
   const wrong: readonly (readonly [field: string, values: readonly unknown[]])[] = [
     ["network_id", ["1", "mtn", 1.5, 0, -1, true, null, [], [1], {}, 2 ** 53]],
