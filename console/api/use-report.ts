@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { counted } from "../../shared/contract/counted.ts";
 import type { SentInput } from "./call-action.ts";
 import { useReadPages } from "./use-read.ts";
 
@@ -26,6 +27,6 @@ export const useReport = <Name extends ReportName, Report>(
     error,
     isFetching,
     refetch,
-    ...(hasNextPage && { progress: `Read ${accounts} accounts` }),
+    ...(hasNextPage && { progress: `Read ${counted(accounts, "account")}` }),
   };
 };

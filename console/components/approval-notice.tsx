@@ -1,4 +1,5 @@
 import { actions } from "../../shared/contract/actions/actions.ts";
+import { counted } from "../../shared/contract/counted.ts";
 import { moneyText } from "../../shared/contract/money.ts";
 import type { ChangeName } from "../api/use-change.ts";
 import type { FourEyes } from "../api/use-person.ts";
@@ -21,7 +22,7 @@ export const ApprovalNotice = ({ action, needsApproval, fourEyes: { resolve_abov
   >
     {needsApproval === "perhaps" ? `If it is a live order above ${moneyText(resolve_above)}, you` : "You"} only propose
     this: nothing changes until another person in the role {actions[action].roles.join(" or ")} approves it on the page
-    Proposals, within {hours} hours.
+    Proposals, within {counted(hours, "hour")}.
   </Notice>
 );
 

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { counted } from "../../shared/contract/counted.ts";
 import { nearestKobo } from "../../shared/contract/money.ts";
 import { usePageNumber, useTableView } from "../api/use-filters.ts";
 import styles from "./data-table.module.css";
@@ -252,7 +253,7 @@ type SummaryProps<Row> = {
 
 const Summary = <Row,>({ rows, amountOf, hasMore }: SummaryProps<Row>) => (
   <p className={styles.summary}>
-    {rows.length === 1 ? "1 row" : `${rows.length} rows`}
+    {counted(rows.length, "row")}
     {hasMore && ", and there are more"}
     {amountOf !== undefined && (
       <>

@@ -1,6 +1,7 @@
 import type { Action } from "../contract/actions/action.ts";
 import { type ActionName, actions } from "../contract/actions/actions.ts";
 import type { AuditKind } from "../contract/actions/audit.ts";
+import { counted } from "../contract/counted.ts";
 import { moneyText } from "../contract/money.ts";
 import { type AuditEntry, actorName, detailsText } from "../ledger/audit.ts";
 
@@ -21,6 +22,8 @@ type Recorded = {
 
 /** `NGN 50,000.00`, without the sign of what was taken. */
 const money = (amount: string): string => moneyText(Math.abs(Number(amount)));
+/** `1 order`, `2 orders`. */
+const number = (count: string, one: string): string => counted(Number(count), one);
 const isTaken = (amount: string): boolean => amount.startsWith("-");
 /** ` (MTN)`; nothing if the entry has no such detail. */
 const inBrackets = (text: string): string => (text === "" ? "" : ` (${text})`);
@@ -92,12 +95,12 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "consents export": ({ account, of }) =>
     of("count") === ""
       ? `began to export the consents of ${account}`
-      : `exported ${of("count")} consents of ${account}`,
+      : `exported ${number(of("count"), "consent")} of ${account}`,
   "subjects report": ({ of }) => `asked what is kept of a person, by ${of("kind")}`,
   "subjects erase": ({ of }) =>
     of("until") === ""
       ? `began to erase a person, by ${of("kind")}`
-      : `erased a person, by ${of("kind")}: ${of("checks")} checks and ${of("orders")} orders`,
+      : `erased a person, by ${of("kind")}: ${number(of("checks"), "check")} and ${number(of("orders"), "order")}`,
   "webhook add": (facts) => `added ${endpointOf(facts)}, ${facts.of("url")}, for ${facts.of("events")}`,
   "webhook set": (facts) => `set ${endpointOf(facts)} to ${facts.of("url")}, for ${facts.of("events")}`,
   "webhook events": (facts) => `set the events of ${endpointOf(facts)}: ${facts.of("events")}`,
@@ -109,7 +112,7 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "deliveries show": ({ of }) => `looked at the webhooks of ${of("reference")}`,
   "deliveries replay": ({ of }) => `sent the webhook of ${of("reference")} again`,
   "deliveries recover": ({ account, of }) =>
-    `sent ${of("webhooks")} failed webhooks of ${account} since ${of("from")} again`,
+    `sent ${number(of("webhooks"), "failed webhook")} of ${account} since ${of("from")} again`,
   "events list": () => "looked at the unmatched events",
   "events candidates": ({ of }) => `looked at the orders that ${of("event")} may be about`,
   "events match": ({ of }) => `settled the order ${of("reference")} as ${of("says")}, by the event ${of("event")}`,
@@ -126,7 +129,8 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "secrets set": ({ of }) => `set the secret ${of("name")}`,
   "secrets rotate": ({ of }) => `rotated the secret ${of("name")}`,
   "reconciliation files begin": ({ of }) => `began to import the upstream's statement of ${of("day")}`,
-  "reconciliation files append": ({ of }) => `imported ${of("rows")} rows of the upstream's statement of ${of("day")}`,
+  "reconciliation files append": ({ of }) =>
+    `imported ${number(of("rows"), "row")} of the upstream's statement of ${of("day")}`,
   "reconciliation files remove": ({ of }) => `took a file out of the upstream's statement of ${of("day")}`,
   "reconciliation cases put": ({ of }) => `compared the upstream's statement of ${of("day")} with the books`,
   "reconciliation cases decide": ({ of }) => `decided the case ${of("case")} of ${of("day")}: ${of("decision")}`,

@@ -1,3 +1,4 @@
+import { counted } from "../contract/counted.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
@@ -172,7 +173,7 @@ export const stuck: DoctorCheck = async ({ ledger }) => {
 export const waiting: DoctorCheck = async (context) => {
   const { count, oldestS = 0, sendingS } = await readQueuedOrders(context);
   if (count === 0) return ok("none");
-  const age = `${count} wait for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
+  const age = `${count === 1 ? "1 waits" : `${count} wait`} for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
   const todo = 'Follow "Queued orders" in docs/runbook.md';
   if (sendingS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
   const found = `${age}; sending them takes ${sendingText(sendingS)}`;
@@ -191,7 +192,7 @@ export const events: DoctorCheck = async ({ ledger }) => {
 export const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   const hoursLeft = await readHoursLeft(ledger);
   if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
-  const found = `lasts for ${hoursLeft} hours at the pace of the last 24, by the latest hourly measurement`;
+  const found = `lasts for ${counted(hoursLeft, "hour")} at the pace of the last 24, by the latest hourly measurement`;
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 

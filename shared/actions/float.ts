@@ -1,5 +1,6 @@
 import type { floatActions } from "../contract/actions/float.ts";
-import { koboText, nairaFromKobo } from "../contract/money.ts";
+import { counted } from "../contract/counted.ts";
+import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
@@ -49,7 +50,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
 
 /** Why the id of a payment cannot be used again. */
 export const bookedError = ({ payment_id, amount_kobo, created_at }: FloatPayment): OperatorError =>
-  new OperatorError(`${payment_id} was booked already, with ${koboText(amount_kobo)} NGN at ${created_at}`);
+  new OperatorError(`${payment_id} was booked already, with ${koboMoneyText(amount_kobo)} at ${created_at}`);
 
 const STATEMENTS_READ = 20;
 
@@ -65,5 +66,5 @@ const newestClosing = async (ledger: Ledger) => {
 const paceText = (paymentsKobo: number | undefined, hoursLeft: number | undefined): string => {
   if (paymentsKobo === undefined) return "no payment to the upstream is booked";
   if (hoursLeft === undefined) return "no order took anything in the last 24 hours";
-  return hoursLeft === 0 ? "empty" : `empty in ${Math.floor(hoursLeft)} hours at the pace of the last 24`;
+  return hoursLeft === 0 ? "empty" : `empty in ${counted(Math.floor(hoursLeft), "hour")} at the pace of the last 24`;
 };

@@ -1,5 +1,5 @@
 import type { OrderAdvice } from "../contract/actions/transactions.ts";
-import { koboText } from "../contract/money.ts";
+import { koboMoneyText } from "../contract/money.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
 import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
@@ -202,7 +202,7 @@ const valuesOf = (order: Transaction): Readonly<Record<string, string>> => ({
 const named = (order: Transaction): string => {
   const { upstream_reference, phone_number, created_at, amount_kobo, face_kobo } = order;
   const reference = upstream_reference ?? `our reference ${referenceOf(order)}`;
-  const amount = koboText(face_kobo ?? amount_kobo);
+  const amount = koboMoneyText(face_kobo ?? amount_kobo);
   const placed = created_at.slice(0, "2026-11-21T09:30:00".length).replace("T", " ");
-  return `${reference} (${phone_number ?? "no number"}, ${amount} NGN, ${placed} UTC)`;
+  return `${reference} (${phone_number ?? "no number"}, ${amount}, ${placed} UTC)`;
 };

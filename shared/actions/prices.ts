@@ -7,7 +7,7 @@ import type { ActionInput } from "../contract/actions/actions.ts";
 import type { pricesActions } from "../contract/actions/prices.ts";
 import type { Catalog } from "../contract/catalog.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
-import { type Kobo, koboFromNaira, koboText, nairaFromKobo } from "../contract/money.ts";
+import { type Kobo, koboFromNaira, koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import { expectedDiscount, networksWithDiscount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
@@ -140,7 +140,7 @@ export const priceConsequence = async (context: ActionContext, input: SetInput):
   });
   const [cheapest] = priced.toSorted((one, other) => one.kobo / one.faceKobo - other.kobo / other.faceKobo);
   const example =
-    cheapest && `: ${cheapest.name} of ${koboText(cheapest.faceKobo)} NGN costs ${koboText(cheapest.kobo)} NGN`;
+    cheapest && `: ${cheapest.name} of ${koboMoneyText(cheapest.faceKobo)} costs ${koboMoneyText(cheapest.kobo)}`;
   const begins = input.from === undefined ? "" : ` from ${input.from}`;
   return `Sets a price${input.below_cost ? " below cost" : ""} for ${account.name}${begins}, ${ruleText(bounded)}${example ?? ""}; the upstream's discount is ${bound} percent, or unknown`;
 };
@@ -213,10 +213,10 @@ const assertNotBelowCost = (rule: Omit<PriceRule, "from">, bound: number, faces:
   const isBelow = rule.change.by === "percent" && rule.change.percent < -bound && !isMeant;
   const below = faces.filter(({ faceKobo }) => changedBy(rule, faceKobo) === undefined);
   if (!isBelow && below.length === 0) return;
-  const named = below.slice(0, 3).map(({ name, faceKobo }) => `${name} of ${koboText(faceKobo)} NGN`);
+  const named = below.slice(0, 3).map(({ name, faceKobo }) => `${name} of ${koboMoneyText(faceKobo)}`);
   throw new OperatorError(
     isMeant
-      ? `The rule makes no price of at least 0.01 NGN for ${named.join(", ")}`
+      ? `The rule makes no price of at least NGN 0.01 for ${named.join(", ")}`
       : `The price would be below cost: the upstream's discount is ${bound} percent, or unknown${named.length > 0 ? ` (${named.join(", ")})` : ""}`,
     isMeant ? {} : { command: "If that is meant, add --below-cost" },
   );
@@ -254,7 +254,7 @@ const ruleText = ({ kind, network, plan_id, change }: Omit<PriceRule, "from">): 
     " ",
   );
   if (change.by === "none") return selector;
-  const by = change.by === "percent" ? `${change.percent} percent` : `${koboText(change.kobo)} NGN`;
+  const by = change.by === "percent" ? `${change.percent} percent` : `${koboMoneyText(change.kobo)}`;
   return `${selector} ${by}`;
 };
 

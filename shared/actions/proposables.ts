@@ -4,7 +4,7 @@ import { requireAccount } from "../access/account-store.ts";
 import { ENTITLEMENTS_CHANGED, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
 import { refundName, reversalName } from "../contract/corrections.ts";
-import { koboText, nairaFromKobo } from "../contract/money.ts";
+import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementsText, raisesEntitlements } from "../contract/permission.ts";
 import { isSettledByTwo } from "../contract/settled-by-two.ts";
@@ -60,8 +60,8 @@ const entry = async (
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed) throw closedError(account);
   const after = before + amountKobo;
-  if (after < 0) throw new OperatorError(`The balance is ${koboText(before)} NGN and must not become negative`);
-  const consequence = what(name, `${koboText(Math.abs(amountKobo))} NGN`);
+  if (after < 0) throw new OperatorError(`The balance is ${koboMoneyText(before)} and must not become negative`);
+  const consequence = what(name, koboMoneyText(Math.abs(amountKobo)));
   return { account, consequence, amountKobo, balance: { before, after }, needsApproval: true };
 };
 
@@ -77,8 +77,8 @@ const settlement = async (
   const isRefund = status === "failed" && mode === "live";
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed && isRefund) throw closedError(account);
-  const amount = koboText(amount_kobo);
-  const effect = isRefund ? ` and refunds ${amount} NGN` : `, which keeps the ${amount} NGN that it cost`;
+  const amount = koboMoneyText(amount_kobo);
+  const effect = isRefund ? ` and refunds ${amount}` : `, which keeps the ${amount} that it cost`;
   return {
     account,
     input,
@@ -134,8 +134,8 @@ const previews: {
     return {
       consequence:
         amount_kobo < 0
-          ? `Takes ${koboText(-amount_kobo)} NGN from the payments to the upstream (${id})`
-          : `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
+          ? `Takes ${koboMoneyText(-amount_kobo)} from the payments to the upstream (${id})`
+          : `Books a payment of ${koboMoneyText(amount_kobo)} to the upstream (${id})`,
       amountKobo: amount_kobo,
       needsApproval: true,
     };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
 import type { caseDecisions, reconciliationActions } from "../contract/actions/reconciliation.ts";
+import { counted } from "../contract/counted.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -210,7 +211,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         // A request that is sent again: its first answer was lost.
         if (appended.rows === offset + rows.length) return undefined;
         if (appended.rows !== offset || appended.state !== "incomplete") {
-          throw new OperatorError(`${appended.rows} rows of this file are stored: continue with the next one`);
+          throw new OperatorError(`This file has ${counted(appended.rows, "row")} stored: continue with the next one`);
         }
         const grown: StatementFile = {
           ...appended,

@@ -1,6 +1,6 @@
 import type { Account } from "../access/account-store.ts";
 import { deliveredId } from "../contract/corrections.ts";
-import { koboText } from "../contract/money.ts";
+import { koboMoneyText } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
 import {
@@ -149,13 +149,13 @@ const adjustmentOf = async ({ ledger }: ActionContext, transaction: Transaction)
 const adjustmentStep = ({ created_at, entry_id, amount_kobo, why = "" }: LedgerEntry): Step => ({
   at: created_at,
   what: "Adjusted",
-  details: `${entry_id}, ${koboText(amount_kobo)} NGN, "${why}"`,
+  details: `${entry_id}, ${koboMoneyText(amount_kobo)}, "${why}"`,
 });
 
 const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): Step => ({
   at: created_at,
   what: mode === "test" ? "Placed in the sandbox" : debit === undefined ? "Debited" : "Not debited",
-  details: `${koboText(amount_kobo)} NGN, key ${key_id}`,
+  details: `${koboMoneyText(amount_kobo)}, key ${key_id}`,
 });
 
 const lookupStep = ({ asked_at, asked, finding, details }: Lookup): Step => ({
@@ -198,7 +198,7 @@ const lastStep = (transaction: Transaction, isOwners: boolean): Step => ({
     ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
     ...(transaction.upstream_amount_kobo === undefined || isOwners
       ? []
-      : [`upstream amount ${koboText(transaction.upstream_amount_kobo)} NGN`]),
+      : [`upstream amount ${koboMoneyText(transaction.upstream_amount_kobo)}`]),
     ...(transaction.failure === undefined ? [] : [transaction.failure.code]),
   ].join(", "),
 });

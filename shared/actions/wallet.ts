@@ -3,7 +3,7 @@ import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
 import { correctedBy, recreditId, reversalName } from "../contract/corrections.ts";
-import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
+import { koboMoneyText, koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import { getItems } from "../ledger/get-item.ts";
 import {
@@ -176,7 +176,7 @@ export const verifyWallet = async (
 export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number): void => {
   if (Math.abs(amountKobo) <= operatorActMax) return;
   throw new OperatorError(
-    `At most ${koboText(operatorActMax)} NGN at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
+    `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
     { command: "Or make several entries, each with an --id of its own" },
   );
 };
@@ -187,7 +187,7 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
   const { balance_kobo } = await readWallet(ledger, account);
   if (result.kind === "insufficient_balance") {
     throw new OperatorError(
-      `The balance of ${account} is ${koboText(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
+      `The balance of ${account} is ${koboMoneyText(balance_kobo)} and must not become negative. Fund the wallet first`,
     );
   }
   const isReplay = result.kind === "already_recorded";
@@ -208,7 +208,7 @@ const assertSameEntry = async (
   account: string,
   amountKobo: number,
 ): Promise<void> => {
-  const reversal = await reversalOf(ledger, entry);
+  const reversal = await readReversal(ledger, entry);
   if (entry.account_id === account && entry.amount_kobo === amountKobo && reversal === undefined) return;
   throw usedIdError(entry, account, reversal);
 };
@@ -219,10 +219,11 @@ export const assertUnusedId = async (
   entry: LedgerEntry | undefined,
   account: string,
 ): Promise<void> => {
-  if (entry !== undefined) throw usedIdError(entry, account, await reversalOf(ledger, entry));
+  if (entry !== undefined) throw usedIdError(entry, account, await readReversal(ledger, entry));
 };
 
-const reversalOf = async (
+/** The adjustment that reversed a funding; undefined if none did, or it is no funding. */
+export const readReversal = async (
   ledger: ActionContext["ledger"],
   { kind, account_id, entry_id }: LedgerEntry,
 ): Promise<LedgerEntry | undefined> =>
@@ -234,7 +235,7 @@ const usedIdError = (
   reversal: LedgerEntry | undefined,
 ): OperatorError => {
   const done = account_id === account ? "recorded already" : `credited to account ${account_id} already`;
-  const sentence = `${entry_id} was ${done}, with ${koboText(amount_kobo)} NGN at ${created_at}`;
+  const sentence = `${entry_id} was ${done}, with ${koboMoneyText(amount_kobo)} at ${created_at}`;
   const again = recreditId(entry_id);
   if (reversal !== undefined) {
     return new OperatorError(

@@ -79,7 +79,6 @@ export const koboFromText = (text: string): number | undefined => {
 };
 
 const twoDecimals = { minimumFractionDigits: 2, maximumFractionDigits: 2 } as const;
-const withCurrency = { style: "currency", currency: "NGN", currencyDisplay: "code" } as const;
 
 /** NGN as text: `1,250.50`. Formats are made when they are used: most functions load this file and use none. */
 export const nairaText = (naira: number): string => naira.toLocaleString("en", twoDecimals);
@@ -87,8 +86,14 @@ export const nairaText = (naira: number): string => naira.toLocaleString("en", t
 /** Kobo as text in NGN: `1,250.50`. */
 export const koboText = (kobo: number): string => nairaText(nairaFromKobo(kobo));
 
-/** NGN as text with the currency: `NGN 1,250.50`. */
-export const moneyText = (naira: number): string => naira.toLocaleString("en-NG", withCurrency);
+/**
+ * NGN as text with the currency: `NGN 1,250.50`, `-NGN 500.00`. The space is a plain one, so that a search through the
+ * output of a command finds an amount as it is typed.
+ */
+export const moneyText = (naira: number): string => `${naira < 0 ? "-" : ""}NGN ${nairaText(Math.abs(naira))}`;
+
+/** Kobo as text with the currency: `NGN 1,250.50`. */
+export const koboMoneyText = (kobo: number): string => moneyText(nairaFromKobo(kobo));
 
 /** NGN as text for an axis: `1.3K`. */
 export const shortNairaText = (naira: number): string => naira.toLocaleString("en-NG", { notation: "compact" });

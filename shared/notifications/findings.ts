@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { accountSchema } from "../access/account-store.ts";
 import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { koboText } from "../contract/money.ts";
+import { koboMoneyText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
 import { datesOf, timeIn } from "../contract/time-zone.ts";
@@ -207,7 +207,7 @@ const lookForLowWallets: Look = async (deps) => ({
         const { account_id } = account;
         const { balance_kobo = 0, low_balance_threshold_kobo: threshold = 0 } = walletOf.get(account_id) ?? {};
         if (balance_kobo >= threshold) return [];
-        const text = `The balance of ${nameOf(account)} is ${koboText(balance_kobo)} NGN, below its threshold of ${koboText(threshold)} NGN.`;
+        const text = `The balance of ${nameOf(account)} is ${koboMoneyText(balance_kobo)}, below its threshold of ${koboMoneyText(threshold)}.`;
         return [{ account_id, kind: "wallet.low", key: `wallet.low#${account_id}`, text, path: accountPath(account) }];
       }),
     );
@@ -268,7 +268,7 @@ const lookForStuckOrders: Look = async (deps) => {
   const isWhole = unread === 0;
   const finding = (key: string, whose: string, { count, first }: Stuck, path: string): Finding => {
     const orders = count === 1 ? `1 order${whose} has` : `${count} orders${whose} have`;
-    const what = [`${koboText(first.amount_kobo)} NGN`, ...(first.network === undefined ? [] : [first.network])];
+    const what = [`${koboMoneyText(first.amount_kobo)}`, ...(first.network === undefined ? [] : [first.network])];
     const text = `${isWhole ? "" : "At least "}${orders} had no outcome for more than 15 minutes. The oldest is ${referenceOf(first)}, ${what.join(", ")}, of ${timeText(first.created_at, timeZone)}.`;
     return { kind: "order.stuck", key, text, path };
   };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { invalid } from "../call/invalid.ts";
+import { counted } from "../contract/counted.ts";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import type { CallerLimits, OrderLimitName } from "../contract/order-limits.ts";
 import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission.ts";
@@ -201,8 +202,8 @@ const limitTexts = {
   order_naira: (max) => `${max} NGN an order`,
   day_naira: (max) => `${max} NGN a day`,
   month_naira: (max) => `${max} NGN a month`,
-  day_orders: (max) => `${max} orders a day`,
-  month_orders: (max) => `${max} orders a month`,
+  day_orders: (max) => `${counted(max, "order")} a day`,
+  month_orders: (max) => `${counted(max, "order")} a month`,
 } as const satisfies Record<OrderLimitName, (max: number) => string>;
 
 const limitReached = ({ by, limit, max, used }: ReachedLimit, timeZone: string): ServiceError => {

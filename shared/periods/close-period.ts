@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
-import { koboText } from "../contract/money.ts";
+import { counted } from "../contract/counted.ts";
+import { koboMoneyText } from "../contract/money.ts";
 import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { openOrders, readTransactions } from "../ledger/find-transactions.ts";
@@ -275,10 +276,10 @@ const disagreement = (
 ): OperatorError => {
   if (lines_kobo !== balance_kobo)
     return new OperatorError(
-      `The lines of ${accountId} add up to ${koboText(lines_kobo)} NGN and its balance is ${koboText(balance_kobo)} NGN. ` +
+      `The lines of ${accountId} add up to ${koboMoneyText(lines_kobo)} and its balance is ${koboMoneyText(balance_kobo)}. ` +
         `Run wallet verify ${accountId}, then close the month again`,
     );
-  const lines = Math.abs(uncounted) === 1 ? "1 line" : `${Math.abs(uncounted)} lines`;
+  const lines = counted(Math.abs(uncounted), "line");
   return new OperatorError(
     uncounted > 0
       ? `The index lacks ${lines} that the wallet of ${accountId} counts. Close the month again later`

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
+import { counted } from "../contract/counted.ts";
 import { monthAfter } from "../contract/time-zone.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -102,10 +103,10 @@ const differenceOf = (fold: Fold, period: AccountPeriod, found: string | undefin
   if (fold.hash !== period.hash) {
     if (found !== undefined) return found;
     if (fold.lines < period.lines)
-      return `${period.lines - fold.lines} lines are missing behind the last one, number ${fold.lines}`;
+      return `it lacks ${counted(period.lines - fold.lines, "line")} behind the last one, number ${fold.lines}`;
     return "its hash differs, and none of its lines";
   }
-  if (fold.lines !== period.lines) return `it has ${fold.lines} lines, and was closed with ${period.lines}`;
+  if (fold.lines !== period.lines) return `it has ${counted(fold.lines, "line")}, and was closed with ${period.lines}`;
   if (fold.balance_kobo !== period.closing_kobo)
     return `it closes with ${fold.balance_kobo} kobo, and was closed with ${period.closing_kobo}`;
   return isDeepStrictEqual(fold.kinds, period.kinds) ? undefined : "the sums of its kinds differ";

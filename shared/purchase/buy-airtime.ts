@@ -2,7 +2,7 @@ import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
-import { type Kobo, koboFromNaira, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
+import { type Kobo, koboFromNaira, moneyText, nairaFromKobo } from "../contract/money.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
 import { refusalOf } from "../orders/place-order.ts";
 import { priceOrder } from "../prices/price-order.ts";
@@ -34,7 +34,7 @@ const quoteAirtime = async (deps: AirtimeDeps, { input, caller, deadline }: Airt
   const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo: faceKobo, phoneNumber };
   await deps.upstreams[caller.mode].assertReady(order, deadline, { mayWait: mayBeQueued(deps, caller.mode) });
   const price = await priceOrder(deps, caller, { kind: "airtime", network: network.code, faceKobo });
-  const topUp = price.amountKobo === faceKobo ? "airtime" : `airtime of ${nairaDecimals(input.amount)} NGN`;
+  const topUp = price.amountKobo === faceKobo ? "airtime" : `airtime of ${moneyText(input.amount)}`;
   return {
     order,
     ...price,

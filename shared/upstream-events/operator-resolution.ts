@@ -1,5 +1,5 @@
 import { deliveredId } from "../contract/corrections.ts";
-import { type Kobo, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
+import { koboMoneyText } from "../contract/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger, Ledger, Writes } from "../ledger/ledger.ts";
 import {
@@ -175,14 +175,19 @@ export const differencesOf = (
 ): readonly Difference[] => {
   const { type, amount_kobo, phone_masked } = event;
   const { phone_number = "none" } = transaction;
-  const amount = (kobo: Kobo): string => `${nairaDecimals(nairaFromKobo(kobo))} NGN`;
   return [
     ...(type === undefined || type === transaction.type
       ? []
       : [{ field: "type", event: type, transaction: transaction.type }]),
     ...(amount_kobo === undefined || isExpectedAmount(costs, transaction, amount_kobo)
       ? []
-      : [{ field: "amount", event: amount(amount_kobo), transaction: amount(expectedAmount(costs, transaction)) }]),
+      : [
+          {
+            field: "amount",
+            event: koboMoneyText(amount_kobo),
+            transaction: koboMoneyText(expectedAmount(costs, transaction)),
+          },
+        ]),
     ...(phone_masked === undefined || mayBeSamePhone(phone_masked, phone_number)
       ? []
       : [{ field: "phone number", event: phone_masked, transaction: phone_number }]),

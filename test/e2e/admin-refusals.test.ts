@@ -53,11 +53,11 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["wallet", "fund", account, "500,00", "--id", "b"], /^<naira>: Must be an amount of NGN .* commas only/],
     [
       ["wallet", "fund", account, "6000", "--id", bankReference(account)],
-      /was recorded already, with 5,000\.00 NGN at [-0-9T:.Z]+\. If that is wrong: wallet reverse acc_\w+ --id [^ ]+, then credit it with the id [^ ]+-again/,
+      /was recorded already, with NGN 5,000\.00 at [-0-9T:.Z]+\. If that is wrong: wallet reverse acc_\w+ --id [^ ]+, then credit it with the id [^ ]+-again/,
     ],
     [
       ["wallet", "fund", other.account, "5000", "--id", bankReference(account).toUpperCase()],
-      new RegExp(`was credited to account ${account} already, with 5,000\\.00 NGN at [-0-9T:.Z]+\\. If`),
+      new RegExp(`was credited to account ${account} already, with NGN 5,000\\.00 at [-0-9T:.Z]+\\. If`),
     ],
     [["wallet", "fund", account, "5"], /required option '--id/],
     [["wallet", "adjust", account, "0", "--id", "c", ...why], /Must not be 0/],

@@ -616,7 +616,7 @@ test("a change on a stage is refused with exit code 2 and changes nothing if STS
     /^AWS STS does not accept these credentials: sign in again, or renew them\. InvalidClientTokenId: The security token is not valid\.\n$/,
   );
   expect(await auditOf(account)).toHaveLength(1);
-  expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
+  expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance NGN 0.00");
 });
 
 test.each([

@@ -144,7 +144,7 @@ test("an open transaction is listed by --open, by --stuck after 16 minutes, and 
   await service.adminJson(["transactions", "resolve", reference, "failed", "--why", "not in their list"]);
   const { stdout } = await admin("transactions", "show", reference);
   expect(stdout).toMatch(/^ *amount +500\.00$/m);
-  expect(stdout).toMatch(/Debited +500\.00 NGN/);
+  expect(stdout).toMatch(/Debited +NGN 500\.00/);
   expect(stdout).toMatch(/Resolved +by .*, status=failed, "not in their list"/);
 });
 

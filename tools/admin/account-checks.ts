@@ -16,6 +16,7 @@ import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { streamConsumers } from "../../infra/streams.ts";
 import { auditDenials, type TableShape, tables as tableShapes } from "../../infra/tables.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
+import { counted } from "../../shared/contract/counted.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
@@ -226,11 +227,12 @@ export const auditCopy: DoctorCheck<AdminContext> = async ({ target: { environme
   const wanted = stage?.settings.auditCopy?.days;
   if (wanted === undefined) return skipped("the stage has no copy of its audit log: the setting auditCopy");
   const days = await readLockedDays(bucket);
-  if (days !== undefined && days >= wanted) return ok(`nobody can delete a copy in ${bucket} for ${days} days`);
+  if (days !== undefined && days >= wanted)
+    return ok(`nobody can delete a copy in ${bucket} for ${counted(days, "day")}`);
   return wrong(
     days === undefined
       ? `${bucket} does not lock copies`
-      : `${bucket} locks copies for ${days} days, not for ${wanted}`,
+      : `${bucket} locks copies for ${counted(days, "day")}, not for ${wanted}`,
     "Deploy the stage's data stack, or set the bucket's Object Lock to COMPLIANCE again. Copies of this time can be deleted",
   );
 };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { assertWithinBound } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
-import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
+import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
@@ -26,7 +26,7 @@ const balanceChange = async (context: AdminContext, { account, amount_kobo }: En
   assertWithinBound(context, amount_kobo);
   const { balance } = await perform(context, "wallet show", { account });
   const afterKobo = koboFromNaira(balance) + amount_kobo;
-  if (afterKobo < 0) throw new OperatorError(`The balance is ${nairaText(balance)} NGN and must not become negative`);
+  if (afterKobo < 0) throw new OperatorError(`The balance is ${moneyText(balance)} and must not become negative`);
   const what = `balance of ${account}, unless it was recorded before`;
   return { changes: [{ what, before: balance, after: nairaFromKobo(afterKobo) }] };
 };

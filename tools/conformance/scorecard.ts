@@ -1,3 +1,4 @@
+import { moneyText } from "../../shared/contract/money.ts";
 import type { Answer } from "./protocol.ts";
 
 /** What a client reported of one order under one reference, and what the ledger has of it at the end. */
@@ -111,7 +112,7 @@ const scorecardText = (run: Run): string => {
     "",
     `seed ${run.seed}, ${run.seconds} s; client killed ${run.client_kills} times, service ${run.service_kills} times`,
     `unknown ${run.unknown} times; ordered again with another reference ${run.ordered_again} times`,
-    `charged ${run.charged_naira} NGN, delivered ${run.delivered_naira} NGN`,
+    `charged ${moneyText(run.charged_naira)}, delivered ${moneyText(run.delivered_naira)}`,
     `requests: ${Object.entries(faults)
       .map(([name, count]) => `${name} ${count}`)
       .join(", ")}`,

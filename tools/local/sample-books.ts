@@ -58,9 +58,9 @@ const RULE: Omit<PriceRule, "from"> = {
 /** What is ordered in turn. */
 const GOODS = [
   { type: "data", network: "MTN", naira: 500, what: "1GB data" },
-  { type: "airtime", network: "MTN", naira: 200, what: "200.00 NGN airtime" },
+  { type: "airtime", network: "MTN", naira: 200, what: "airtime of NGN 200.00" },
   { type: "data", network: "Airtel", naira: 1_490, what: "2GB data" },
-  { type: "airtime", network: "Glo", naira: 1_000, what: "1,000.00 NGN airtime" },
+  { type: "airtime", network: "Glo", naira: 1_000, what: "airtime of NGN 1,000.00" },
   { type: "data", network: "9mobile", naira: 590.05, what: "650MB data" },
 ] as const;
 

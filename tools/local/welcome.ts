@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
+import { moneyText } from "../../shared/contract/money.ts";
 import { CONTROL_PREFIX } from "../simulator/request-handler.ts";
 import type { ServiceDetails } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
@@ -25,7 +26,7 @@ export const welcome = async (
     `\nThe service is ready at ${url}. Its documentation is at ${url}/docs.`,
     ...accounts.map(
       ({ name, account_id, balance, test_key, live_key }) => `
-Account ${name} (${account_id}) with ${balance.toLocaleString("en")} NGN:
+Account ${name} (${account_id}) with ${moneyText(balance)}:
   test key  ${test_key}
             simulates outcomes and charges nothing
   live key  ${live_key}

@@ -1,5 +1,6 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { orderLimitsSchema, raisesLimits } from "../../../shared/contract/order-limits.ts";
 import {
   type Entitlement,
@@ -222,7 +223,8 @@ const Duplicates = ({ account: { account_id, duplicate_window_s } }: { readonly 
       facts={[
         {
           name: "Refused for",
-          value: duplicate_window_s === undefined ? "Off" : `${duplicate_window_s} seconds after the earlier one`,
+          value:
+            duplicate_window_s === undefined ? "Off" : `${counted(duplicate_window_s, "second")} after the earlier one`,
         },
       ]}
     />

@@ -2,6 +2,7 @@ import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import type { DataPlan, Network } from "../../../shared/contract/catalog.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
@@ -73,7 +74,7 @@ const ServedCatalog = ({ served }: { readonly served: Served }) => {
         />
         {dropped.count > 0 && (
           <>
-            <Notice tone="attention" title={`${dropped.count} entries of the upstream are not sold`}>
+            <Notice tone="attention" title={`Not sold: ${counted(dropped.count, "entry", "entries")} of the upstream`}>
               They are invalid. Send this list to the upstream.
             </Notice>
             <DataTable
@@ -187,11 +188,11 @@ const RefusedCatalog = ({
           nameToType={CATALOG}
           fields={{ fetched_at: { kind: "seen", initial: refused.fetched_at } }}
           inputOf={({ fetched_at }, why) => ({ fetched_at, why })}
-          success={({ plans }) => `The catalog with ${plans} plans is served now.`}
+          success={({ plans }) => `The catalog with ${counted(plans, "plan")} is served now.`}
         >
           <p>
-            Apps can then buy {refused.plans} plans. Ask the upstream first whether it sells no others. The catalog that
-            is served now is gone.
+            Apps can then buy {counted(refused.plans, "plan")}. Ask the upstream first whether it sells no others. The
+            catalog that is served now is gone.
           </p>
         </IrreversibleDialog>
       }

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
@@ -130,7 +131,7 @@ const Verification = ({ month, accounts }: { readonly month: string; readonly ac
   return (
     <Section
       title="Verification"
-      description={`Adds up the lines of ${accounts === 1 ? "1 account" : `${accounts} accounts`} again, and compares them with the hash.`}
+      description={`Adds up the lines of ${counted(accounts, "account")} again, and compares them with the hash.`}
       actions={
         <Button variant="default" loading={calls !== undefined} onClick={() => void verify()}>
           Verify

@@ -2,6 +2,7 @@ import { Progress } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { callAction } from "../../api/call-action.ts";
@@ -151,7 +152,8 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
 
 const ClosingProgress = ({ month, state, accounts, accounts_done: done }: Closing) => (
   <div role="status">
-    {state === "sealing" ? "Sealing the wallets" : "Adding up"}: {done} of {accounts} accounts. Keep this page open.
+    {state === "sealing" ? "Sealing the wallets" : "Adding up"}: {done} of {counted(accounts, "account")}. Keep this
+    page open.
     <Progress value={accounts === 0 ? 100 : (100 * done) / accounts} aria-label={`Closing ${month}`} />
   </div>
 );

@@ -167,7 +167,7 @@ beforeAll(async () => {
   const proposed = {
     action: "wallet fund",
     input: JSON.stringify({ account, amount_kobo: 500_00, id: "GTB-77" }),
-    consequence: "Credits 500.00 NGN to demo",
+    consequence: "Credits NGN 500.00 to demo",
     amount_kobo: 500_00,
   };
   await putProposal(ledger, { ...proposed, account_id: account, proposed_by: "ada", proposer: "ada", issuer }, 72, () =>
@@ -186,7 +186,7 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   open: () => orders.open,
   unmatched: () => unmatched,
   waiting: () => orders.waiting,
-  proposals: () => /Credits 500\.00 NGN/,
+  proposals: () => /Credits NGN 500\.00/,
   "dead-letters": () => givenUp,
   periods: () => month,
   period: () => `${month}-01 00:00:00 +01:00`,
@@ -921,7 +921,7 @@ test("a funding that finance proposes is carried out once another person approve
   await proposed(other).getByRole("button", { name: "Approve" }).click();
   await other.getByRole("dialog").getByText("Balance: NGN 100.00 -> NGN 2,600.00").waitFor();
   await submit(other, "Approve NGN 2,500.00");
-  await other.getByText(/^Done: Credits 2,500\.00 NGN/).waitFor();
+  await other.getByText(/^Done: Credits NGN 2,500\.00/).waitFor();
   await page.getByLabel("Show").selectOption("all");
   await proposed(page)
     .getByText(/Approved by operator@example\.com/)
@@ -948,14 +948,14 @@ test("a correction that is proposed after another one has a name of its own, so 
   expect(await foreign.getByRole("button").count()).toBe(0);
   await visit(page, "/proposals", "Proposals");
   for (const naira of ["100.00", "25.00"]) {
-    const proposed = row(page, `correction of ${accountId}`).filter({ hasText: `${naira} NGN` });
+    const proposed = row(page, `correction of ${accountId}`).filter({ hasText: `NGN ${naira}` });
     await proposed.getByRole("button", { name: "Break the glass" }).click();
     const typed = dialog.getByLabel(/^Type prop_/);
     const [proposal = ""] = /prop_\w+/.exec((await dialog.getByText(/^Type prop_/).textContent()) ?? "") ?? [];
     await typed.fill(proposal);
     await dialog.getByLabel("Reason").fill("nobody else is there");
     await submit(page, `Approve NGN ${naira}`);
-    await page.getByText(new RegExp(`^Done: .*${naira} NGN`)).waitFor();
+    await page.getByText(new RegExp(`^Done: .*NGN ${naira}`)).waitFor();
   }
   expect(await balance()).toBe(875);
 });

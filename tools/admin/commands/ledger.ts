@@ -3,6 +3,7 @@ import * as z from "#zod";
 import { auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
 import { notReconciled, type ReconciledWallet, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { nairaFromKobo } from "../../../shared/contract/money.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
@@ -106,7 +107,7 @@ const swappedNote = ({ from, to, items, onlyInTo }: CarryOverResult): readonly s
   const only = onlyInTo.get("transactions") ?? 0;
   return only <= (items.counts.get("transactions")?.copied ?? 0)
     ? []
-    : [`${to} has ${only} transactions that ${from} lacks. Are --from and --to swapped?`];
+    : [`${to} has ${counted(only, "transaction")} that ${from} lacks. Are --from and --to swapped?`];
 };
 
 type CarryOverResult = {

@@ -3,6 +3,7 @@ import * as z from "#zod";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { addCommand, type Report, why } from "../command.ts";
@@ -67,7 +68,7 @@ const progressOf = (what: string) => {
     const tenth = accounts === 0 ? 10 : Math.floor((accounts_done / accounts) * 10);
     if (tenth === printed) return;
     printed = tenth;
-    logProgress(`${what}: ${accounts_done} of ${accounts} accounts`);
+    logProgress(`${what}: ${accounts_done} of ${counted(accounts, "account")}`);
   };
 };
 

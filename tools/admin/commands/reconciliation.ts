@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { koboText } from "../../../shared/contract/money.ts";
 import { actorName, SERVICE } from "../../../shared/ledger/audit.ts";
 import type { ChainEnd } from "../../../shared/platform/chained-lines.ts";
@@ -18,7 +19,7 @@ import { addCommand } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { addVerifyCommand, exportReport } from "../exported-file.ts";
 import { perform } from "../perform.ts";
-import { counted, logProgress, table } from "../views/print.ts";
+import { logProgress, table } from "../views/print.ts";
 import { totalsTable } from "../views/reconciliation.ts";
 
 const dayField = z.iso.date("Must be a day such as 2026-11-21");

@@ -9,6 +9,7 @@ import {
   subjectNumberOf,
   subjectsActions,
 } from "../../../shared/contract/actions/subjects.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import type { Change } from "../changes.ts";
@@ -16,7 +17,7 @@ import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
-import { counted, fields, localTime, table } from "../views/print.ts";
+import { fields, localTime, table } from "../views/print.ts";
 
 const input = z.object({ kind: subjectKind, why: requestReason });
 const options = [{ ...why, required: true as const }];

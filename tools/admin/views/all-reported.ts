@@ -1,3 +1,4 @@
+import { counted } from "../../../shared/contract/counted.ts";
 import { logProgress } from "./print.ts";
 
 /** All pages of a report. Of several it prints how many accounts have been read. */
@@ -9,7 +10,7 @@ export const allReported = async <Page extends { readonly accounts: number; read
   for await (const page of pages) {
     all.push(page);
     accounts += page.accounts;
-    if (all.length > 1 || page.next_cursor !== null) logProgress(`Read ${accounts} accounts`);
+    if (all.length > 1 || page.next_cursor !== null) logProgress(`Read ${counted(accounts, "account")}`);
   }
   return all;
 };

@@ -58,9 +58,6 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
     .map(([heading, text]) => `${heading}\n${text.replaceAll(/^/gm, "  ")}`)
     .join("\n\n");
 
-/** `1 check`, `2 checks`. */
-export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
 /** A time in the zone of the stage, with its offset from UTC. JSON output has UTC. */
 export const localTime = (iso: string, timeZone: string): string => timeIn(Date.parse(iso), timeZone);
 

@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { moneyText } from "../../../shared/contract/money.ts";
 import { openingOf, statementColumns } from "../../../shared/contract/statement-csv.ts";
 import { nairaText, table } from "./print.ts";
 
@@ -18,7 +19,7 @@ const cells = (line: Statement["lines"][number]): readonly string[] => [
 ];
 
 export const statementTable = ({ opening, closing, lines }: Statement): string =>
-  `Opening balance ${nairaText(opening)} NGN\n\n${table(
+  `Opening balance ${moneyText(opening)}\n\n${table(
     statementColumns,
     lines.map(cells),
-  )}\n\nClosing balance ${nairaText(closing)} NGN`;
+  )}\n\nClosing balance ${moneyText(closing)}`;

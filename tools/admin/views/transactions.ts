@@ -1,7 +1,8 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { sendingText } from "../../../shared/queued-orders/queued-orders-report.ts";
-import { counted, duration, fields, nairaText, sections, table } from "./print.ts";
+import { duration, fields, nairaText, sections, table } from "./print.ts";
 
 export const transactionsTable = (
   transactions: ActionOutput<"transactions list">["transactions"],

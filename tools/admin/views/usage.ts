@@ -1,4 +1,5 @@
 import type * as z from "#zod";
+import { counted } from "../../../shared/contract/counted.ts";
 import type { usageView } from "../../../shared/contract/order-limits.ts";
 import { nairaText } from "./print.ts";
 
@@ -10,4 +11,4 @@ export const usageText = ({
   month_naira,
   month_orders,
 }: z.output<typeof usageView>): string =>
-  `${nairaText(day_naira)} in ${day_orders} orders on ${day}, ${nairaText(month_naira)} in ${month_orders} in its month`;
+  `${nairaText(day_naira)} in ${counted(day_orders, "order")} on ${day}, ${nairaText(month_naira)} in ${month_orders} in its month`;

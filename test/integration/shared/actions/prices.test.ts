@@ -96,7 +96,7 @@ describe("prices set", () => {
     ["an unknown plan", { plan_id: 999, percent: 1 }, /no plan 999/],
     ["a network of checks", { kind: "bvn_verification", network: "mtn", percent: 1 }, /have a network/],
     ["a retrieval that costs no more than a check", { kind: "nin_verification", percent: 60 }, /must cost more/],
-    ["a plan for nothing", { plan_id: 101, percent: -100, below_cost: true }, /at least 0.01 NGN/],
+    ["a plan for nothing", { plan_id: 101, percent: -100, below_cost: true }, /at least NGN 0.01/],
   ])("refuses %s", async (_, input, message) => {
     const { accountId: account } = await operator.anAccount();
     await expect(set(account, input)).rejects.toThrow(message);

@@ -134,7 +134,7 @@ test("a funding is proposed by one person and approved by another: then it is cr
   expect(await balance()).toBe(1_000);
   expect(await listed(fay, id)).toMatchObject({
     state: "open",
-    consequence: `Credits 500.00 NGN to test for the transfer ${input.id}`,
+    consequence: `Credits NGN 500.00 to test for the transfer ${input.id}`,
     amount: 500,
     balance_before: 1_000,
     balance_after: 1_500,
@@ -378,7 +378,7 @@ describe("a proposal", () => {
     await send(bola, "proposals approve", { proposal: id });
     expect(await listed(ada, twin)).toMatchObject({
       ...{ balance_before: null, balance_after: null },
-      refusal: expect.stringMatching(`^It would be refused now: ${input.id} was recorded already, with 500.00 NGN at `),
+      refusal: expect.stringMatching(`^It would be refused now: ${input.id} was recorded already, with NGN 500.00 at `),
     });
     expect(await send(ada, "proposals approve", { proposal: twin })).toMatchObject(refusal(409, "It was done before"));
     expect(await balance()).toBe(1_500);
@@ -392,10 +392,10 @@ describe("a proposal", () => {
     await settleTransaction(ledger.ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
     const reference = referenceOf(order.transaction);
     const bookings = [
-      ["wallet adjust", { account, amount_kobo: 1_00, id: "gift" }, "gift was recorded already, with 1.00 NGN"],
-      ["wallet reverse", { account, id: input.id }, `reversal of ${input.id} was recorded already, with -500.00 NGN`],
-      ["float fund", { amount_kobo: 1_00, id: input.id }, `${input.id} was booked already, with 1.00 NGN`],
-      ["transactions refund", { reference }, `refund of ${reference} was recorded already, with 500.00 NGN`],
+      ["wallet adjust", { account, amount_kobo: 1_00, id: "gift" }, "gift was recorded already, with NGN 1.00"],
+      ["wallet reverse", { account, id: input.id }, `reversal of ${input.id} was recorded already, with -NGN 500.00`],
+      ["float fund", { amount_kobo: 1_00, id: input.id }, `${input.id} was booked already, with NGN 1.00`],
+      ["transactions refund", { reference }, `refund of ${reference} was recorded already, with NGN 500.00`],
     ] as const;
     expect(await send(fay, "wallet fund", input)).toMatchObject(refusal(409, `${input.id} was recorded already`));
     expect(await send(fay, "wallet fund", { ...input, account: other })).toMatchObject(
@@ -584,10 +584,10 @@ describe("needs another person", () => {
     const price = (fields: object) => send(ada, "prices set", { account, kind: "airtime", why: "contract", ...fields });
     expect(await price({ percent: 2 })).toMatchObject({ status: 200 });
     const sentences = {
-      "Sets a price below cost for test, airtime -49,999.99 NGN: a top-up of 50,000.00 NGN costs 0.01 NGN": {
+      "Sets a price below cost for test, airtime -NGN 49,999.99: a top-up of NGN 50,000.00 costs NGN 0.01": {
         amount_kobo: -4_999_999,
       },
-      "Sets a price below cost for test, airtime mtn -20 percent: a top-up of 1,000.00 NGN costs 800.00 NGN": {
+      "Sets a price below cost for test, airtime mtn -20 percent: a top-up of NGN 1,000.00 costs NGN 800.00": {
         percent: -20,
         network: "mtn",
       },
@@ -621,7 +621,7 @@ describe("needs another person", () => {
     const answer = await send(ada, "events match", { ...match, accepts_differences: true });
     const { proposal, consequence } = proposalIn(answer);
     expect(consequence).toBe(
-      `Settles ${match.reference} of test as failed for good and refunds 900.00 NGN, as ${id} reports, although they differ in type (airtime reported, data expected) and amount (100.00 NGN reported, 900.00 NGN expected) and phone number`,
+      `Settles ${match.reference} of test as failed for good and refunds NGN 900.00, as ${id} reports, although they differ in type (airtime reported, data expected) and amount (NGN 100.00 reported, NGN 900.00 expected) and phone number`,
     );
     await discardEvent(ledger.ledgerAt(), stored, { by: "fay", why: "a copy" });
     expect(await listed(bola, proposal)).toMatchObject({

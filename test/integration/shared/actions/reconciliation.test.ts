@@ -55,7 +55,7 @@ test("an import that ends between two requests continues behind the stored rows,
   expect(await append(0, [aRow(2), aRow(3)])).toEqual({ rows: 2 });
   expect(await append(0, [aRow(2), aRow(3)])).toEqual({ rows: 2 });
   expect(await begin()).toEqual({ rows: 2, is_whole: false });
-  await expect(append(5, [aRow(7)])).rejects.toThrow("2 rows of this file are stored");
+  await expect(append(5, [aRow(7)])).rejects.toThrow("This file has 2 rows stored");
   // A file that is not whole is not compared.
   expect(await storedLines()).toEqual([]);
   expect(await append(2, [aRow(4)], true)).toEqual({ rows: 3 });

@@ -111,7 +111,7 @@ describe("transactions show", () => {
     expect(open).toMatchObject({ status: "processing", sent_at: null, unknown_outcome: unknown });
     expect(open.wait_until).toBe(isoTime(Date.parse(transaction.created_at) + 15 * 60_000));
     expect(open.history.map(({ what, details }) => [what, details])).toEqual([
-      ["Debited", "500.00 NGN, key key_1"],
+      ["Debited", "NGN 500.00, key key_1"],
       ["Sent", unknown],
     ]);
     await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
@@ -176,7 +176,7 @@ describe("transactions show", () => {
     });
     expect(shown).toMatchObject({ status: "failed", error_code: "delivery_failed" });
     expect(shown.history).toMatchObject([
-      { what: "Not debited", details: "500.00 NGN, key key_1" },
+      { what: "Not debited", details: "NGN 500.00, key key_1" },
       { what: "Failed", details: "delivery_failed" },
     ]);
   });
@@ -198,7 +198,7 @@ describe("transactions show", () => {
     await expect.poll(() => historyFor(anOwnersRequest())).toContain("by Command line (says: ada)");
     expect(await historyFor(anOwnersRequest({ roles: ["finance"] }))).not.toMatch(/482|arn:/);
     const reader = await historyFor({ ...anOwnersRequest({ roles: ["reader"] }), capacity: "reader" });
-    expect(reader).toContain("upstream amount 482.50 NGN");
+    expect(reader).toContain("upstream amount NGN 482.50");
     expect(reader).toContain(`by Command line (says: ada) (${arn})`);
   });
 
@@ -354,7 +354,7 @@ test("a failed order that the upstream says was delivered is not said to be safe
   await walletRuns["wallet adjust"](context(), adjustment);
   expect(await said()).toMatch(/an adjustment has taken its amount again\./);
   expect((await shown()).history).toContainEqual(
-    expect.objectContaining({ what: "Adjusted", details: `delivered-${reference}, -500.00 NGN, "${why}"` }),
+    expect.objectContaining({ what: "Adjusted", details: `delivered-${reference}, -NGN 500.00, "${why}"` }),
   );
 });
 

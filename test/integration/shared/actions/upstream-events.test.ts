@@ -72,7 +72,7 @@ test("candidates are the open orders that were sent before the event, those with
   expect(found[0]).toMatchObject({ sent_before_s: 60, amount: 500, status: "processing", differences: [] });
   expect(found[1]).toMatchObject({ sent_before_s: 3_600, differences: [] });
   expect(found[2]?.differences).toEqual([
-    { field: "amount", event: "500.00 NGN", transaction: "300.00 NGN" },
+    { field: "amount", event: "NGN 500.00", transaction: "NGN 300.00" },
     { field: "phone number", event: "0803****567", transaction: "08099999999" },
   ]);
 
@@ -137,8 +137,8 @@ test("a match of an order that differs is refused until the operator accepts the
   await expect(
     upstreamEventsRuns["events match"](context, { ...input, accepts_differences: false }),
   ).rejects.toMatchObject({
-    sentence: `The event differs from ${reference} in amount (500.00 NGN, not 300.00 NGN)`,
-    message: expect.stringMatching(/NGN\): --although-different matches them nevertheless$/),
+    sentence: `The event differs from ${reference} in amount (NGN 500.00, not NGN 300.00)`,
+    message: expect.stringMatching(/300\.00\): --although-different matches them nevertheless$/),
   });
   expect(await upstreamEventsRuns["events match"](context, { ...input, accepts_differences: true })).toEqual({
     reference,
@@ -146,7 +146,7 @@ test("a match of an order that differs is refused until the operator accepts the
     status: "success",
     amount: 300,
     refunded: 0,
-    differences: [{ field: "amount", event: "500.00 NGN", transaction: "300.00 NGN" }],
+    differences: [{ field: "amount", event: "NGN 500.00", transaction: "NGN 300.00" }],
   });
   expect(await readTransactionAudit(context.ledger, order.transaction)).toMatchObject([
     { action: "events match", by: "ada", why: "ticket 88" },

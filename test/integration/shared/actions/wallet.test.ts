@@ -78,9 +78,9 @@ describe("wallet fund and wallet adjust", () => {
     const errors = (await Promise.allSettled(refused)).map((each) => (each.status === "rejected" ? each.reason : each));
     for (const error of errors) expect(error).toBeInstanceOf(OperatorError);
     const sentences = errors.map((error) => (error instanceof OperatorError ? error.sentence : ""));
-    expect(sentences[0]).toContain("is 1,100.00 NGN and must not become negative");
-    expect(sentences[1]).toMatch(/was recorded already, with 100\.00 NGN at [^ ]+$/);
-    expect(sentences[2]).toMatch(/was credited to account acc_[0-9a-f]+ already, with 100\.00 NGN at [^ ]+$/);
+    expect(sentences[0]).toContain("is NGN 1,100.00 and must not become negative");
+    expect(sentences[1]).toMatch(/was recorded already, with NGN 100\.00 at [^ ]+$/);
+    expect(sentences[2]).toMatch(/was credited to account acc_[0-9a-f]+ already, with NGN 100\.00 at [^ ]+$/);
     expect([await balance(), await other.balance()]).toEqual([1_100, 1_000]);
   });
 
@@ -93,7 +93,7 @@ describe("wallet fund and wallet adjust", () => {
       walletRuns["wallet adjust"](context(), entry(bound + 1, "above")),
       walletRuns["wallet adjust"](context(), entry(-bound - 1, "below")),
     ]) {
-      await expect(refused).rejects.toThrow(/^At most 1,000,000\.00 NGN at once: raise operatorActMaxNaira/);
+      await expect(refused).rejects.toThrow(/^At most NGN 1,000,000\.00 at once: raise operatorActMaxNaira/);
     }
     expect(await balance()).toBe(1_000);
     expect(await readAudit(operator.ledgerAt(), account)).toEqual([]);

@@ -401,7 +401,7 @@ test("the float is payments less what was delivered and is open, and lasts by th
   });
   expect(await fund(1_000_00, "GTB-1")).toEqual({ id: "GTB-1", amount: 1_000, repeated: false });
   expect(await fund(1_000_00, "gtb-1")).toMatchObject({ repeated: true });
-  await expect(fund(2_000_00, "GTB-1")).rejects.toThrow(/booked already, with 1,000.00 NGN/);
+  await expect(fund(2_000_00, "GTB-1")).rejects.toThrow(/booked already, with NGN 1,000.00/);
   expect((await readAudit(ledger, SERVICE)).map(({ action }) => action)).toEqual(["float fund"]);
   // A zero too many is corrected by an entry of its own, once.
   await fund(20_000_00, "GTB-2");

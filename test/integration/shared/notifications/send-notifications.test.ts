@@ -223,7 +223,7 @@ test("an owner and an operator are notified of a low wallet, an endpoint that is
   expect(await run()).toEqual({ recipients: 1, sent: 1, not_sent: 0 });
   const masked = "Checkout *********67";
   const end = `You chose this message in the console. Choose others or none at ${CONSOLE}/notifications\nMessages end on 2026-12-21, unless you sign in to the console before.`;
-  const low = `The balance of ${masked} is 1,000.00 NGN, below its threshold of 2,000.00 NGN.`;
+  const low = `The balance of ${masked} is NGN 1,000.00, below its threshold of NGN 2,000.00.`;
   expect(chat.posted).toEqual([
     [
       "prod: Wallet low",
@@ -257,7 +257,7 @@ test("an owner and an operator are notified of a low wallet, an endpoint that is
   const reference = pk.replace("transaction#", "DATA_");
   expect(chat.posted.slice(3)).toEqual([
     expect.stringContaining(
-      `prod: Orders without an outcome\n\n1 order of ${masked} has had no outcome for more than 15 minutes. The oldest is ${reference}, 500.00 NGN, MTN, of 2026-11-21 13:20 (12:20 UTC).\n${CONSOLE}/accounts/${account}/transactions`,
+      `prod: Orders without an outcome\n\n1 order of ${masked} has had no outcome for more than 15 minutes. The oldest is ${reference}, NGN 500.00, MTN, of 2026-11-21 13:20 (12:20 UTC).\n${CONSOLE}/accounts/${account}/transactions`,
     ),
   ]);
 
@@ -286,7 +286,7 @@ test("an owner and an operator are notified of a low wallet, an endpoint that is
     [other, "Payroll"],
   ]) {
     expect(emails).toContain(
-      `The balance of ${name} is 500.00 NGN, below its threshold of 2,000.00 NGN.\n${CONSOLE}/accounts/${id}\n`,
+      `The balance of ${name} is NGN 500.00, below its threshold of NGN 2,000.00.\n${CONSOLE}/accounts/${id}\n`,
     );
   }
   expect(emails).toContain(`${CONSOLE}/accounts/${other}/webhooks`);

@@ -201,8 +201,8 @@ describe("an order that its account may not place", () => {
   });
 
   test.each([
-    ["account", "day_orders", "this account: 1 orders a day"],
-    ["key", "month_orders", "this API key: 1 orders a month"],
+    ["account", "day_orders", "this account: 1 order a day"],
+    ["key", "month_orders", "this API key: 1 order a month"],
   ] as const)(
     "by what its %s has used (%s) is refused, and the one before has what it is counted for",
     async (by, limit, said) => {

@@ -222,7 +222,7 @@ test("a month is refused whose lines do not add up to the balance of a wallet, a
   at("2026-11-03T12:00:00.000Z");
   await changeItem(context.ledger, walletPk(account), { balance_kobo: 1_007_00 });
   await expect(close("2026-10")).rejects.toThrow(
-    `The lines of ${account} add up to 1,000.00 NGN and its balance is 1,007.00 NGN`,
+    `The lines of ${account} add up to NGN 1,000.00 and its balance is NGN 1,007.00`,
   );
   expect((await runs["periods list"](context, {})).periods).toEqual([]);
 });
@@ -380,7 +380,7 @@ test.each<readonly [string, (account: string) => Promise<unknown>, RegExp]>([
     "a line that was deleted",
     (account) =>
       context.ledger.db.delete({ TableName: context.ledger.table, Key: { pk: adjustmentPk(account, "case-5") } }),
-    /^1 lines are missing behind the last one, number 6/,
+    /^it lacks 1 line behind the last one, number 6/,
   ],
   [
     "a line that was added",
@@ -414,7 +414,7 @@ test.each<readonly [string, object, RegExp, RegExp | undefined]>([
     /sums of its kinds differ/,
     /accounts in kinds$/,
   ],
-  ["the number of lines", { lines: 2 }, /has 1 lines, and was closed with 2/, /accounts in lines$/],
+  ["the number of lines", { lines: 2 }, /has 1 line, and was closed with 2/, /accounts in lines$/],
   ["the opening", { opening_kobo: 1 }, /opens with 0 kobo, and was closed with 1/, /accounts in opening_kobo$/],
   ["the closing", { closing_kobo: 1 }, /closes with 100000 kobo, and was closed with 1/, /accounts in closing_kobo$/],
   ["the end", { to: "2026-10-31T22:59:59.998Z" }, /unlike the service/, undefined],

@@ -32,7 +32,7 @@ test("an airtime order is debited at the account's price, sent with its face val
   expect(transactionOf(answer)).toMatchObject({
     status: "success",
     amount: 98,
-    description: "MTN airtime of 100.00 NGN for 08031234567",
+    description: "MTN airtime of NGN 100.00 for 08031234567",
   });
   expect(await caller.balance()).toBe(902);
   expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: 100 });

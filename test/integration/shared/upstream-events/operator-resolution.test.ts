@@ -339,11 +339,11 @@ describe("matchEvent", () => {
     const event = await anEvent("failed", undefined, { type: "airtime", amount_kobo: koboFromNaira(777), phone });
     const differences = [
       { field: "type", event: "airtime", transaction: "data" },
-      { field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" },
+      { field: "amount", event: "NGN 777.00", transaction: "NGN 500.00" },
       { field: "phone number", event: "0805****555", transaction: "08031234567" },
     ];
     await expect(matchAtNoon(event, order.transaction)).rejects.toThrow(
-      /type \(airtime, not data\), amount \(777.00 NGN, not 500.00 NGN\), phone number \(0805\*{4}555, not 08031234567\)/,
+      /type \(airtime, not data\), amount \(NGN 777.00, not NGN 500.00\), phone number \(0805\*{4}555, not 08031234567\)/,
     );
     expect(await order.stored()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(500);

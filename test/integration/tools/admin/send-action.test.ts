@@ -90,7 +90,7 @@ test.each([
 test("an answer that a change was proposed is a report with the next step, and no result", async () => {
   const proposal = {
     ...{ proposal: "prop_0123456789abcdef01", state: "open", action: "wallet fund", account_id: "acc_1" },
-    ...{ consequence: "Credits 500.00 NGN to checkout", amount: 500, balance_before: 0, balance_after: 500 },
+    ...{ consequence: "Credits NGN 500.00 to checkout", amount: 500, balance_before: 0, balance_after: 500 },
     ...{ why: null, proposed_by: "ada", proposed_at: "2026-11-21T12:00:00.000Z" },
     ...{ expires_at: "2026-11-24T12:00:00.000Z", decided_by: null, decided_at: null, decided_why: null },
     ...{ broke_glass: false, refusal: "You proposed it: another person approves it" },
@@ -100,7 +100,7 @@ test("an answer that a change was proposed is a report with the next step, and n
   if (!(error instanceof ProposedError)) throw new Error("It was not proposed", { cause: error });
   expect(proposedReport(error, "Africa/Lagos")).toEqual({
     json: { proposal },
-    text: `Proposed as prop_0123456789abcdef01: Credits 500.00 NGN to checkout. Nothing has changed yet.
+    text: `Proposed as prop_0123456789abcdef01: Credits NGN 500.00 to checkout. Nothing has changed yet.
 Another person approves it before 2026-11-24T13:00:00.000+01:00: npm run admin -- proposals approve prop_0123456789abcdef01`,
   });
 });

@@ -46,7 +46,7 @@ const cases: readonly [string, Partial<Transaction>, readonly string[], RegExp][
     "sent",
     { upstream_reference: "UP-1" },
     ["happened", "unknown", "wait", "customer", "avoid", "upstream", "resolve"],
-    /Ask how UP-1 \(08031234567, 500\.00 NGN, 2026-11-21 09:30:00 UTC\) ended/,
+    /Ask how UP-1 \(08031234567, NGN 500\.00, 2026-11-21 09:30:00 UTC\) ended/,
   ],
   ["sent", { type: "nin_verification" }, ["happened", "wait", "avoid"], /refunded by itself/],
   [
