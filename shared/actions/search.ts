@@ -1,6 +1,7 @@
 import type { Account } from "../access/account-store.ts";
 import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import {
@@ -10,6 +11,7 @@ import {
   readTransactions,
 } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
+import { readFunding } from "../ledger/ledger-entry.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountEventDeliveryPk, transactionPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
@@ -21,8 +23,9 @@ import type { ActionRuns } from "./action-runs.ts";
 import { countSearch } from "./search-limit.ts";
 import { endpointIdsOf } from "./transaction-history.ts";
 import { transactionView } from "./transactions.ts";
+import { readReversal } from "./wallet.ts";
 
-const NOTHING = { transactions: [], accounts: [], keys: [], events: [], deliveries: [] };
+const NOTHING = { transactions: [], fundings: [], accounts: [], keys: [], events: [], deliveries: [] };
 
 export const searchRuns: ActionRuns<typeof searchActions> = {
   search: async (context, { text }) => {
@@ -38,13 +41,15 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
       const orders = await findByPhone(ledger, await context.keyedHashes(), phoneNumber, found.isOwn, FOUND_MAX);
       return { ...NOTHING, transactions: found.transactions(orders) };
     }
-    const [orders, events, deliveries] = await Promise.all([
+    const [orders, fundings, events, deliveries] = await Promise.all([
       findByReference(context, accounts, text),
+      findFundings(context, text),
       isForAll && sees("events list") ? findEvents(context, text) : [],
       sees("deliveries list") ? findDeliveries(context, accounts, text) : [],
     ]);
     return {
       transactions: found.transactions(orders),
+      fundings: found.own(fundings),
       ...found.named(text, ledger.clock(), sees("keys list")),
       events,
       deliveries: found.own(deliveries).map(({ webhook_id, event, state, created_at, ...owner }) => ({
@@ -100,6 +105,14 @@ const findByReference = async (
   );
   const byUpstream = await findByUpstreamReference(ledger, text);
   return readTransactions(ledger, [...byCaller, ...byUpstream.slice(0, FOUND_MAX)]);
+};
+
+const findFundings = async ({ ledger }: ActionContext, text: string) => {
+  const funding = await readFunding(ledger, text);
+  if (funding === undefined) return [];
+  const { account_id, entry_id: id, amount_kobo, created_at: at } = funding;
+  const reversal = await readReversal(ledger, funding);
+  return [{ account_id, id, amount: nairaFromKobo(amount_kobo), at, is_reversed: reversal !== undefined }];
 };
 
 const findEvents = async ({ ledger }: ActionContext, text: string) => {

@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { FOUND_MAX } from "../../../shared/contract/actions/search.ts";
+import { dateIn } from "../../../shared/contract/time-zone.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { useSearch } from "../../app/search.tsx";
 import { AccountStatus } from "../../components/account-status.tsx";
@@ -21,7 +23,7 @@ import { EventState } from "../../components/upstream-event-values.tsx";
 type Found = ActionOutput<"search">;
 
 const WHAT_IS_FOUND =
-  "A phone number in any spelling, our reference, the caller's or the upstream's, the name of an account, or the id of an account, a key, an event or a webhook that is about no order.";
+  "A phone number in any spelling; our reference, the caller's or the upstream's; the bank's reference of a transfer that was credited; the name of an account; or the id of an account, a key, an event or a webhook that is about no order.";
 
 export const SearchPage = () => {
   const { text } = useSearch();
@@ -41,7 +43,8 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
   if (Object.values(found).every((items) => items.length === 0)) {
     return (
       <Empty>
-        Nothing is found for “{text}”. A phone number finds orders until it is masked; a reference must be whole.
+        Nothing is found for “{text}”. A phone number finds orders until it is masked; a reference must be whole, and
+        that of a bank transfer is found once it is credited.
       </Empty>
     );
   }
@@ -71,6 +74,22 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
           { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
           accountColumn,
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
+        ]}
+      />
+      <FoundTable
+        title="Bank transfers"
+        rows={found.fundings}
+        rowKey={({ id }) => id}
+        columns={[
+          { header: "The bank's reference", cell: (funding) => <FundingLink funding={funding} /> },
+          {
+            header: "State",
+            cell: ({ is_reversed }) =>
+              is_reversed ? <Status tone="attention">Reversed</Status> : <Status tone="good">Credited</Status>,
+          },
+          { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+          { header: "Credited", cell: ({ at }) => <Time iso={at} /> },
+          accountColumn,
         ]}
       />
       <FoundTable
@@ -135,6 +154,18 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         ]}
       />
     </>
+  );
+};
+
+/** Leads to its line of the statement, for those who may read that. */
+const FundingLink = ({ funding: { account_id, id, at } }: { readonly funding: Found["fundings"][number] }) => {
+  const { may, time_zone } = usePerson();
+  if (!may("wallet statement", account_id)) return id;
+  const day = dateIn(Date.parse(at), time_zone);
+  return (
+    <PageLink to={`${accountPath(account_id, "statement")}?${new URLSearchParams({ from: day, to: day })}`}>
+      {id}
+    </PageLink>
   );
 };
 

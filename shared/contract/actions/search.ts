@@ -34,6 +34,10 @@ export const searchActions = {
       /** Newest first. */
       transactions: z.array(z.extend(listedTransaction, named)),
       accounts: z.array(accountView),
+      /** The credit of a bank transfer, by the bank's reference. */
+      fundings: z.array(
+        z.object({ ...named, id: z.string(), amount: z.number(), at: z.iso.datetime(), is_reversed: z.boolean() }),
+      ),
       keys: z.array(z.extend(keyViewSchema, { ...named, mode: modeSchema })),
       /** Events of the upstream. */
       events: z.array(z.object({ event: z.string(), state: eventState, at: z.iso.datetime() })),
@@ -49,7 +53,7 @@ export const searchActions = {
       ),
     }),
     summary:
-      "Find orders by phone number or reference, accounts by name or id, keys, events and deliveries by the start of their id",
+      "Find orders by phone number or reference, a funding by the bank's reference, accounts by name or id, keys, events and deliveries by the start of their id",
     command: "none",
   },
 } as const satisfies ActionTable;

@@ -6,9 +6,12 @@ import type { ActionContext } from "../../../../shared/actions/action-context.ts
 import { searchRuns } from "../../../../shared/actions/search.ts";
 import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
 import { FOUND_MAX, searchActions } from "../../../../shared/contract/actions/search.ts";
+import { reversalName } from "../../../../shared/contract/corrections.ts";
 import type { ServiceError } from "../../../../shared/contract/errors.ts";
+import { koboSchema } from "../../../../shared/contract/money.ts";
 import type { Role } from "../../../../shared/contract/roles.ts";
 import { findByPhone } from "../../../../shared/ledger/find-transactions.ts";
+import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -106,6 +109,17 @@ describe("a search", () => {
     const { keys } = await findAs("operator", keyId.slice(0, -2));
     expect(keys).toMatchObject([{ key_id: keyId, account_id: mine, account_name: "test", status: "active" }]);
     expect((await findAs("support", keyId.slice(0, -2))).keys).toEqual([]);
+  });
+
+  test("finds a funding by the bank's reference, and whether it was reversed, for an owner only an own one", async () => {
+    const fund = { accountId: other, fundingId: "NIP123", amountKobo: koboSchema.parse(50_000) };
+    await fundWallet(ledger, fund);
+    const found = { account_id: other, account_name: "test", id: "NIP123", amount: 500, at: expect.any(String) };
+    expect((await findAs("support", "NIP123")).fundings).toEqual([{ ...found, is_reversed: false }]);
+    expect((await findAs(null, "NIP123")).fundings).toEqual([]);
+    const reversal = { accountId: other, adjustmentId: reversalName("NIP123"), amount_kobo: -50_000, why: "twice" };
+    await adjustWallet(ledger, reversal);
+    expect((await findAs("finance", "NIP123")).fundings).toEqual([{ ...found, is_reversed: true }]);
   });
 
   test("finds an event of the upstream by its id", async () => {
