@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
+import { LeftChanges } from "../components/left-changes.tsx";
 import { Notice } from "../components/notice.tsx";
 import { SIGNED_OUT, SignInError, signIn } from "../sign-in/sign-in.ts";
 import styles from "./shell.module.css";
@@ -44,6 +45,7 @@ const SignInPage = ({ title, error: firstError, children }: SignInPageProps) => 
 
 export const SignedOutPage = () => (
   <SignInPage title="You are signed out">
+    <LeftChanges />
     <p>You may still be signed in at your company's sign-in page. Sign out there too on a shared machine.</p>
   </SignInPage>
 );

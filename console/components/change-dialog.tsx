@@ -1,5 +1,5 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
-import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
+import { type ReactNode, type SubmitEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import * as z from "#zod";
 import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
 import { type ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
@@ -9,7 +9,7 @@ import { ProposedChange, type SentInput } from "../api/call-action.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
 import { type FourEyes, usePerson } from "../api/use-person.ts";
-import { forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
+import { forgetDraft, keepDraft, restoredDraft, showDraft } from "../sign-in/drafts.ts";
 import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
@@ -26,6 +26,7 @@ import {
 } from "./form-fields.tsx";
 import { useHeldRow } from "./held-row.ts";
 import { Notice } from "./notice.tsx";
+import { followChange, type SentChange } from "./sent-change.ts";
 import { type ShownOnce, useShowOnce } from "./shown-once-dialog.tsx";
 
 export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
@@ -80,6 +81,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const showOnce = useShowOnce();
 
   useHeldRow(isOpen);
+  useLayoutEffect(() => showDraft(form), [form]);
   // A form that was left with its page does not open by itself when the person comes back.
   useEffect(() => () => forgetDraft(form), [form]);
 
@@ -133,8 +135,8 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDi
 };
 
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
-  const { action, button, children, form, sending, inputOf, onDone, onProposed, onCancel, ifUnknown, nameToType } =
-    props;
+  const { action, button, title, children, form, sending, inputOf, onDone, onProposed, onCancel } = props;
+  const { ifUnknown, nameToType, shownOnce } = props;
   const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;
@@ -154,10 +156,12 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const [isInDoubt, setIsInDoubt] = useState(kept?.isInDoubt === true);
   const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
 
-  const draft = { values: { ...draftOf(fields, values), why }, isInDoubt: isInDoubt || sending.isPending };
+  const draft = { title, values: { ...draftOf(fields, values), why }, isInDoubt: isInDoubt || sending.isPending };
   const current = useRef(draft);
   current.current = draft;
   useEffect(() => keepDraft(form, () => current.current), [form]);
+  const sent = useRef<SentChange>(undefined);
+  useEffect(() => () => sent.current?.leave(), []);
 
   /** The error of a field is about the value that it had. */
   const change = (changed: typeof values) => {
@@ -180,12 +184,16 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     const other = Object.keys(found).find((name) => !(hasField(fields, name) || name === "why" || name === "typed"));
     if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
     if (Object.keys(found).length > 0) return;
+    const change = followChange({ title, makesSecret: shownOnce !== undefined });
+    sent.current = change;
     try {
       const output = await sending.mutateAsync(input);
+      change.end("made");
       // The answer may hold a secret.
       sending.reset();
       onDone(output);
     } catch (error) {
+      change.end(outcomeOf(error));
       if (error instanceof ProposedChange) return onProposed(error.message);
       setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
       setFailure(error);
@@ -262,6 +270,12 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       </DialogButtons>
     </form>
   );
+};
+
+const outcomeOf = (failure: unknown): Parameters<SentChange["end"]>[0] => {
+  if (failure instanceof ProposedChange) return "proposed";
+  if (failure instanceof ActionError && failure.details.isDone === true) return "made";
+  return isOutcomeUnknown(failure) ? "unknown" : "refused";
 };
 
 const isOutcomeUnknown = (failure: unknown): boolean =>

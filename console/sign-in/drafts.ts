@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from "react";
 import * as z from "#zod";
 
 /** What a form holds, by field. Secrets are never part of it. */
@@ -7,6 +8,8 @@ export type Draft = KeptForm["values"];
 export type KeptForm = z.output<typeof formSchema>;
 
 const formSchema = z.object({
+  /** Of its dialog. */
+  title: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
   isInDoubt: z.boolean(),
 });
@@ -16,6 +19,14 @@ const STORED_AS = "console.drafts";
 
 const openForms = new Map<string, () => KeptForm>();
 let restored: Readonly<Record<string, KeptForm>> = {};
+/** Those of the restored that no dialog of the page has shown. */
+let lost: ReadonlyMap<string, KeptForm> = new Map();
+const listeners = new Set<() => void>();
+
+const replaceLost = (next: ReadonlyMap<string, KeptForm>): void => {
+  lost = next;
+  for (const listener of listeners) listener();
+};
 
 /** Has the draft of an open form kept while the person signs in again. Returns a function that ends this. */
 export const keepDraft = (form: string, read: () => KeptForm): (() => void) => {
@@ -37,11 +48,28 @@ export const restoreDrafts = (subject: string): void => {
   sessionStorage.removeItem(STORED_AS);
   if (text === null) return;
   const stored = draftsSchema.safeParse(JSON.parse(text)).data;
-  if (stored?.subject === subject) restored = stored.drafts;
+  if (stored?.subject !== subject) return;
+  restored = stored.drafts;
+  lost = new Map(Object.entries(restored));
 };
 
 /** The draft of this form from before the person signed in again. */
 export const restoredDraft = (form: string): KeptForm | undefined => restored[form];
+
+/** The dialog of this form is on the page. */
+export const showDraft = (form: string): void => {
+  if (lost.has(form)) replaceLost(new Map([...lost].filter(([each]) => each !== form)));
+};
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** The restored forms whose dialog is not on the page, for example because its row is gone. */
+export const useLostForms = (): readonly KeptForm[] => [...useSyncExternalStore(subscribe, () => lost).values()];
+
+export const forgetLostForms = (): void => replaceLost(new Map());
 
 export const forgetDraft = (form: string): void => {
   const { [form]: _, ...others } = restored;

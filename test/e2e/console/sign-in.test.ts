@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { createAccount, setOwners } from "../../../shared/access/accounts.ts";
+import { changeWhitelist, createAccount, setOwners } from "../../../shared/access/accounts.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { button, choosePerson, consoleTests, heading, type Page, visit } from "../../builders/console-pages.ts";
@@ -94,6 +94,32 @@ describe("signing in", () => {
     expect(signOutUrls.filter((url) => url.includes("/session/end"))).not.toEqual([]);
     expect(signOutUrls.join("\n")).not.toContain("eyJ");
     await expectAccessible(other);
+  });
+
+  test("a change that was being sent when another tab signed out says on that page how it ended", async () => {
+    const { accountId, balance } = await service().newCaller({ naira: 100 });
+    const page = await signIn("operator", `/accounts/${accountId}`);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route("**/console-api/wallet/fund", async (route) => {
+      const response = await route.fetch();
+      await answered;
+      await route.fulfill({ response });
+    });
+    await button(page, "Fund").click();
+    await page.getByLabel("Amount in NGN").fill("50");
+    await page.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
+    await page.getByLabel("Reason").fill("transfer");
+    await button(page, "Credit NGN 50.00").click();
+    await expect.poll(balance).toBe(150);
+    const other = await page.context().newPage();
+    await other.goto(service().consoleUrl);
+    await heading(other, "Today").waitFor();
+    await signOut(other);
+    await heading(page, "You are signed out").waitFor();
+    await page.getByText("“Credit a bank transfer” is being sent").waitFor();
+    await expectAccessible(page);
+    answer();
+    await page.getByText("“Credit a bank transfer” was done").waitFor();
   });
 
   test("a provider that cannot be reached, or whose metadata is another issuer's, is named and sends nobody to sign in; afterwards signing in works, also with a token that is valid 2 s later", async () => {
@@ -218,6 +244,28 @@ describe("a token", () => {
     await visit(page, `/accounts/${account}/keys`, "Keys");
     await visit(page, `/accounts/${account}/whitelist`, "Whitelist");
     expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("a form that was kept and whose row is gone is named with what was typed, until its page is left", async () => {
+    expectError(/401/);
+    const { account_id: account } = await createAccount(service().accounts, {
+      name: "gone",
+      whitelist: ["203.0.113.7", "203.0.113.8"],
+    });
+    const page = await signIn("operator", `/accounts/${account}/whitelist`);
+    await button(page, "Remove 203.0.113.7").click();
+    await page.route("**/console-api/ips/disallow", (route) => route.fulfill({ status: 401, body: "{}" }));
+    await page.getByRole("dialog").getByLabel("Reason").fill("The old office");
+    await button(page.getByRole("dialog"), "Remove").click();
+    await changeWhitelist(service().accounts, account, () => ["203.0.113.8"]);
+    await button(signInEnded(page), "Sign in again").click();
+
+    const notice = page.getByRole("status").filter({ hasText: "“Remove 203.0.113.7” is not on this page any more" });
+    await notice.getByText("was not sent").waitFor();
+    await notice.getByText("You had typed: The old office").waitFor();
+    await expectAccessible(page);
+    await visit(page, `/accounts/${account}/keys`, "Keys");
+    expect(await notice.count()).toBe(0);
   });
 
   test("another person who signs in after it expired does not see a form that was kept", async () => {
