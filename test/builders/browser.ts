@@ -87,7 +87,7 @@ const watch = async (context: BrowserContext, report: (problem: string) => void)
   });
 };
 
-const PIXELS_CUT_OFF = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+export const PIXELS_CUT_OFF = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 /** What axe looks at. */
 const contexts = {

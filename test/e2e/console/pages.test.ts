@@ -32,7 +32,7 @@ import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
 import { anActionContext } from "../../builders/action-context.ts";
-import { expectAccessible } from "../../builders/browser.ts";
+import { expectAccessible, PIXELS_CUT_OFF } from "../../builders/browser.ts";
 import { closeMonth } from "../../builders/close-month.ts";
 import {
   button,
@@ -308,7 +308,7 @@ const saved = async (page: Page, name: string): Promise<string> => {
 };
 
 describe("every page", () => {
-  test("shows what is stored, is accessible with all its dialogs and as wide as its window, in light and dark colours and on a phone, and prints alone", async () => {
+  test("shows what is stored, is accessible with all its dialogs and as wide as its window, in light and dark colours and on a phone, also with letters of twice the size, and prints alone", async () => {
     const page = await open("operator");
     const opened = new Set<string>();
     // The header and the menu are the same around all pages of the service, and around all of an account.
@@ -334,6 +334,9 @@ describe("every page", () => {
       await page.emulateMedia({ media: "screen", colorScheme: "dark" });
       await page.setViewportSize({ width: 375, height: 740 });
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH, within);
+      await page.evaluate("document.documentElement.style.fontSize = '200%'");
+      expect(await page.evaluate(PIXELS_CUT_OFF), path).toBe(0);
+      await page.evaluate("document.documentElement.style.fontSize = ''");
       expect(await page.getByText("This page failed").count(), path).toBe(0);
       expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
     }
