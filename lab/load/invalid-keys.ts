@@ -12,7 +12,6 @@ import { checksumKeyOf } from "../../shared/access/checksum-key.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
-import { localTableNames } from "../../tools/local/tables.ts";
 import { type Client, createClient, orderRequest, type Reply } from "./client.ts";
 import { expectBalancesMatchEntries, readLedgerState } from "./ledger-state.ts";
 import { inParallel, reportResults, spread } from "./results.ts";
@@ -45,7 +44,7 @@ export const countCallsOfInvalidKeys = async ({ requests }: { readonly requests:
         expect(reply).toMatchObject({ status: 401, headers: { "x-error-code": "invalid_api_key" } });
       });
       // The calls of the scheduled functions go to other tables.
-      calls[kind] = proxy.calls.filter(({ tables }) => tables.includes(localTableNames.access)).length;
+      calls[kind] = proxy.calls.filter(({ tables }) => tables.includes(service.admin.accounts.accessTable)).length;
     }
     expect(calls).toEqual({ malformed: 0, "wrong checksum": 0, unknown: requests, revoked: requests });
     expectNoUnexpectedErrors(service);

@@ -30,6 +30,7 @@ import { listeningSockets } from "../builders/listening-sockets.ts";
 import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
+import { startTestDynamoDb } from "../builders/test-dynamodb.ts";
 
 /** The command lines of running processes that mention the folder. */
 const processesUsing = (folder: string): string[] =>
@@ -327,6 +328,24 @@ test("the simulator accepts each of the upstream keys that the secret holds, ord
   expect(after?.live_key).not.toBe(before?.live_key);
   expect(after?.balance).toBe(100_000);
   expect(existsSync(otherFile)).toBe(true);
+});
+
+test("each data directory has tables of its own in a DynamoDB that runs already, also after --fresh", async () => {
+  const folder = temporaryFolder();
+  const dynamodb = await startTestDynamoDb(folder);
+  cleanups.push(dynamodb.stop);
+  const buyFrom = async (name: string, fresh = false) => {
+    const settings = { dataDir: join(folder, name), fresh, dynamodbEndpoint: dynamodb.endpoint };
+    const service = await startHere(settings);
+    const { body, replayed } = await buyOnce(service.details);
+    await service.stop();
+    return { account: service.details.accounts[0]?.account_id, isSold: body.includes('"status":"success"'), replayed };
+  };
+  const first = await buyFrom("one");
+  expect(first).toMatchObject({ isSold: true, replayed: null });
+  expect(await buyFrom("two")).toMatchObject({ isSold: true, replayed: null });
+  expect(await buyFrom("one")).toEqual({ ...first, replayed: "true" });
+  expect(await buyFrom("one", true)).toMatchObject({ isSold: true, replayed: null });
 });
 
 test.each<[string, (run: Run) => void]>([

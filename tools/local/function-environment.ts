@@ -10,7 +10,7 @@ import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
 import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
 import type { LocalQueues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
-import { localTableNames } from "./tables.ts";
+import { localTableNames, type TableNames } from "./tables.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
@@ -68,6 +68,7 @@ export const functionEnvironment = ({
   sqs,
   topicArn = "",
   console,
+  tables = localTableNames,
 }: {
   readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">> & { readonly fourEyes?: boolean };
   readonly gatewayOrigin: string;
@@ -76,6 +77,7 @@ export const functionEnvironment = ({
   /** Of notifications. */
   readonly topicArn?: string;
   readonly console?: ConsoleSettings;
+  readonly tables?: TableNames;
 }): FunctionEnvironment => {
   const settings = {
     ...stageDefaults(),
@@ -88,10 +90,10 @@ export const functionEnvironment = ({
     ...(fourEyes && { fourEyes: fourEyesSettings.parse({}) }),
   };
   return {
-    ACCESS_TABLE: localTableNames.access,
-    LEDGER_TABLE: localTableNames.ledger,
-    AUDIT_TABLE: localTableNames.audit,
-    CACHE_TABLE: localTableNames.cache,
+    ACCESS_TABLE: tables.access,
+    LEDGER_TABLE: tables.ledger,
+    AUDIT_TABLE: tables.audit,
+    CACHE_TABLE: tables.cache,
     AUDIT_COPY_BUCKET: "",
     OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),

@@ -39,7 +39,7 @@ import type { Settings } from "./settings.ts";
 import { createShutdown, type Shutdown } from "./shutdown.ts";
 import { startDynamoDb } from "./start-dynamodb.ts";
 import { consumeStream } from "./stream-consumer.ts";
-import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
+import { createTables, dropCacheTable, localTableNames, type TableNames, tableNamesOf } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const allRoutes: readonly GatewayRoute[] = [...Object.values(routes), ...consoleRoutes, ...operatorRoutes];
@@ -117,7 +117,9 @@ const startParts = async (start: Start): Promise<RunningService> => {
   const secrets = loadSecrets(dataDir.file("secrets"));
   const webhook = upstreamWebhook(gateway, secrets);
   const upstream = await connectUpstream(start, secrets, webhook);
-  const dynamodb = await startDatabase(start, dataDir);
+  const isShared = settings.dynamodbEndpoint !== undefined && settings.dataDir !== undefined;
+  const tables = isShared ? tableNamesOf(secrets["reference-key"]) : localTableNames;
+  const dynamodb = await startDatabase(start, dataDir, tables);
   const sqs = await startSqs(start, dataDir);
   const inbox = await startInbox(start, dataDir, sqs);
   const secretsManager = await startSecrets(start, dataDir, { ...secrets, "upstream-key": upstream.liveKey });
@@ -130,6 +132,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
     sqs,
     topicArn: inbox.topicArn,
     console: provider.settings,
+    tables,
   });
   shutdown.add("process", setEnvironment({ ...environment, ...localAwsEnvironment(endpoints) }));
 
@@ -146,7 +149,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
   if (settings.sampleBooks) await ensureSampleBooks(start, dataDir, environment);
   const isWorking = environment.WORKERS === "on";
   if (isWorking) consumeQueues(start, sqs, invoke);
-  if (settings.sendsWebhooks !== false) await consumeStreams(start, dataDir, dynamodb, invoke);
+  if (settings.sendsWebhooks !== false) await consumeStreams(start, dataDir, dynamodb, tables, invoke);
   onProgress(`Fetching the catalog from ${upstream.baseUrl}`);
   await startSchedules(
     start,
@@ -176,15 +179,12 @@ const startParts = async (start: Start): Promise<RunningService> => {
   };
 };
 
-const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promise<DataDir> => {
+const prepareDataDir = async ({ settings, shutdown }: Start): Promise<DataDir> => {
   const dataDir = openDataDir(settings.dataDir);
   shutdown.add("process", dataDir.close);
   if (settings.serviceFile !== undefined) shutdown.add("process", lockServiceFile(settings.serviceFile));
   await endOrphan({ store: dataDir.path, pidFile: dataDir.file("databasePid") });
-  if (settings.fresh) {
-    dataDir.clear();
-    if (settings.dynamodbEndpoint) onProgress(`The tables at ${settings.dynamodbEndpoint} are not cleared`);
-  }
+  if (settings.fresh) dataDir.clear();
   if (settings.serviceFile !== undefined) removeServiceFiles(settings.serviceFile);
   return dataDir;
 };
@@ -261,7 +261,11 @@ const connectUpstream = async (
 };
 
 /** The DynamoDB of the settings, or else one that is started here, with the service's tables. */
-const startDatabase = async ({ settings, shutdown, onProgress }: Start, dataDir: DataDir): Promise<LocalDynamoDb> => {
+const startDatabase = async (
+  { settings, shutdown, onProgress }: Start,
+  dataDir: DataDir,
+  tables: TableNames,
+): Promise<LocalDynamoDb> => {
   const { dynamodbEndpoint, upstream } = settings;
   const dynamodb = dynamodbEndpoint
     ? externalDynamoDb(dynamodbEndpoint)
@@ -272,7 +276,7 @@ const startDatabase = async ({ settings, shutdown, onProgress }: Start, dataDir:
       });
   if (dynamodbEndpoint) onProgress(`Using DynamoDB at ${dynamodbEndpoint}`);
   shutdown.add("dependencies", dynamodb.stop);
-  await prepareTables(dynamodb.endpoint, dataDir.file("upstream"), upstream?.baseUrl ?? "simulator");
+  await prepareTables(dynamodb.endpoint, tables, dataDir.file("upstream"), upstream?.baseUrl ?? "simulator");
   return dynamodb;
 };
 
@@ -281,11 +285,11 @@ const upstreamFile = z.object({ upstream: z.string() });
 /**
  * Creates the tables. The catalog of another upstream is dropped, because the same plan id may be another plan here.
  */
-const prepareTables = async (endpoint: string, path: string, upstream: string): Promise<void> => {
+const prepareTables = async (endpoint: string, tables: TableNames, path: string, upstream: string): Promise<void> => {
   const previous = readJsonFile(path, upstreamFile)?.upstream;
-  if (previous !== undefined && previous !== upstream) await dropCacheTable(endpoint);
+  if (previous !== undefined && previous !== upstream) await dropCacheTable(endpoint, tables);
   writeJsonFile(path, { upstream });
-  await createTables(endpoint);
+  await createTables(endpoint, tables);
 };
 
 const startSqs = async ({ shutdown, onProgress }: Start, dataDir: DataDir): Promise<LocalQueues> => {
@@ -327,11 +331,12 @@ const consumeStreams = async (
   { shutdown }: Start,
   dataDir: DataDir,
   { endpoint }: LocalDynamoDb,
+  tables: TableNames,
   invoke: Invoke,
 ): Promise<void> => {
   const consumers = consumedStreams.map(([name, checkpoint, pollMs]) => {
     const { consumer: functionName, ...mapping } = streamConsumers[name];
-    const table = localTableNames[mapping.table];
+    const table = tables[mapping.table];
     return consumeStream({
       ...{ ...mapping, endpoint, table, functionName, invoke, pollMs },
       checkpointPath: dataDir.file(checkpoint),
@@ -362,7 +367,7 @@ const sampleFile = z.object({ account_id: z.string(), unfinished: z.optional(z.l
 const ensureSampleBooks = async (
   { onProgress }: Start,
   dataDir: DataDir,
-  { REFERENCE_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID, UPSTREAM_COSTS, QUEUE_MINUTES, TIME_ZONE }: FunctionEnvironment,
+  environment: FunctionEnvironment,
 ): Promise<void> => {
   const path = dataDir.file("sampleBooks");
   const known = readJsonFile(path, sampleFile);
@@ -374,7 +379,8 @@ const ensureSampleBooks = async (
     return;
   }
   const [db, secrets] = [openDynamoDb(), openSecretsManager()];
-  const { access: accessTable, ledger: table, audit: auditTable } = localTableNames;
+  const { ACCESS_TABLE: accessTable, LEDGER_TABLE: table, AUDIT_TABLE: auditTable } = environment;
+  const { REFERENCE_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID, UPSTREAM_COSTS, QUEUE_MINUTES, TIME_ZONE } = environment;
   const ledger = { db, table, auditTable, clock: systemClock };
   try {
     const account_id = await makeSampleBooks(
@@ -398,15 +404,15 @@ const ensureSampleBooks = async (
 
 const ensureDemoAccount = async (
   dataDir: DataDir,
-  { WEBHOOK_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID }: FunctionEnvironment,
+  { ACCESS_TABLE, LEDGER_TABLE, WEBHOOK_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID }: FunctionEnvironment,
 ): Promise<DemoAccount> => {
   const db = openDynamoDb();
   try {
     const secrets = openSecretsManager();
     const accounts = {
       db,
-      accessTable: localTableNames.access,
-      ledgerTable: localTableNames.ledger,
+      accessTable: ACCESS_TABLE,
+      ledgerTable: LEDGER_TABLE,
       checksumKey: secret(secrets, CHECKSUM_KEY_SECRET_ID),
     };
     const endpoints = {

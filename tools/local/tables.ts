@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -11,29 +12,44 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { type TableIndex, type TableShape, tables } from "../../infra/tables.ts";
 import { localClient } from "./local-aws.ts";
 
-export const localTableNames = {
-  access: "local-access",
-  ledger: "local-ledger",
-  audit: "local-audit",
-  cache: "local-cache",
-} as const satisfies Record<keyof typeof tables, string>;
+export type TableNames = Readonly<Record<keyof typeof tables, string>>;
+
+const namesWith = (prefix: string): TableNames => ({
+  access: `${prefix}-access`,
+  ledger: `${prefix}-ledger`,
+  audit: `${prefix}-audit`,
+  cache: `${prefix}-cache`,
+});
+
+export const localTableNames = namesWith("local");
+
+/**
+ * The names in a DynamoDB that runs already, which other data directories may use too: a ledger that was written with
+ * another reference key takes no orders (shared/ledger/reference-key.ts).
+ */
+export const tableNamesOf = (referenceKey: string): TableNames =>
+  namesWith(`local-${createHash("sha256").update(referenceKey).digest("hex").slice(0, 12)}`);
 
 /**
  * Creates the missing tables of infra/tables.ts, without time to live: emulators do not delete expired items reliably,
  * and expiry is checked on read anyway.
  */
-export const createTables = (endpoint: string): Promise<void> =>
+export const createTables = (endpoint: string, names: TableNames = localTableNames): Promise<void> =>
   withClient(endpoint, async (client) => {
-    await Promise.all(
-      Object.entries<TableShape>(tables).map(([noun, shape]) => createTable(client, `local-${noun}`, shape)),
-    );
+    const { access, ledger, audit, cache } = tables;
+    await Promise.all([
+      createTable(client, names.access, access),
+      createTable(client, names.ledger, ledger),
+      createTable(client, names.audit, audit),
+      createTable(client, names.cache, cache),
+    ]);
   });
 
 /** Drops the cache, whose content came from another upstream. */
-export const dropCacheTable = (endpoint: string): Promise<void> =>
+export const dropCacheTable = (endpoint: string, { cache }: TableNames): Promise<void> =>
   withClient(endpoint, async (client) => {
     try {
-      await client.send(new DeleteTableCommand({ TableName: localTableNames.cache }));
+      await client.send(new DeleteTableCommand({ TableName: cache }));
     } catch (error) {
       if (!(error instanceof ResourceNotFoundException)) throw error;
     }
