@@ -120,11 +120,13 @@ const environmentSchema = z
       z.enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` }),
       "on",
     ),
-    REQUESTS_PER_SECOND_MAX: z._default(
-      z.coerce
-        .number({ error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be a number; it is "${input}".` })
-        .check(z.minimum(1, { error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be at least 1; it is "${input}".` })),
-      REQUESTS_PER_SECOND_MAX,
+    REQUESTS_PER_SECOND_MAX: z.pipe(
+      z._default(z.string(), String(REQUESTS_PER_SECOND_MAX)).check(
+        z.regex(/^[1-9]\d{0,9}$/, {
+          error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be a whole number from 1; it is "${input}".`,
+        }),
+      ),
+      z.transform(Number),
     ),
     AWS_CALLS: z._default(
       z.enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` }),

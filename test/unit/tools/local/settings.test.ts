@@ -79,7 +79,12 @@ describe("the settings of npm start", () => {
       /^UPSTREAM_PROFILE is not valid: reference: The reference goes with "all" orders, or with those "documented"\.$/,
     ],
     ["a value of AWS_CALLS that is neither short nor sdk", [], { AWS_CALLS: "no" }, /^AWS_CALLS must be short or sdk/],
-    ["a limit that is no number", [], { REQUESTS_PER_SECOND_MAX: "many" }, /^REQUESTS_PER_SECOND_MAX must be a number/],
+    [
+      "a limit that is no number",
+      [],
+      { REQUESTS_PER_SECOND_MAX: "many" },
+      /^REQUESTS_PER_SECOND_MAX must be a whole number from 1; it is "many"\.$/,
+    ],
     ["a value of WORKERS that is neither on nor off", [], { WORKERS: "no" }, /^WORKERS must be on or off/],
     [
       "an unknown option",
