@@ -17,7 +17,7 @@ export const pascalCase = (name: string): string =>
 /** The output with the base URL, `/v1` included. */
 export const API_URL_OUTPUT = "ApiUrl";
 
-/** The output with the base URL of operators' commands, in a stage whose callers have a door of their own. */
+/** The output with the base URL of operators' commands, in a stage whose callers have an API of their own. */
 export const OPERATIONS_URL_OUTPUT = "OperationsUrl";
 
 /** The outputs with the ARNs of the topics that alarms notify, by their urgency. */

@@ -109,7 +109,7 @@ const REQUESTS_PER_ADDRESS_MIN = 10;
 /** The policy of a REST API has 8,192 characters: a hundred IPv6 ranges fill half of them. Source: API Gateway quotas. */
 const CALLER_RANGES_MAX = 100;
 
-/** The door of the callers' routes. Upstream events, console, operations and documents keep the HTTP API. */
+/** The API of the callers' routes. Upstream events, console, operations and documents keep the HTTP API. */
 const front = z.discriminatedUnion("kind", [
   /** An HTTP API for everything, open to the internet. */
   z.strictObject({ kind: z.literal("http") }),

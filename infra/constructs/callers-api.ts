@@ -24,7 +24,7 @@ import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
-/** Doors that are a REST API. */
+/** Fronts that are a REST API. */
 export type RestFront = Exclude<StageSettings["front"], { readonly kind: "http" }>;
 
 export interface CallersApiProps {
@@ -50,7 +50,7 @@ export class CallersApi extends Construct {
     super(scope, id);
     const { domain, requestsPerSecondMax } = settings;
     this.apiName = `${stage}-airtime-callers`;
-    // A private API has no domain of the internet: the stage's domain then leads to the other doors.
+    // A private API has no domain of the internet: the stage's domain then leads to the HTTP API.
     const ownDomain = front.kind === "rest" ? domain : undefined;
     this.api = new RestApi(this, "Rest", {
       restApiName: this.apiName,

@@ -10,7 +10,7 @@ import type { ServiceFunctions } from "./service-functions.ts";
 export interface DashboardProps {
   readonly stage: string;
   readonly api: Api;
-  /** The callers' own door, if they have one: its requests are shown then. */
+  /** The callers' own API, if they have one: its requests are shown then. */
   readonly callers: CallersApi | undefined;
   readonly functions: ServiceFunctions;
   readonly queues: Readonly<Record<string, QueueConsumer>>;
@@ -23,7 +23,7 @@ const ALARMS_PER_WIDGET_MAX = 100;
 /** One page with alarms, requests, queues and open transactions. Returns its URL. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const { stage, api, alarms } = props;
-  const door = props.callers ?? api;
+  const callersApi = props.callers ?? api;
   const functions = [...props.functions.all.values()];
   const queues = Object.values(props.queues);
   const age = { period: Duration.minutes(1), statistic: "Maximum" };
@@ -42,8 +42,12 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
     );
   }
   dashboard.addWidgets(
-    graph("Requests", [door.apiMetric("Count", "Sum"), door.apiMetric("4xx", "Sum"), door.apiMetric("5xx", "Sum")]),
-    graph("Latency, ms", [door.apiMetric("Latency", "p50"), door.apiMetric("Latency", "p99")]),
+    graph("Requests", [
+      callersApi.apiMetric("Count", "Sum"),
+      callersApi.apiMetric("4xx", "Sum"),
+      callersApi.apiMetric("5xx", "Sum"),
+    ]),
+    graph("Latency, ms", [callersApi.apiMetric("Latency", "p50"), callersApi.apiMetric("Latency", "p99")]),
     graph("500, 5xx and 429 of the gateway", [api.serverErrors, api.throttles]),
   );
   dashboard.addWidgets(

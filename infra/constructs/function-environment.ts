@@ -52,7 +52,7 @@ export const consoleValues = (
   CONSOLE_URL: url ?? "",
 });
 
-/** Where the callers' door is, if it is one of their own. */
+/** Where the callers' API is, if it is one of their own. */
 export const callersValues = (url: string | undefined): Pick<FunctionEnvironment, CallersVariable> => ({
   CALLERS_URL: url ?? "",
 });

@@ -8,7 +8,7 @@ import type { CallersApi } from "./callers-api.ts";
 export interface ServiceOutputsProps {
   readonly values: FunctionEnvironment;
   readonly api: Api;
-  /** Absent if callers use the same door as all others. */
+  /** Absent if callers use the HTTP API as all others do. */
   readonly callers: CallersApi | undefined;
   readonly apiUrl: string;
   readonly domainTarget: string | undefined;

@@ -42,7 +42,7 @@ export class Service extends Stack {
   readonly api: Api;
   /** Orders end by its messages. */
   readonly outcomes: QueueConsumer;
-  /** Callers have a door of their own, which is a REST API. */
+  /** Callers have an API of their own, which is a REST API. */
   readonly hasRestApi: boolean;
   /** Base URL for callers, `/v1` included. */
   readonly apiUrl: string;
@@ -91,8 +91,8 @@ export class Service extends Stack {
 
     // What invokes the functions.
     for (const route of Object.values<Route>(routes)) {
-      const door = callerRoutes.has(routeKey(route)) ? (callers ?? api) : api;
-      door.addRoute(route, functions.named(route.function));
+      const routed = callerRoutes.has(routeKey(route)) ? (callers ?? api) : api;
+      routed.addRoute(route, functions.named(route.function));
     }
     api.addDefaultRoute(functions.named(defaultFunction));
     for (const route of consoleRoutesOf(settings)) api.addConsoleRoute(route, functions.named(route.function));

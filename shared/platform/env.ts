@@ -31,7 +31,7 @@ export const environment = z.object({
   DELIVERY_QUEUE_URL: url,
   /** The topic of notifications by e-mail; empty in a stage without a console. */
   NOTIFICATIONS_TOPIC_ARN: anyText,
-  /** Base URL of callers, if they have a door of their own; empty otherwise. */
+  /** Base URL of callers, if they have an API of their own; empty otherwise. */
   CALLERS_URL: anyText,
   /** Where people open the console; empty in a stage without one. */
   CONSOLE_URL: anyText,

@@ -53,11 +53,11 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       },
     },
   ],
-  "a door for callers": [
+  "a REST API for callers": [
     "sandbox",
     { front: { kind: "rest", callerRanges: ["198.51.100.0/24", "2001:db8::/48"], requestsPerAddress: 600 } },
   ],
-  "a private door for callers, and a domain for the others": [
+  "a private API for callers, and a domain for the others": [
     "prod",
     {
       front: { kind: "private", vpcEndpointIds: ["vpce-0a1b2c3d", "vpce-0a1b2c3e"] },

@@ -269,11 +269,11 @@ const denialToAll = z.strictObject({
  * up CloudWatch logging for REST APIs"; "GetAccount".
  */
 export const accessLogs: DoctorCheck<AdminContext> = async ({ target: { stage } }) => {
-  if (stage === undefined || stage.settings.front.kind === "http") return skipped("the callers' door needs no role");
+  if (stage === undefined || stage.settings.front.kind === "http") return skipped("the callers' API needs no role");
   const role = await readAccessLogRole(process.env.AWS_REGION ?? "");
   if (role !== undefined) return ok(`API Gateway writes them as ${role}`);
   return wrong(
     "API Gateway has no role in this account and region, and logs no request",
-    'Name one: step 1 of "Close the callers\' door" in docs/deployment.md',
+    'Name one: step 1 of "Restrict the callers\' API" in docs/deployment.md',
   );
 };

@@ -51,7 +51,7 @@ const costOf = (title: string, budget: Budget, batches: Batches): RequestCost =>
   };
 };
 
-export type DoorCost = {
+export type FrontCost = {
   readonly front: "http" | "rest" | "private";
   /** A month without any request. */
   readonly rest: number;
@@ -62,11 +62,11 @@ export type DoorCost = {
 };
 
 /**
- * USD by the callers' door. What a resource policy refuses is not charged. Sources: AWS WAF, "Use AWS WAF to protect
+ * USD by the callers' API. What a resource policy refuses is not charged. Sources: AWS WAF, "Use AWS WAF to protect
  * your REST APIs in API Gateway"; AWS re:Post, "Will I get charged for these invalid API key, quota exceeded or
  * throttled request errors".
  */
-export const doorCosts = (): readonly DoorCost[] => {
+export const frontCosts = (): readonly FrontCost[] => {
   const [purchase, malformed] = [budgets.purchase, budgets.malformedKey].map((budget) => usageOf(budget));
   const million = (usage: Usage): number => dollarsOf(times(usage, MILLION));
   const behindRest = { ...purchase, apiRequests: 0, restRequests: 1 };

@@ -1,12 +1,12 @@
 import { onlyOption, readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
-import { doorCosts, requestCosts, restCosts } from "./costs.ts";
+import { frontCosts, requestCosts, restCosts } from "./costs.ts";
 import { prices } from "./prices.ts";
 import { recoveryCosts } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
 import {
   assumptions,
-  doorCostTable,
+  frontCostTable,
   priceTable,
   recoveryCostTable,
   requestCostTable,
@@ -18,14 +18,21 @@ const option = readArguments(usage.costs, (args) => onlyOption(args, "--json"));
 if (option === "--json") {
   console.log(
     JSON.stringify(
-      { requests: requestCosts(), doors: doorCosts(), atRest: restCosts(), recovery: recoveryCosts(), assumed, prices },
+      {
+        requests: requestCosts(),
+        fronts: frontCosts(),
+        atRest: restCosts(),
+        recovery: recoveryCosts(),
+        assumed,
+        prices,
+      },
       undefined,
       2,
     ),
   );
 } else {
   console.log(
-    [requestCostTable(), assumptions(), doorCostTable(), restCostTable(), recoveryCostTable(), priceTable()].join(
+    [requestCostTable(), assumptions(), frontCostTable(), restCostTable(), recoveryCostTable(), priceTable()].join(
       "\n\n",
     ),
   );

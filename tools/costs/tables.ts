@@ -1,6 +1,6 @@
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { budgets } from "./budgets.ts";
-import { consoleRestCost, doorCosts, requestCosts, requestServices, restCosts } from "./costs.ts";
+import { consoleRestCost, frontCosts, requestCosts, requestServices, restCosts } from "./costs.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
@@ -52,10 +52,10 @@ export const restCostTable = (): string => {
 A console adds ${alarms} alarms and a function that runs each minute, which cost ${usd(dollars)} USD a month.`;
 };
 
-export const doorCostTable = (): string =>
+export const frontCostTable = (): string =>
   markdownTable([
     ["`front`", "a month at rest", "a million live purchases", "a million requests of strangers"],
-    ...doorCosts().map(({ front, rest, purchases, strangers }) => [front, usd(rest), usd(purchases), usd(strangers)]),
+    ...frontCosts().map(({ front, rest, purchases, strangers }) => [front, usd(rest), usd(purchases), usd(strangers)]),
   ]);
 
 export const recoveryCostTable = (): string =>

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import {
   assumptions,
-  doorCostTable,
+  frontCostTable,
   priceTable,
   recoveryCostTable,
   requestCostTable,
@@ -35,7 +35,7 @@ export const generatedSections = {
   "transaction states": { file: "architecture.md", render: transactionStates },
   "cost of requests": { file: "costs.md", render: requestCostTable },
   assumptions: { file: "costs.md", render: assumptions },
-  "cost of doors": { file: "costs.md", render: doorCostTable },
+  "cost by front": { file: "costs.md", render: frontCostTable },
   "cost at rest": { file: "costs.md", render: restCostTable },
   "cost of recovery": { file: "costs.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },

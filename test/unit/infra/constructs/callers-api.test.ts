@@ -7,13 +7,13 @@ import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
-/** Goal: only the callers' networks reach the callers' routes, and no other door has these routes. */
+/** Goal: only the callers' networks reach the callers' routes, and no other API has these routes. */
 const ranges = ["198.51.100.0/24", "2001:db8::/48"];
 const endpoints = ["vpce-0a1b2c3d", "vpce-0a1b2c3e"];
-const rest = templatesOf("sandbox", stageVariants["a door for callers"]?.[1]).service;
+const rest = templatesOf("sandbox", stageVariants["a REST API for callers"]?.[1]).service;
 const closed = templatesOf(
   "prod",
-  stageVariants["a private door for callers, and a domain for the others"]?.[1],
+  stageVariants["a private API for callers, and a domain for the others"]?.[1],
 ).service;
 type Service = typeof rest;
 
@@ -72,7 +72,7 @@ describe("the resource policy", () => {
 describe.each([
   ["rest", rest],
   ["private", closed],
-])("with a %s door", (_, service) => {
+])("with a %s API", (_, service) => {
   test("the callers' routes are methods of the REST API, and the others stay on the HTTP API", () => {
     const http = routesOn(service);
     expect(propertiesOf(service, "AWS::ApiGateway::Method")).toHaveLength(callerRoutes.size);
@@ -83,7 +83,7 @@ describe.each([
     expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(5);
   });
 
-  test("the document names the callers' door, because it is not beside it", () => {
+  test("the document names the callers' API, because it is not beside it", () => {
     const docs = propertiesOf(service, "AWS::Lambda::Function").find(({ FunctionName }) =>
       String(FunctionName).endsWith("serve-docs"),
     );
@@ -158,7 +158,7 @@ describe.each([
   });
 });
 
-test("a regional door has a web ACL that limits each address, and a private one needs none", () => {
+test("a regional REST API has a web ACL that limits each address, and a private one needs none", () => {
   expect(propertiesOf(rest, "AWS::WAFv2::WebACL")).toMatchObject([
     {
       DefaultAction: { Allow: {} },
@@ -181,7 +181,7 @@ test("a stage whose callers use the HTTP API has no REST API", () => {
   for (const key of callerRoutes.keys()) expect(routesOn(service).has(key), key).toBe(true);
 });
 
-test("the domain leads to a regional door, and to the others if the callers' door is private", () => {
+test("the domain leads to a regional REST API, and to the others if the callers' API is private", () => {
   const certificateArn = "arn:aws:acm:eu-west-1:111122223333:certificate/0a-0b";
   const place = {
     account: "111122223333",
@@ -197,7 +197,7 @@ test("the domain leads to a regional door, and to the others if the callers' doo
   expect(regional.outputs).toHaveProperty("DomainTarget");
   expect(propertiesOf(regional, "AWS::ApiGateway::RestApi")).toMatchObject([{ DisableExecuteApiEndpoint: true }]);
   expect(propertiesOf(regional, "AWS::ApiGatewayV2::Api")).toMatchObject([{ DisableExecuteApiEndpoint: false }]);
-  // The name exists once: CloudFormation cannot make it again before it deletes the one of another door.
+  // The name exists once: CloudFormation cannot make it again before it deletes the one of another API.
   const open = withDomain({ kind: "http" });
   const idsOf = (service: Service) =>
     ["DomainName", "ApiMapping"].map((type) => service.all(`AWS::ApiGatewayV2::${type}`).map(({ id }) => id));

@@ -50,7 +50,7 @@ test("no schema is a boolean constant or a choice between formats, which generat
   expect(found).toEqual([]);
 });
 
-test("callers with a door of their own find it in the document, which is itself beside /v1/docs", () => {
+test("callers with an API of their own find it in the document, which is itself beside /v1/docs", () => {
   const url = "https://callers.example/callers/v1";
   const { servers, paths } = openApiDocument(url);
   expect(servers).toEqual([{ url }]);

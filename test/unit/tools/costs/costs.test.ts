@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
-import { consoleRestCost, doorCosts, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { consoleRestCost, frontCosts, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { dollarsOf, type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "../../../../tools/costs/recovery.ts";
 
@@ -49,7 +49,7 @@ test("a console costs its alarms at rest, that of the silence of its schedule to
 });
 
 test("a REST API costs 2.50 USD more for a million requests, its web ACL 6 a month, and strangers its inspection only", () => {
-  const [http, rest, closed] = doorCosts();
+  const [http, rest, closed] = frontCosts();
   expect(closed && http && closed.purchases - http.purchases).toBeCloseTo(2.5, 9);
   expect(rest && http && rest.purchases - http.purchases).toBeCloseTo(2.5 + 0.6, 9);
   expect([http?.rest, rest?.rest, closed?.rest]).toEqual([0, 6, 0]);

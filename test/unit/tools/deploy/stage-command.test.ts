@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
@@ -136,23 +135,4 @@ test("the profile of the command line reaches the CDK as the environment's, and 
   };
   expect(await runStageCommand(["diff", "--stage=prod", "--profile", "tool", "--fail"], { known, cdk })).toBe(3);
   expect(runs).toEqual([[["diff", "--context", "stage=prod", "--fail"], "tool", undefined, "eu-west-1"]]);
-});
-
-test("docs/deployment.md quotes what deploy says about a wrong account, region, stage and settings", async () => {
-  const quoted = readFileSync(new URL("../../../../docs/deployment.md", import.meta.url), "utf8");
-  const { alarmEmail: _address, ...withoutAddress } = known.prod;
-  const { upstreamProfile: _reference, ...withoutReference } = known.prod;
-  const domain: object = { domain: { name: "api.example.com" } };
-  const said = [
-    await refusalOf(["deploy", "--stage", "prod"], elsewhere),
-    await refusalOf(["deploy", "--stage", "prdo"]),
-    await refusalOf(["deploy", "--stage", "prod"], { prod: { ...known.prod, ...domain } }),
-    await refusalOf(["deploy", "--stage", "prod"], { prod: withoutAddress }),
-    await refusalOf(["deploy", "--stage", "prod"], { prod: withoutReference }),
-  ];
-  aws.enter({ ...keys, AWS_REGION: "us-east-1" });
-  said.push(await refusalOf(["deploy", "--stage", "prod"]));
-  aws.enter();
-  said.push(await refusalOf(["deploy", "--stage", "prod"]));
-  for (const sentence of said) expect(quoted).toContain(`| \`${sentence}\` |`);
 });
