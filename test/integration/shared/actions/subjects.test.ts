@@ -203,12 +203,21 @@ test("what an endpoint answered about an order is removed, and an event about it
   await expectErased();
 });
 
-test("the same is removed and masked of a check", async () => {
+test("the same is removed and masked of a check, also if the event came before the person's next one", async () => {
   const nin = "12345678907";
-  const { accountId, checks } = await addChecks(1, nin);
-  const expectErased = await addAnswerAndEvent(accountId, checks[0]?.pk ?? "", "u-2", NOON_MS);
+  const { accountId, checks } = await addChecks(2, nin);
+  const expectErased = await addAnswerAndEvent(accountId, checks[0]?.pk ?? "", "u-2", Date.parse(timeOf(1)) - 1);
   await erase(contextOn(), "nin", nin);
   await expectErased();
+});
+
+test("an open order waits, and one in test mode, which may stay open for ever, does not", async () => {
+  const phone = "08039999988";
+  const { orders } = await addOrders(2, phone);
+  const { db, table } = operator.ledgerAt();
+  const open = orders.map((order, index) => ({ ...order, status: "processing", mode: index === 0 ? "live" : "test" }));
+  await putItems(db, table, open);
+  expect(await erase(contextOn(), "phone_number", phone)).toMatchObject({ orders: 1, open: 1 });
 });
 
 test("pages go on by a cursor that another person, or another action, does not take", async () => {
