@@ -91,10 +91,11 @@ export const pageList: readonly Page[] = [
   page("explanation", "deployer", "README.md", "what the service is, and how to try it"),
   page("explanation", "deployer", "docs/should-you-use-this.md", "whether it fits your company, and what else to use"),
   page("explanation", "deployer", "docs/architecture.md", "where the code is, and how an order runs through it"),
-  page("explanation", "deployer", "docs/reliability.md", "what is guaranteed under faults, and how that is tested"),
+  page("explanation", "deployer", "docs/reliability.md", "what is guaranteed under faults, and what is not"),
   page("explanation", "deployer", "docs/threat-model.md", "what could be attacked, and what stops it"),
   page("explanation", "deployer", "docs/performance.md", "times and costs beside other stacks (`npm run bench`)"),
   page("explanation", "deployer", "docs/scale.md", "which limit is reached first at which load (`npm run scale`)"),
+  page("explanation", "contributor", "docs/testing.md", "how the guarantees are tested"),
   page("explanation", "contributor", "docs/decisions/README.md", "why it is built this way"),
 ];
 
