@@ -153,6 +153,13 @@ test("a month before the first account is no first month, whatever was typed: ea
   await close("2026-10");
 });
 
+test("after a month that was closed without an account the next one can be closed without one too", async () => {
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  at("2027-01-03T12:00:00.000Z");
+  expect((await close("2026-11")).period).toMatchObject({ month: "2026-11", accounts: 0 });
+});
+
 test("a month can be closed again and again: it stays as it is, and an interrupted run continues", async () => {
   for (let count = 0; count < 3; count += 1) await anAccount();
   at("2026-11-03T12:00:00.000Z");
@@ -322,6 +329,20 @@ test("a month is not closed if a run in another zone replaces an account's perio
   expect((await runs["periods list"](context, {})).periods).toEqual([]);
   await close("2026-10");
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});
+
+test("a month is not closed of which an account was closed in another zone, or was added since", async () => {
+  await anAccount();
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  const toClose = await begin("2026-10", deadlineIn(9_000));
+  const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
+  await expect(closeService(context.ledger, inUtc, audited)).rejects.toThrow("Another run has closed acc_");
+  at("2026-10-31T12:00:00.000Z");
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("An account was added");
+  expect((await runs["periods list"](context, {})).periods).toEqual([]);
 });
 
 test("an account without a wallet keeps a month from being closed, with a sentence", async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
-import { adjustmentPk, PERIOD_VERIFICATION_PK } from "../../../../shared/ledger/schema.ts";
+import { adjustmentPk, PERIOD_VERIFICATION_PK, periodPk } from "../../../../shared/ledger/schema.ts";
 import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
@@ -82,4 +82,14 @@ test.each([
   expect(log.lines()).toMatchObject([{ event, error: name }]);
   vi.restoreAllMocks();
   expect(await verify()).toBe(months.length === 0 ? 2 : 1);
+});
+
+test("a closed month that the ledger lacks when it is verified is an alarm", async () => {
+  const { db, table } = context.ledger;
+  const begun = { pk: PERIOD_VERIFICATION_PK, begun_at: new Date(nowMs).toISOString(), months: BEGUN };
+  await db.put({ TableName: table, Item: begun });
+  await db.delete({ TableName: table, Key: { pk: periodPk("2026-10") } });
+  const log = captureLog();
+  expect(await verify()).toBe(1);
+  expect(log.lines()).toMatchObject([{ event: "period.differs", month: "2026-10", differences: 1 }]);
 });
