@@ -1,12 +1,12 @@
 import * as z from "#zod";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
-import { jsonOf } from "../contract/json.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
 import { RUN_RESERVE_MS, UPSTREAM_MS_MAX } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
+import { bodyJson } from "../upstream/exchange.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
 import { type CatalogChange, catalogChanges, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
@@ -171,7 +171,7 @@ export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: 
   if (result.kind !== "answered") return unreachable(result.reason, result.reason !== NO_UPSTREAM_KEY);
   const { status } = result;
   if (status !== 200) return unreachable(`status_${status}`, status === 429 || status >= 500);
-  const parsed = sentEnvelope.safeParse(jsonOf(result.body));
+  const parsed = sentEnvelope.safeParse(bodyJson(result.body));
   if (!parsed.success) return invalid({ at: parsed.error.issues[0]?.path.join(".") });
   const { catalog, dropped } = usableCatalog(parsed.data.data);
   if (catalog.data_plans.length === 0 && dropped.length > 0) {

@@ -11,7 +11,8 @@ export const boundedMap = <Key, Value>(max: number): BoundedMap<Key, Value> => {
     set: (key, value) => {
       kept.delete(key);
       kept.set(key, value);
-      for (const first of [...kept.keys()].slice(0, -max)) kept.delete(first);
+      const first = kept.keys().next();
+      if (kept.size > max && !first.done) kept.delete(first.value);
     },
   };
 };
