@@ -29,7 +29,7 @@ export const checkName = ({ check }: Check): string => {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 };
 
-/** As the checks name a section of the runbook. */
+/** How the checks name a section of the runbook. */
 const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;
 
 /** What to do about what a check found, with links to the runbook's section and to the page that helps. */

@@ -32,7 +32,7 @@ type DataTableProps<Row> = {
   readonly rowKey: (row: Row) => string;
   /** Shown instead of a table without rows: what is absent, and what to do. */
   readonly emptyText: ReactNode;
-  /** Of a list that grows at its end: the newest part is shown first. */
+  /** The list grows at its end: the newest part is shown first. */
   readonly growsAtEnd?: true;
   /** More rows are being read. */
   readonly isGrowing?: boolean;
@@ -179,7 +179,7 @@ const classOf = ({ hidesHeader, align }: Pick<Column<never>, "hidesHeader" | "al
 };
 
 type TableRowProps<Row> = HeldRow<Row> & {
-  /** In the address. */
+  /** The name of the table in the page's address. */
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly onHold: (held: HeldRow<Row> | undefined) => void;
@@ -207,7 +207,7 @@ const TableRow = <Row,>({ name, columns, row, place, onHold }: TableRowProps<Row
 };
 
 type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
-  /** Of useReadPages. */
+  /** The result of useReadPages. */
   readonly of: UseInfiniteQueryResult<InfiniteData<Answer>, Error>;
   readonly rowsOf: (page: Answer) => readonly Row[];
   /** What the shown rows come to, in naira. */

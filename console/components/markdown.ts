@@ -60,7 +60,7 @@ const onOneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 export type Span = {
   readonly kind: "text" | "code" | "bold" | "italic" | "link";
   readonly text: string;
-  /** Of a link. */
+  /** Where a link leads to. */
   readonly to?: string;
 };
 

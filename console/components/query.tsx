@@ -14,7 +14,7 @@ export type ShownQuery<Data> = {
 };
 
 type QueryProps<Data> = {
-  /** Of useRead, useReadPages or useReport. */
+  /** The result of useRead, useReadPages or useReport. */
   readonly of: ShownQuery<Data>;
   readonly children: (data: NonNullable<Data>) => ReactNode;
 };

@@ -8,7 +8,7 @@ export type Draft = KeptForm["values"];
 export type KeptForm = z.output<typeof formSchema>;
 
 const formSchema = z.object({
-  /** Of its dialog. */
+  /** The title of its dialog. */
   title: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
   isInDoubt: z.boolean(),
@@ -19,7 +19,7 @@ const STORED_AS = "console.drafts";
 
 const openForms = new Map<string, () => KeptForm>();
 let restored: Readonly<Record<string, KeptForm>> = {};
-/** Those of the restored that no dialog of the page has shown. */
+/** Restored forms that no dialog of the page has shown. */
 let lost: ReadonlyMap<string, KeptForm> = new Map();
 const listeners = new Set<() => void>();
 

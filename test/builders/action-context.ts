@@ -15,7 +15,7 @@ import { FACE_VALUES, SOME_IDENTITY_PRICES } from "./upstream-costs.ts";
 const QUEUES = "http://127.0.0.1:9/000000000000";
 const SEALING_KEY = Buffer.alloc(32, 7).toString("base64");
 
-/** With a client of the SDK. */
+/** The context of an action whose ledger has a client of the SDK. */
 export type TestContext = ActionContext & { readonly ledger: WithSdk };
 
 /** The context of an operator's action on these tables. */

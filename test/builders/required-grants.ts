@@ -145,7 +145,7 @@ const callInput = z.partial(
     TopicArn: z.string(),
     SubscriptionArn: z.string(),
     Protocol: z.string(),
-    /** Of a table. */
+    /** The ARN of a table. */
     ResourceArn: z.string(),
   }),
 );

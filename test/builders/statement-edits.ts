@@ -6,7 +6,7 @@ import { seeded } from "./seeded.ts";
 /** What is changed in a statement that was true. */
 const editNames = ["none", "drop", "copy", "charge again", "amount", "status", "time", "add"] as const;
 
-/** By what a row can be found. */
+/** What a row can be found by. */
 const knownBy = ["both references", "upstream's reference", "our reference", "likeness"] as const;
 type KnownBy = (typeof knownBy)[number];
 

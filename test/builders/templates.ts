@@ -53,7 +53,7 @@ export const changedSettings = (stage: string, changes: object = {}): StageSetti
 
 const synthesis = z.object({
   warnings: z.array(z.unknown()),
-  /** By the stack's name. */
+  /** Templates by the stack's name. */
   templates: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 type Synthesis = z.output<typeof synthesis>;

@@ -8,7 +8,7 @@ import { selfSigned } from "./self-signed.ts";
 export type TokenIssuer = {
   /** `https://localhost:PORT`. */
   readonly issuer: string;
-  /** Of its TLS server: a client that reads its keys must trust it. */
+  /** The certificate of its TLS server: a client that reads its keys must trust it. */
   readonly certificate: string;
   /** A token of this issuer for this audience, valid for 10 minutes, with these claims. */
   readonly tokenWith: (claims: JWTPayload) => Promise<string>;

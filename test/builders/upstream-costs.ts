@@ -5,7 +5,6 @@ import type { PriceRules } from "../../shared/prices/price-list.ts";
 /** The upstream's amounts are face values, and no cost is known: the defaults of a stage. */
 export const FACE_VALUES: UpstreamCosts = upstreamCosts.parse({});
 
-/** Of accounts without price rules. */
 export const NO_PRICE_RULES: PriceRules = async () => [];
 
 export const SOME_IDENTITY_PRICES: IdentityPrices = parseIdentityPrices(

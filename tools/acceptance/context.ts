@@ -41,7 +41,7 @@ export const stageOutputs = z.object({
 
 export type Stage = {
   readonly outputs: z.output<typeof stageOutputs>;
-  /** Of the API, `/v1` included. */
+  /** The base URL of the API, `/v1` included. */
   readonly baseUrl: string;
   /** Runs a command of the project that knows the stage. */
   readonly run: (command: string, args: readonly string[], input?: string) => Promise<CommandResult>;

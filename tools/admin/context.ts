@@ -28,7 +28,7 @@ export type AdminOptions = {
   readonly stage?: string | undefined;
   readonly profile?: string | undefined;
   readonly by?: string | undefined;
-  /** In which the service performs actions. */
+  /** The role in which the service performs actions. */
   readonly role?: Role;
   /** Actions are performed here, with the operator's own permissions, instead of by the service. */
   readonly direct?: boolean;

@@ -37,7 +37,7 @@ const Schema = z.object({
   type: z.optional(z.union([z.string(), z.array(z.string())])),
   enum: z.optional(z.array(z.string())),
   const: z.optional(z.string()),
-  /** Of a boolean that is always true. */
+  /** Marks a boolean that is always true. */
   not: z.optional(z.object({ const: z.literal(false) })),
   description: z._default(z.string(), ""),
   required: z._default(z.array(z.string()), []),

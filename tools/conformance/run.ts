@@ -28,7 +28,7 @@ export type RunOptions = {
   readonly orders: number;
   readonly seed: number;
   readonly processes: number;
-  /** Of the first order, where several clients use one service. */
+  /** The number of the first order, where several clients use one service. */
   readonly firstNumber?: number;
   /** When a run without progress ends; what is not decided then is lost. */
   readonly stalledMs?: number;

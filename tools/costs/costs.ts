@@ -20,7 +20,7 @@ export const requestServices: readonly AwsService[] = [
 export type RequestCost = {
   readonly title: string;
   readonly usage: Usage;
-  /** By service. */
+  /** USD by service. */
   readonly dollars: Readonly<Record<string, number>>;
   readonly total: number;
   /** For each 100 ms that an outside party takes longer. */

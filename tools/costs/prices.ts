@@ -34,7 +34,7 @@ const restApi: Source = {
 };
 const waf: Source = { ...article("https://c3x.dev/blog/aws-waf-cost-explained/", "undated"), read: "2026-11-23" };
 const secretsManager = plans("amazon-secrets-manager");
-/** Its example is us-east-2, which has the same price. */
+/** The example of this source is us-east-2, which has the same price. */
 const vpc = plans("amazon-vpc");
 const lambda = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "lambda_function_test");
 const storage = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "dynamodb_table_test");

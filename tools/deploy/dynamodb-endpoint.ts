@@ -34,7 +34,7 @@ const leadsToEndpoint = (xml: string, prefixList: string): boolean =>
         textsIn(route, "gatewayId").some((target) => target.startsWith("vpce-")),
     );
 
-/** Its own, or else the VPC's main one. Source: AWS, "Subnet route tables". */
+/** The route table of a subnet: its own, or else the VPC's main one. Source: AWS, "Subnet route tables". */
 const routeTableOf = async (subnetId: string, vpcId: string, region: string): Promise<string> => {
   const own = await askEc2("DescribeRouteTables", region, { "association.subnet-id": subnetId });
   if (textsIn(own, "routeTableId").length > 0) return own;

@@ -20,7 +20,7 @@ const commands: Readonly<Record<"synth" | "diff" | "deploy" | "destroy", Command
   destroy: { needsAws: true, run: destroyStage },
 };
 
-/** Of deploy: the stack that is only an administrator's. */
+/** The option of `deploy` for the stack that only an administrator deploys. */
 const ADMINISTRATOR = "--administrator";
 
 const isCommand = (name: string | undefined): name is keyof typeof commands =>

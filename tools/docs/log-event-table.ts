@@ -17,6 +17,6 @@ export const logEventTable = (): string =>
     ]),
   ]);
 
-/** With the urgency of an alarm. */
+/** The level of an event; of an alarm with its urgency. */
 const levelOf = (spec: LogEventSpec): string =>
   spec.level === "alarm" ? `alarm, ${"stopsSales" in spec ? "page" : spec.urgency}` : spec.level;

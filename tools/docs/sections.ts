@@ -62,7 +62,7 @@ export const sectionNames: readonly SectionName[] = Object.keys(generatedSection
 /** The pictures in docs/ that `npm run tables` writes. */
 export const generatedPictures = { "scale.svg": picture } as const satisfies Record<string, () => string>;
 
-/** Of a document or picture, from docs/. */
+/** The URL of a document or picture in docs/. */
 export const docsUrl = (file: string): URL => new URL(`../../docs/${file}`, import.meta.url);
 
 /** A section's document, as stored and with the section generated again. */

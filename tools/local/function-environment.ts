@@ -74,7 +74,7 @@ export const functionEnvironment = ({
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly profile: ProfileChanges };
   readonly sqs: Pick<LocalQueues, "url">;
-  /** Of notifications. */
+  /** The topic of notifications. */
   readonly topicArn?: string;
   readonly console?: ConsoleSettings;
   readonly tables?: TableNames;

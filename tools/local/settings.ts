@@ -26,7 +26,7 @@ export type Settings = {
   readonly upstream?: UpstreamSettings;
   /** A DynamoDB that already runs; by default dynoxide is started. */
   readonly dynamodbEndpoint?: string;
-  /** As the stage settings of the same name. */
+  /** The same as the stage settings of these names. */
   readonly workers: "on" | "off";
   readonly awsCalls: "short" | "sdk";
   readonly requestsPerSecondMax: number;

@@ -1,4 +1,4 @@
-/** Of a file of the release: its name and SHA-256, in hexadecimal digits. */
+/** A file of the release: its name and SHA-256, in hexadecimal digits. */
 export type Subject = { readonly name: string; readonly sha256: string };
 
 /**

@@ -11,7 +11,7 @@ const DECADES = { from: 0, to: 6 };
 /** A grey that is readable on white and on black. */
 const INK = "#7a7a7a";
 const EVERY = "#1f77b4";
-/** By the number of accounts, in the order of `accountCounts`. */
+/** A colour for each number of accounts, in the order of `accountCounts`. */
 const COLORS = ["#d62728", "#e08a1e", "#2ca02c"] as const;
 
 const x = (purchasesPerS: number): string => {

@@ -18,7 +18,7 @@ export const readers = ["caller", "operator", "finance", "support", "deployer", 
 export type Reader = (typeof readers)[number];
 
 export type Page = {
-  /** Of the Markdown file in this repository. */
+  /** The path of the Markdown file in this repository. */
   readonly file: string;
   readonly kind: PageKind;
   readonly reader: Reader;

@@ -59,7 +59,7 @@ const columnMap = z.strictObject({
   time: z.strictObject({
     /** `ISO 8601`, or such as `DD/MM/YYYY HH:mm:ss`. */
     format: z.string().check(z.refine(isTimeFormat, TIME_FORMAT_RULE)),
-    /** Of times without an offset, and of the statement's day. */
+    /** The zone of times without an offset, and of the statement's day. */
     zone: z.string().check(z.refine(isTimeZone, "Must be a time zone such as Africa/Lagos")),
   }),
   /** The texts of each status; rows with an ignored one are left out. */

@@ -41,7 +41,7 @@ type AttemptsProps = {
   readonly endpoints: readonly Endpoint[];
   /** Only the deliveries to this one; a replay is sent to it alone. */
   readonly endpoint: string | undefined;
-  /** Of an order, or the webhook id of an event on request. */
+  /** The reference of an order, or the webhook id of an event on request. */
   readonly reference: string;
   readonly everyMs: number;
   readonly onClose: () => void;

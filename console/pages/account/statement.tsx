@@ -124,7 +124,7 @@ const anchorOf = (fundingId: string): string => `funding-${fundingId}`;
 type EntryNameProps = {
   readonly account: string;
   readonly line: Line;
-  /** Of the lines that are shown. */
+  /** The ids of the lines that are shown. */
   readonly ids: ReadonlySet<string>;
 };
 

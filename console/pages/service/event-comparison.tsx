@@ -94,7 +94,7 @@ const NoCandidate = ({ event }: { readonly event: UpstreamEvent }) => (
 
 type FieldRow = {
   readonly name: string;
-  /** As differences name it. */
+  /** The name of the field in differences. */
   readonly field?: string;
   readonly event: ReactNode;
   readonly of: (candidate: Candidate) => ReactNode;

@@ -185,7 +185,7 @@ const Files = ({ day, state: dayState, files }: UpstreamStatement) => (
   </Section>
 );
 
-/** As much of a file's hash as tells the files of a day apart. */
+/** The beginning of a file's hash, by which the files of a day can be distinguished. */
 const shortHash = (sha256: string): string => `${sha256.slice(0, 12)}…`;
 
 const RemoveFile = ({ day, sha256 }: { readonly day: string; readonly sha256: string }) => (

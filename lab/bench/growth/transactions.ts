@@ -33,7 +33,7 @@ export type TransactionResults = {
   readonly transactions: number;
   /** The first page of the list, over loopback. */
   readonly pageMs: number;
-  /** Of the last month. */
+  /** The statement of the last month. */
   readonly statementMs: number;
   /** From the beginning. */
   readonly reconciliationMs: number;

@@ -49,7 +49,7 @@ const onBucket = (action: string): readonly IamRequest[] => [
 const table = (action: string) => onArn(`dynamodb:${action}`, "dynamodb", "table/Ledger");
 const role = (action: string) => onArn(`iam:${action}`, "iam", "role/Prod-Service-PurchaseRole");
 
-/** By what they do, the requests of which each would do it. */
+/** The attacks by their effect: each of an attack's requests would have it. */
 export const attacks = {
   "mint a wallet": put(`wallet#${ACCOUNT}`),
   "change a balance": update(`wallet#${ACCOUNT}`),

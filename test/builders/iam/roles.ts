@@ -6,7 +6,7 @@ import { resolverOf } from "./resolve.ts";
 
 /** What the templates of a stage allow, with fixed ARNs. */
 export type StagePolicies = {
-  /** Of each function's role. */
+  /** The statements of each function's role. */
   readonly functions: ReadonlyMap<FunctionName, readonly Statement[]>;
   /** Of roles that no function has, by their logical id. */
   readonly otherRoles: ReadonlyMap<string, readonly Statement[]>;
