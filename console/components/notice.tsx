@@ -14,7 +14,7 @@ type NoticeProps = {
 /** A message in the page; what went wrong is read out at once. */
 export const Notice = ({ tone, title, action, children }: NoticeProps) => (
   <div className={styles.notice} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
-    <Icon name={toneIcons[tone]} />
+    {tone !== "neutral" && <Icon name={toneIcons[tone]} />}
     <div className={styles.text}>
       <strong>{title}</strong>
       {children !== undefined && <div>{children}</div>}

@@ -24,6 +24,8 @@ type Recorded = {
 const money = (amount: string): string => moneyText(Math.abs(Number(amount)));
 /** `1 order`, `2 orders`. */
 const number = (count: string, one: string): string => counted(Number(count), one);
+/** What was recorded as `vtu,identity` or `vtu identity=1000`, as a list. */
+const listed = (text: string): string => text.split(/[ ,]+/).join(", ");
 const isTaken = (amount: string): boolean => amount.startsWith("-");
 /** ` (MTN)`; nothing if the entry has no such detail. */
 const inBrackets = (text: string): string => (text === "" ? "" : ` (${text})`);
@@ -44,20 +46,20 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
   "accounts unrestrict": ({ account }) => `ended the restriction of ${account}`,
   "accounts close": ({ account }) => `closed ${account}: its keys are revoked, and nothing is booked any more`,
   "accounts reopen": ({ account }) => `reopened ${account}, which is restricted`,
-  "accounts entitle": ({ account, of }) => `set what ${account} may do: ${of("entitlements")}`,
+  "accounts entitle": ({ account, of }) => `set what ${account} may do: ${listed(of("entitlements"))}`,
   "accounts duplicates": ({ account, of }) =>
     of("window_s") === "0"
       ? `ended the window for duplicates of ${account}`
       : `set the window for duplicates of ${account} to ${of("window_s")} s`,
-  "accounts limits": ({ account, of }) => `set the limits of ${account}: ${of("limits")}`,
+  "accounts limits": ({ account, of }) => `set the limits of ${account}: ${listed(of("limits"))}`,
   "accounts owners": ({ account, of }) => `set the owners of ${account}: ${of("owners") || "nobody"}`,
   "keys create": (facts) =>
-    `created ${keyOf(facts)} of ${facts.account}, ${facts.of("mode")}, for ${facts.of("permissions")}`,
+    `created ${keyOf(facts)} of ${facts.account}, ${facts.of("mode")}, for ${listed(facts.of("permissions"))}`,
   "keys rotate": (facts) => `replaced the key ${facts.of("instead_of")} of ${facts.account} by ${keyOf(facts)}`,
-  "keys limits": (facts) => `set the limits of ${keyOf(facts)} of ${facts.account}: ${facts.of("limits")}`,
+  "keys limits": (facts) => `set the limits of ${keyOf(facts)} of ${facts.account}: ${listed(facts.of("limits"))}`,
   "keys revoke": (facts) => `revoked ${keyOf(facts)} of ${facts.account}`,
-  "ips allow": ({ account, of }) => `allowed ${account} to call from ${of("ranges")}`,
-  "ips disallow": ({ account, of }) => `took ${of("ranges")} off the whitelist of ${account}`,
+  "ips allow": ({ account, of }) => `allowed ${account} to call from ${listed(of("ranges"))}`,
+  "ips disallow": ({ account, of }) => `took ${listed(of("ranges"))} off the whitelist of ${account}`,
   "wallet threshold": ({ account, of }) =>
     of("amount") === "0"
       ? `removed the low-balance threshold of ${account}`
@@ -101,9 +103,9 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
     of("until") === ""
       ? `began to erase a person, by ${of("kind")}`
       : `erased a person, by ${of("kind")}: ${number(of("checks"), "check")} and ${number(of("orders"), "order")}`,
-  "webhook add": (facts) => `added ${endpointOf(facts)}, ${facts.of("url")}, for ${facts.of("events")}`,
-  "webhook set": (facts) => `set ${endpointOf(facts)} to ${facts.of("url")}, for ${facts.of("events")}`,
-  "webhook events": (facts) => `set the events of ${endpointOf(facts)}: ${facts.of("events")}`,
+  "webhook add": (facts) => `added ${endpointOf(facts)}, ${facts.of("url")}, for ${listed(facts.of("events"))}`,
+  "webhook set": (facts) => `set ${endpointOf(facts)} to ${facts.of("url")}, for ${listed(facts.of("events"))}`,
+  "webhook events": (facts) => `set the events of ${endpointOf(facts)}: ${listed(facts.of("events"))}`,
   "webhook enable": (facts) => `enabled ${endpointOf(facts)}`,
   "webhook disable": (facts) => `disabled ${endpointOf(facts)}`,
   "webhook test": (facts) => `sent a test event to ${endpointOf(facts)}, ${facts.of("url")}`,

@@ -161,7 +161,7 @@ const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction
 const lookupStep = ({ asked_at, asked, finding, details }: Lookup): Step => ({
   at: asked_at,
   what: "Upstream asked",
-  details: `question ${asked}: ${[finding, ...(details === null ? [] : [details])].join(", ")}`,
+  details: `attempt ${asked}: ${[finding, ...(details === null ? [] : [details])].join(", ")}`,
 });
 
 /** Whether the last change needs a step of its own: it is neither the creation nor the sending. */

@@ -224,7 +224,9 @@ const Duplicates = ({ account: { account_id, duplicate_window_s } }: { readonly 
         {
           name: "Refused for",
           value:
-            duplicate_window_s === undefined ? "Off" : `${counted(duplicate_window_s, "second")} after the earlier one`,
+            duplicate_window_s === undefined
+              ? "Not refused"
+              : `${counted(duplicate_window_s, "second")} after the earlier one`,
         },
       ]}
     />

@@ -109,7 +109,7 @@ export const StatementPage = () => {
           { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
           { header: "Time", cell: ({ at }) => <StageTime iso={at} /> },
           { header: "Description", cell: descriptionOf },
-          { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
+          { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}
         emptyText={
           hasNextPage ? "Adding up what is before this period." : "No entry in this period. Choose a longer one."

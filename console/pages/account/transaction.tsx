@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -226,7 +227,7 @@ const TransactionFacts = ({ transaction }: { readonly transaction: Shown }) => (
       { name: "Phone number", value: transaction.phone_number },
       { name: "Network", value: transaction.network },
       { name: "Mode", value: transaction.mode === "live" ? "Live" : "Test" },
-      { name: "Your reference", value: transaction.caller_reference },
+      { name: "App's reference", value: transaction.caller_reference },
       { name: "Upstream reference", value: transaction.upstream_reference },
       { name: "Error code", value: transaction.error_code },
       { name: "Waiting", value: transaction.wait },
@@ -251,7 +252,7 @@ const findings = {
 const LastAnswer = ({ asked_at, asked, finding, details }: NonNullable<Shown["lookup"]>) => (
   <>
     {findings[finding]}
-    {details !== null && ` (${details})`}, <Time iso={asked_at} />, question {asked}
+    {details !== null && ` (${details})`}, <Time iso={asked_at} />, asked {counted(asked, "time")}
   </>
 );
 

@@ -64,7 +64,7 @@ export const TransactionsPage = () => {
       <FindTransaction
         account={account}
         label="Find by reference"
-        description="Ours, your own, or the upstream's"
+        description="Ours, the app's, or the upstream's"
         button="Find"
         onFound={(reference) => navigate(accountPath(account, "transactions", reference))}
       />
@@ -122,7 +122,7 @@ export const TransactionsPage = () => {
           },
           { header: "Type", cell: ({ type }) => typeText(type), sort: ({ type }) => type },
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
-          { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
+          { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}
         emptyText={
           pages.hasNextPage

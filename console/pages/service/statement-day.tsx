@@ -44,7 +44,7 @@ export const StatementDayPage = () => {
       <Query of={statement}>{(shown) => <Compared {...shown} />}</Query>
       <Section
         title="Cases"
-        description="What differs. A decision is on record, and moves no money."
+        description="Decide each, then sign the day off. A decision moves no money."
         actions={
           <ListCsvButton
             name={`cases-${day}`}
@@ -209,11 +209,21 @@ const decisionTexts = {
   resolved: "Resolved: what was to do is done",
 } as const satisfies Record<(typeof caseDecisions)[number], string>;
 
+const shortDecisionTexts = {
+  explained: "Explained",
+  disputed: "Disputed",
+  resolved: "Resolved",
+} as const satisfies Record<(typeof caseDecisions)[number], string>;
+
 const CaseState = ({ of: { state, decisions } }: { readonly of: Case }) => {
   const last = decisions.at(-1);
   if (state === "open") return <Status tone="bad">To decide</Status>;
   if (state === "withdrawn" || last === undefined) return <Status tone="neutral">No longer found</Status>;
-  return <Status tone={last.decision === "disputed" ? "attention" : "good"}>{`${last.decision} by ${last.by}`}</Status>;
+  return (
+    <Status
+      tone={last.decision === "disputed" ? "attention" : "good"}
+    >{`${shortDecisionTexts[last.decision]} by ${last.by}`}</Status>
+  );
 };
 
 const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
