@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
-import { parseArgs } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { runCommand } from "../../infra/run-command.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { readArguments, wholeNumber } from "../usage/arguments.ts";
 import { outliveReaders } from "../usage/ended-reader.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
@@ -61,4 +62,12 @@ const main = async (): Promise<number> => {
 };
 
 outliveReaders();
-await runCommand(main, 2);
+await runCommand(
+  () =>
+    main().catch((error: unknown) => {
+      if (error instanceof SettingsError) throw error;
+      // Node's own exit code of an error would say that the client does not conform.
+      throw new SettingsError(`The kit could not run the client: ${inspect(error)}`, { cause: error });
+    }),
+  2,
+);

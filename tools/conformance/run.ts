@@ -8,7 +8,7 @@ import { type CustomerOrder, customerOrders, isAsOrdered, isFor, nameOf } from "
 import { startFaultyProxy } from "./faulty-proxy.ts";
 import type { KillableService } from "./killable-service.ts";
 import { Operator, readOrder, withRetries } from "./operator.ts";
-import { type Run, type Sale, scorecardOf } from "./scorecard.ts";
+import { type Report, type Run, type Sale, scorecardOf } from "./scorecard.ts";
 import { type Reported, type ShopEvent, sell } from "./shop.ts";
 import { openWallet, startFunding, type Wallet } from "./wallets.ts";
 
@@ -112,8 +112,11 @@ export const runClient = async (service: KillableService, options: RunOptions): 
     await Promise.all(adapters.map((adapter) => adapter.end()));
     await proxy.idle();
     const delivered = await deliveries(service, sales);
+    // One after the other: a client that believes every refusal has hundreds of reports.
+    const sold: Sale[] = [];
+    for (const sale of sales) sold.push(await saleOf(service, sale, delivered));
     return {
-      ...scorecardOf(await Promise.all(sales.map((sale) => saleOf(service, sale, delivered)))),
+      ...scorecardOf(sold),
       seed,
       seconds: Math.round((performance.now() - startedAt) / 1_000),
       unknown: counts.unknown,
@@ -165,17 +168,17 @@ const saleOf = async (
   delivered: readonly Order[],
 ): Promise<Sale> => {
   const own = delivered.filter((each) => isFor(order, each));
+  const read: Report[] = [];
+  for (const { reference, answer } of reports) {
+    const transaction = await withRetries(() => readOrder(service, { accountId, callerReference: reference }));
+    const found = transaction && { ...transaction, reference: referenceOf(transaction) };
+    read.push({ reference, answer, transaction: found });
+  }
   return {
     name: nameOf(order),
     isDecided,
     deliveries: own.length,
     asOrdered: own.filter((each) => isAsOrdered(order, each)).length,
-    reports: await Promise.all(
-      reports.map(async ({ reference, answer }) => {
-        const transaction = await withRetries(() => readOrder(service, { accountId, callerReference: reference }));
-        const found = transaction && { ...transaction, reference: referenceOf(transaction) };
-        return { reference, answer, transaction: found };
-      }),
-    ),
+    reports: read,
   };
 };
