@@ -30,6 +30,8 @@ export const httpRequest = (
   headers: {
     [header]: `${prefix}${key}`,
     accept: "application/json",
+    // Without it a server may compress. Source: RFC 9110, 12.5.3.
+    "accept-encoding": "identity",
     ...(body && { "content-type": "application/json" }),
   },
   ...(body && { body: JSON.stringify(body) }),

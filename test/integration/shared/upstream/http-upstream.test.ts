@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
@@ -480,6 +481,19 @@ describe("the catalog", () => {
     const { upstream } = await aClient({ faults: [{ kind: "huge", bytes: 20_000_000 }] });
     expect(await upstream.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "no_answer", reason: "answer_too_large" });
   });
+});
+
+test("an upstream that compresses whatever a client does not refuse to read is understood", async () => {
+  const answer = JSON.stringify({
+    status: true,
+    data: { transaction: { reference: "U1", status: "success", amount: 500 } },
+  });
+  const server = createHttpServer((request, response) => {
+    const isPlain = request.headers["accept-encoding"] === "identity";
+    response.writeHead(200, isPlain ? {} : { "content-encoding": "gzip" }).end(isPlain ? answer : gzipSync(answer));
+  });
+  const upstream = await clientOf(server);
+  expect(await upstream.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toMatchObject({ kind: "delivered" });
 });
 
 describe("the profile", () => {
