@@ -119,6 +119,6 @@ const scorecardText = (run: Run): string => {
     "",
     ...listed,
     ...(more > 0 ? [`  and ${more} more`] : []),
-    conforms(run) ? "The client conforms." : "The client does not conform.",
+    conforms(run) ? "The client conforms." : "The client does not conform to the retry rule of docs/clients.md.",
   ].join("\n");
 };

@@ -31,7 +31,7 @@ test("a client that conforms ends the command with exit code 0, and another with
   const { text, exitCode } = resultOf(bad, { json: false });
   expect(exitCode).toBe(1);
   expect(text).toMatch(/^ {2}kit-1 was delivered 2 times$/m);
-  expect(text).toMatch(/^The client does not conform\.$/m);
+  expect(text).toMatch(/^The client does not conform to the retry rule of docs\/clients\.md\.$/m);
 });
 
 test("with --json the command prints the run as JSON, and ends with the same exit code", () => {
