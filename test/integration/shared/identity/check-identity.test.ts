@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import type { IdentityMode } from "../../../../shared/contract/identity.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
@@ -232,6 +232,12 @@ describe("a live check without a result is refunded", () => {
       502,
       "delivery_failed",
     ],
+    [
+      "a result that is larger than we can pass on once it is encoded twice",
+      finding({ first_name: '"'.repeat(1_500_000) }),
+      502,
+      "delivery_failed",
+    ],
     ["more than the 5.5 MB that we can pass on", { kind: "huge", bytes: 6_000_000 }, 502, "delivery_failed"],
   ];
   test.each(outcomes)("a live check without a result is refunded: %s", async (_name, fault, status, code) => {
@@ -334,6 +340,14 @@ describe("a live check without a result is refunded", () => {
       expect(JSON.stringify(Items)).not.toContain(nin);
     }
     await expect(checked({})).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  test("what a check shows of whether the upstream takes checks is noted", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const noteOutcome = vi.fn(async () => {});
+    const gate: IdentityDeps["gate"] = { purchases: async () => "on", noteOutcome };
+    await checkDirectly(caller.accountId, { gate }, { nin: "12345678900", mode: "basic" });
+    expect(noteOutcome).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: "found" }), expect.anything());
   });
 
   /** A check that finds a record, and whose settling write never arrives. */
