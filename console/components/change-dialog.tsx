@@ -9,7 +9,7 @@ import { ProposedChange, type SentInput } from "../api/call-action.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
 import { type FourEyes, usePerson } from "../api/use-person.ts";
-import { forgetDraft, keepDraft, restoredDraft, showDraft } from "../sign-in/drafts.ts";
+import { type Draft, forgetDraft, keepDraft, restoredDraft, showDraft } from "../sign-in/drafts.ts";
 import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
@@ -176,7 +176,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (!hasValues<Of>(fields, values)) return;
     const reason = why.trim();
     const input = inputOf(values, reason === "" ? undefined : reason);
-    const found = { ...errorsOf(schema, input, fields), ...missingChoices(fields, values) };
+    const found = { ...errorsOf(schema, input, fields, values), ...missingChoices(fields, values) };
     if (needsWhy && reason === "") found.why = ["A reason is required"];
     if (nameToType !== undefined && typed !== nameToType) found.typed = [`Type exactly ${nameToType}`];
     setErrors(found);
@@ -295,12 +295,16 @@ const hasField = (fields: Fields, name: string): boolean => {
 };
 
 /** Messages by field of the input, as the service would give them; of a part that has a field of its own, by that. */
-const errorsOf = (schema: Action["input"], input: unknown, fields: Fields): Record<string, string[]> => {
+const errorsOf = (schema: Action["input"], input: unknown, fields: Fields, values: Draft): Record<string, string[]> => {
   const errors: Record<string, string[]> = {};
   for (const { path, message } of schema.safeParse(input).error?.issues ?? []) {
     const names = path.map(String);
     const name = names.findLast((each) => hasField(fields, each)) ?? names[0] ?? "";
     errors[name] = [...(errors[name] ?? []), message];
+  }
+  // About an empty field, the rule for its characters says too much.
+  for (const [name, field] of Object.entries(fields)) {
+    if (errors[name] !== undefined && values[name] === "" && isShown(field)) errors[name] = ["A value is required"];
   }
   return errors;
 };

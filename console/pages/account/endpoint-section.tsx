@@ -238,7 +238,9 @@ const SendTest = ({ on, onTest }: { readonly on: OnEndpoint; readonly onTest: (a
     button="Send test event"
     title="Send a test event"
     inputOf={(_, why) => ({ ...on, why })}
-    success="The test event was sent. Its answer is shown below."
+    success={({ ok }) =>
+      `The endpoint ${ok ? "accepted" : "did not accept"} the test event. Its answer is shown below.`
+    }
     onDone={onTest}
   >
     One signed webhook.test event goes to the endpoint. It is about no order, and is sent also while the endpoint is

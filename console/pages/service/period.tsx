@@ -84,8 +84,8 @@ export const PeriodPage = () => {
               header: "Account",
               cell: ({ account_id }) => <AccountLink account={account_id} page="statement" period={datesOf(month)} />,
             },
-            { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
             { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
+            { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
             { header: "Lines", align: "end", cell: ({ lines }) => lines },
             { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
           ]}

@@ -635,7 +635,7 @@ test("an emptied field does not switch the window for duplicates off", async () 
   await button(page, "Change window").click();
   await dialog(page).getByLabel("Seconds, 0 for off").fill("");
   await submit(page, "Change window");
-  await dialog(page).getByText("Must be a number").waitFor();
+  await dialog(page).getByText("A value is required").waitFor();
   await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
   await submit(page, "Change window");
   await dialog(page).waitFor({ state: "detached" });
