@@ -134,7 +134,9 @@ test("npm start writes its URL and keys to the service file, its printed command
 
   const second = start({ folder: run.folder });
   expect(await second.exitCode).toBe(2);
-  expect(second.output()).toMatch(/^Another npm start uses .*: stop it, or choose another DATA_DIR\.\n$/);
+  expect(second.output()).toMatch(
+    /^Another npm start uses .*: stop it, or choose another DATA_DIR, SERVICE_FILE and PORT\.\n$/,
+  );
   const sameFile = { dataDir: join(run.folder, "other"), serviceFile: join(run.folder, "s.json") };
   const sentence = `Another npm start uses ${sameFile.serviceFile}: stop it, or choose another SERVICE_FILE.`;
   await expect(startHere(sameFile)).rejects.toThrow(new SettingsError(sentence));

@@ -72,7 +72,10 @@ const listOrCreate = (path: string): string[] =>
 
 const lock = (path: string): (() => void) =>
   withPathError(path, () =>
-    lockFile(join(path, LOCK_FILE), `Another npm start uses ${path}: stop it, or choose another DATA_DIR.`),
+    lockFile(
+      join(path, LOCK_FILE),
+      `Another npm start uses ${path}: stop it, or choose another DATA_DIR, SERVICE_FILE and PORT.`,
+    ),
   );
 
 const withPathError = <Result>(path: string, work: () => Result): Result => {
