@@ -56,7 +56,7 @@ export const layers: Layers = {
   // A package of its own: what it knows of the service is docs/openapi.json.
   "client/src": [],
   "client/examples": [],
-  "tools/client": [],
+  "tools/client": ["infra", "tools/usage"],
   "tools/markdown": [],
   "tools/site": ["infra", "tools/markdown", "tools/usage"],
   "tools/docs": ["shared", "infra", "tools/costs", "tools/scale", "tools/markdown", "tools/site"],
