@@ -79,6 +79,17 @@ test("a replay may send its reference as Idempotency-Key", async () => {
   expect(second.headers.get("idempotent-replayed")).toBe("true");
 });
 
+test("a used reference with another plan or number is answered 422 about it, and changes nothing", async () => {
+  const caller = await service.newCaller({ naira: 2 * ORDER_NAIRA });
+  const body = anOrder({ reference: "other" });
+  await service.call("POST", BUY_DATA, { key: caller.key, body });
+  for (const changes of [{ plan_id: 102 }, { phone_number: "08031234568" }]) {
+    const { headers } = await service.call("POST", BUY_DATA, { key: caller.key, body: { ...body, ...changes } });
+    expect(headers.get("x-error-code"), JSON.stringify(changes)).toBe("reference_reused");
+  }
+  expect(await caller.balance()).toBe(ORDER_NAIRA);
+});
+
 test("50 simultaneous purchases under one reference make one debit and one order, and all answer with that transaction", async () => {
   const caller = await service.newCaller({ naira: 50 * ORDER_NAIRA });
   const body = anOrder({ reference: "fifty" });
