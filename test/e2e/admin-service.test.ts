@@ -363,7 +363,7 @@ test("a carry-over with swapped tables prints how many transactions only --to ha
   const { items, notes } = carryOverReport.parse(JSON.parse(swapped.stdout));
   expect(items.transactions).toMatchObject({ copied: 0, only_in_to: 1 });
   expect(notes).toEqual([
-    `${localTableNames.ledger} has 1 transactions that ${restored} lacks. Are --from and --to swapped?`,
+    `${localTableNames.ledger} has 1 transaction that ${restored} lacks. Are --from and --to swapped?`,
   ]);
   const right = await carryOver("--from", localTableNames.ledger, "--to", restored, "--why", "restore drill", "--json");
   const carried = carryOverReport.parse(JSON.parse(right.stdout));
