@@ -213,6 +213,7 @@ const checkAndFinalise = async <Result extends z.ZodMiniObject>(
     }
     return { placed, found };
   } catch (error) {
+    // Without the result, because reconcile-ledger will refund the check.
     return { placed: outcomeNotRecorded(transaction, error) };
   }
 };
@@ -243,8 +244,7 @@ const readResult = <Result extends z.ZodMiniObject>(
 /**
  * The result for the response: just found, or stored for the replay; null while the first request is in flight. A
  * result whose settlement is queued is returned, because the check will be charged and without a reference it could not
- * be replayed. A result whose settlement is neither written nor queued is not returned, because `reconcile-ledger` will
- * refund the check.
+ * be replayed.
  */
 const resultFor = async <Result extends z.ZodMiniObject>(
   replays: ReplayStore,
@@ -254,7 +254,7 @@ const resultFor = async <Result extends z.ZodMiniObject>(
 ): Promise<z.output<Result> | null> => {
   const { transaction, replayed } = placed;
   if (transaction.status === "failed") throw failureError(transaction, replayed);
-  if (transaction.status === "processing") return (!placed.replayed && placed.isOutcomeSecured && found) || null;
+  if (transaction.status === "processing") return found ?? null;
   const result = replayed ? schema.safeParse(await findReplay(replays, transaction)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {

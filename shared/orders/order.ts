@@ -71,8 +71,6 @@ export type Fulfilment = {
 export type FinalisedOrder = {
   readonly transaction: Transaction;
   readonly replayed: false;
-  /** The settlement is written, or on the outcomes queue. */
-  readonly isOutcomeSecured: boolean;
   readonly estimatedS?: number;
 };
 

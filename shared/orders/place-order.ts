@@ -148,7 +148,7 @@ export const openOrder = async <Priced extends Quote>(
       return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprints, refusal);
     }
     case "void":
-      return { kind: "placed", placed: { transaction: opened.transaction, replayed: false, isOutcomeSecured: true } };
+      return { kind: "placed", placed: { transaction: opened.transaction, replayed: false } };
     case "indeterminate":
       await enqueueVoid(outcomeQueue, transaction, deadline);
       if (prepared.callerReference !== undefined) {
@@ -332,20 +332,14 @@ export const finaliseOrder = async (
   }
   if (settlement !== undefined) return settleOrDefer(deps, transaction, settlement, deadline);
   const estimatedS = later?.estimatedS;
-  return { ...secured(transaction), ...(estimatedS !== undefined && { estimatedS }) };
+  return { transaction, replayed: false, ...(estimatedS !== undefined && { estimatedS }) };
 };
 
 /** The response to a debited order whose sending or settlement failed: from the debit on no error may be sent. */
 export const outcomeNotRecorded = (transaction: Transaction, error: unknown): FinalisedOrder => {
   log.alarm("order.outcome_not_recorded", { reference: referenceOf(transaction), ...errorFields(error) });
-  return { transaction, replayed: false, isOutcomeSecured: false };
+  return { transaction, replayed: false };
 };
-
-const secured = (transaction: Transaction): FinalisedOrder => ({
-  transaction,
-  replayed: false,
-  isOutcomeSecured: true,
-});
 
 /** Settles an order now, or has the outcomes queue settle it. */
 const settleOrDefer = async (
@@ -357,13 +351,13 @@ const settleOrDefer = async (
   const result = await settleTransaction(ledger, transaction, settlement, deadline);
   switch (result.kind) {
     case "applied":
-      return secured(settledTransaction(transaction, settlement));
+      return { transaction: settledTransaction(transaction, settlement), replayed: false };
     case "already_settled":
       alertIfContradicted(result.transaction, settlement);
-      return secured(result.transaction);
+      return { transaction: result.transaction, replayed: false };
     case "indeterminate":
       await outcomeQueue.send(messageOf(transaction, settlement), 0, deadline);
-      return secured(transaction);
+      return { transaction, replayed: false };
   }
 };
 

@@ -112,7 +112,6 @@ const enqueuePurchase = async (
   return {
     transaction,
     replayed: false,
-    isOutcomeSecured: true,
     ...(hasEstimate && { estimatedS: estimateS(deps, deps.upstreams[transaction.mode], enqueued.ahead ?? 0) }),
   };
 };

@@ -31,10 +31,7 @@ export const enqueueOrDefer = async (
     case "queued":
       return { kind: "queued", ahead: result.ahead };
     case "not_open":
-      return {
-        kind: "not_queued",
-        placed: { transaction: result.transaction, replayed: false, isOutcomeSecured: true },
-      };
+      return { kind: "not_queued", placed: { transaction: result.transaction, replayed: false } };
     case "overtaken":
       // It was not sent, and is refunded rather than sent after a later one of its account.
       return {

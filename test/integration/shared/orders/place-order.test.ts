@@ -505,7 +505,7 @@ describe("an order that is not sent upstream", () => {
     const accountId = await ledger.aWallet(1_000);
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
     const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: UNSENT }), deps);
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(placed).toEqual({ replayed: false });
     expect(transaction).toMatchObject({ status: "failed", failure: { code: "delivery_failed" }, debit: "void" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     ledger.reset();
@@ -604,7 +604,7 @@ describe("an order after its debit", () => {
     const accountId = await ledger.aWallet(1_000);
     const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: async () => ({}) }), deps);
     expect(transaction.status).toBe("processing");
-    expect(placed).toStrictEqual({ replayed: false, isOutcomeSecured: true });
+    expect(placed).toStrictEqual({ replayed: false });
     expect(transaction).toStrictEqual(await readTransaction(ledger, transaction.pk));
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(500);
@@ -619,7 +619,7 @@ describe("an order after its debit", () => {
     const { transaction, ...placed } = await place(anOrder(accountId, { caller, fulfil }));
     expect((await readWallet(ledger, accountId)).day_orders).toBe(0);
     expect(transaction).toMatchObject(settlement);
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(placed).toEqual({ replayed: false });
     expect(transaction).not.toHaveProperty("open");
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
@@ -632,7 +632,7 @@ describe("an order after its debit", () => {
       deps,
     );
     expect(transaction.status).toBe("processing");
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true, estimatedS: 7 });
+    expect(placed).toEqual({ replayed: false, estimatedS: 7 });
     const { pk, write_token } = transaction;
     const message = { kind: "settlement", mode: "live", transaction_pk: pk, write_token, settlement: later.settlement };
     expect(deps.queued).toEqual([{ message, delayS: 7 }]);
@@ -647,7 +647,7 @@ describe("an order after its debit", () => {
     };
     const { transaction, ...placed } = await place(anOrder(await ledger.aWallet(1_000), { fulfil }));
     expect(transaction.status).toBe("success");
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(placed).toEqual({ replayed: false });
     expect(log.lines()).toEqual([
       expect.objectContaining({
         event: "transaction.contradicted",
@@ -673,7 +673,7 @@ describe("an order after its debit", () => {
     const { transaction, ...placed } = await place(anOrder(await ledger.aWallet(1_000)), deps, deadline);
     expect(debits).toBe(1);
     expect(transaction.status).toBe("processing");
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(placed).toEqual({ replayed: false });
     expect(deps.queued).toEqual([
       {
         message: expect.objectContaining({ transaction_pk: transaction.pk, settlement: { status: "success" } }),

@@ -104,7 +104,7 @@ describe("a purchase that may be queued", () => {
   test("is sent at once while the limit is free and no other order of its account is queued", async () => {
     const accountId = await ledger.aWallet(1_000);
     const placed = await place(accountId, "order-1", { buy: delivered });
-    expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
+    expect(placed).toMatchObject({ transaction: { status: "success" } });
     expect(await countOf(accountId)).toBe(0);
     expect(noted).toEqual(["outcome", "blocks"]);
   });
@@ -114,7 +114,7 @@ describe("a purchase that may be queued", () => {
     const placed = await place(accountId, "order-1", { waitS: 30 });
     const { transaction, ...answer } = placed;
     expect(transaction.status).toBe("processing");
-    expect(answer).toEqual({ estimatedS: 61, replayed: false, isOutcomeSecured: true });
+    expect(answer).toEqual({ estimatedS: 61, replayed: false });
     expect(await readTransaction(ledger, placed.transaction.pk)).toMatchObject({ queued: { order: toSend } });
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
@@ -136,7 +136,7 @@ describe("a purchase that may be queued", () => {
     const accountId = await ledger.aWallet(1_000);
     const buy = async (): Promise<Outcome> => ({ kind: "account_error", reason: ORDER_LIMITED });
     const { transaction, ...answer } = await place(accountId, "order-1", { buy });
-    expect(answer).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(answer).toEqual({ replayed: false });
     const { queued } = (await readTransaction(ledger, transaction.pk)) ?? {};
     expect(queued).toMatchObject({ order: toSend, refusals: 1 });
   });
@@ -152,7 +152,7 @@ describe("a purchase that may be queued", () => {
     };
     const { transaction, ...placed } = await place(accountId, "order-1", { buy });
     expect(transaction.status).toBe("success");
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(placed).toEqual({ replayed: false });
     expect(await countOf(accountId)).toBe(0);
     expect(log.lines("transaction.contradicted")).toEqual([]);
   });
@@ -168,7 +168,7 @@ describe("a purchase that may be queued", () => {
     const messages: { message: OutcomeMessage; delayS: number }[] = [];
     const outcomeQueue: OutcomeQueue = { send: async (message, delayS) => void messages.push({ message, delayS }) };
     const placed = await place(accountId, "order-1", { buy: refusedBeforeAnOutage, outcomeQueue });
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: true });
+    expect(placed).toMatchObject({ transaction: { status: "processing" } });
     // Until it is queued, a later order of its account may be sent at once.
     expect(placed).not.toHaveProperty("estimatedS");
     const { pk, write_token } = placed.transaction;
@@ -193,19 +193,19 @@ describe("a purchase that may be queued", () => {
     const log = captureLog();
     const accountId = await ledger.aWallet(1_000);
     const placed = await place(accountId, "order-1", { buy: refusedBeforeAnOutage });
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: false });
+    expect(placed).toMatchObject({ transaction: { status: "processing" } });
     expect(log.lines("order.outcome_not_recorded")).not.toEqual([]);
   });
 });
 
-test("a purchase whose sending throws is returned as processing with an unsecured outcome, and raises an alarm", async () => {
+test("a purchase whose sending throws is returned as processing, and raises an alarm", async () => {
   const log = captureLog();
   const accountId = await ledger.aWallet(1_000);
   const { transaction, ...placed } = await place(accountId, "order-1", {
     buy: () => Promise.reject(new Error("Unforeseen")),
   });
   expect(transaction.status).toBe("processing");
-  expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
+  expect(placed).toEqual({ replayed: false });
   expect(await ledger.balanceOf(accountId)).toBe(500);
   expect(log.text()).toContain(referenceOf(transaction));
 });

@@ -43,7 +43,7 @@ test("the error of a failed transaction has its reference, and says whether it i
 test("only the headers of a replay say that it is one", () => {
   const transaction = aTransaction({});
   expect(orderHeaders({ transaction, replayed: true })).toMatchObject({ "idempotent-replayed": "true" });
-  const first = { transaction, replayed: false, isOutcomeSecured: true } as const;
+  const first = { transaction, replayed: false } as const;
   expect(Object.keys(orderHeaders(first))).toEqual(["x-transaction-reference"]);
   expect(orderHeaders({ ...first, estimatedS: 12 })).toMatchObject({ "x-estimated-delivery": "12" });
 });
