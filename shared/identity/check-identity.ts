@@ -41,7 +41,7 @@ import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream
 import type { Consent } from "./consent.ts";
 import { noteEmptyCheck } from "./empty-checks.ts";
 import type { IdentityPrices } from "./identity-prices.ts";
-import { normaliseRecord } from "./normalise-record.ts";
+import { isOfAnother, normaliseRecord } from "./normalise-record.ts";
 import type { ReplayStore } from "./replay-store.ts";
 import type { HashSubject, SubjectHash } from "./subject-hash.ts";
 
@@ -221,11 +221,15 @@ const checkAndFinalise = async <Result extends z.ZodMiniObject>(
 /** The result of a check that found a record; undefined if there is none, or none that can be returned. */
 const readResult = <Result extends z.ZodMiniObject>(
   { upstreamDates, ledger }: IdentityDeps,
-  { result, subject: { field, number } }: IdentityRequest<Result>,
+  { result, check: { idType }, subject: { field, number } }: IdentityRequest<Result>,
   transaction: Transaction,
   outcome: CheckOutcome,
 ): z.output<Result> | undefined => {
   if (outcome.kind !== "found") return undefined;
+  // It is returned nevertheless: the interface does not say what an upstream's number means.
+  if (field === idType && !isVirtualNin(number) && isOfAnother(outcome.record, idType, number)) {
+    log.alarm("identity.other_person", { reference: referenceOf(transaction) });
+  }
   const found = normaliseRecord(
     outcome.record,
     result,

@@ -18,7 +18,7 @@ const text = (value: unknown): string | undefined => {
 };
 
 /** A number of a person or phone has 11 digits, and a JSON number no leading zero. */
-const digits: Reader = (value) =>
+const digits = (value: unknown): string | undefined =>
   typeof value === "number" && /^\d{10}$/.test(String(value)) ? `0${value}` : text(value);
 
 const gender: Reader = (value) => {
@@ -109,6 +109,19 @@ export const normaliseRecord = <Result extends z.ZodMiniObject>(
   const others = sent.filter(({ plain }) => !knownAliases.has(plain)).map(({ name, value }) => [name, value]);
   const fieldsFound = found.map(({ name, absent, value }) => [name, value ?? known[name] ?? absent]);
   return schema.safeParse(Object.fromEntries([...others, ...fieldsFound])).data;
+};
+
+/** Whether the record has another NIN or BVN than the one that was asked for. A masked one is no number. */
+export const isOfAnother = (
+  record: Readonly<Record<string, unknown>>,
+  idType: "nin" | "bvn",
+  asked: string,
+): boolean => {
+  const aliases: readonly string[] = recordFields[idType].aliases;
+  return Object.entries(record).some(([name, value]) => {
+    const sent = aliases.includes(plainName(name)) ? digits(value) : undefined;
+    return sent !== undefined && /^\d{11}$/.test(sent) && sent !== asked;
+  });
 };
 
 const IDENTIFYING: readonly string[] = ["first_name", "last_name", "middle_name", "nin", "bvn"];

@@ -350,6 +350,14 @@ export const logEvents = {
     meaning: "A check that found nobody was refunded, but is missing in the count of those in a row.",
     action: "None. Check DynamoDB if it repeats.",
   },
+  "identity.other_person": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { reference: "string" },
+    meaning:
+      "The upstream answered an identity check with a record of another NIN or BVN than was asked for. The caller got the result and was charged.",
+    action: 'Ask the upstream, and tell the caller: "Record of another person" in docs/runbook.md.',
+  },
   "identity.date_unreadable": {
     level: "warn",
     fields: { reference: "string", field: "string", shape: "string" },

@@ -278,6 +278,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Dropped catalog entries": nothing,
   "Consent of an identity check": identityCheck,
   "Checks that find nobody": identityCheck,
+  "Record of another person": identityCheck,
   "Restored table": restoredAccess,
   "Wallet mismatch": walletMismatch,
   "Closed month differs": changedMonth,

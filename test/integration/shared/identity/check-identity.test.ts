@@ -116,6 +116,7 @@ describe("a live check that finds a record", () => {
   test.each(identityProducts)(
     "$name answers exactly its fields, the same for each of the four ways in which upstreams spell them",
     async (product) => {
+      const log = captureLog();
       const caller = await service.newCaller({ naira: 10_000 });
       const template = product.field === "phone_number" ? "0803123456" : "5234567890";
       for (const spelling of ["0", "1", "2", "3"]) {
@@ -126,6 +127,7 @@ describe("a live check that finds a record", () => {
         expect(result, subject).toEqual(truthAbout(product, subject));
         expect(new Set(Object.keys(result ?? {}))).toEqual(new Set(fieldsOf[product.name]));
       }
+      expect(log.lines("identity.other_person")).toEqual([]);
     },
   );
 
@@ -190,6 +192,17 @@ describe("a live check that finds a record", () => {
     expect(checkOf(answer).result?.photo === photo).toBe(true);
     expect(await caller.balance()).toBe(FUNDS - 250);
   });
+});
+
+test("a record of another NIN is returned and charged, and raises an alarm that has neither number", async () => {
+  const log = captureLog();
+  const record = { first_name: "Ngozi", nin: "52345678909" };
+  const { caller, answer } = await service.verifyUnder(finding(record));
+  expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi" });
+  expect(await caller.balance()).toBe(FUNDS - 150);
+  const reference = answer.headers.get("x-transaction-reference");
+  expect(log.lines("identity.other_person")).toMatchObject([{ level: "error", reference }]);
+  expect(log.text()).not.toContain(record.nin);
 });
 
 describe("the date of birth of a live check", () => {

@@ -7,7 +7,7 @@ import {
   ninBasicResult,
   ninRetrieveResult,
 } from "../../../../shared/contract/identity.ts";
-import { type DateReadingContext, normaliseRecord } from "../../../../shared/identity/normalise-record.ts";
+import { type DateReadingContext, isOfAnother, normaliseRecord } from "../../../../shared/identity/normalise-record.ts";
 
 const known = { nin: "12345678901" };
 const dateReading: DateReadingContext = {
@@ -332,4 +332,16 @@ describe("a record without a name", () => {
     });
     expect(normaliseRecord({ phone: "08031234567" }, ninRetrieveResult, asked, dateReading)).toBeUndefined();
   });
+});
+
+test.each<[Record<string, unknown>, boolean]>([
+  [{ nin: "12345678901", first_name: "Ngozi" }, false],
+  [{ nin: "12345678909" }, true],
+  [{ "NIN Number": 12_345_678_909 }, true],
+  // 02345678901 as a JSON number.
+  [{ nin: 2_345_678_901 }, true],
+  [{ nin: "*******8909" }, false],
+  [{ nin: null, bvn: "22345678909" }, false],
+])("the record %j is of another person than the one asked for: %j", (record, expected) => {
+  expect(isOfAnother(record, "nin", "12345678901")).toBe(expected);
 });
