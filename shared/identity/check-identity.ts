@@ -226,10 +226,6 @@ const readResult = <Result extends z.ZodMiniObject>(
   outcome: CheckOutcome,
 ): z.output<Result> | undefined => {
   if (outcome.kind !== "found") return undefined;
-  // It is returned nevertheless: the interface does not say what an upstream's number means.
-  if (field === idType && !isVirtualNin(number) && isOfAnother(outcome.record, idType, number)) {
-    log.alarm("identity.other_person", { reference: referenceOf(transaction) });
-  }
   const found = normaliseRecord(
     outcome.record,
     result,
@@ -242,7 +238,12 @@ const readResult = <Result extends z.ZodMiniObject>(
         log.warn("identity.date_unreadable", { reference: referenceOf(transaction), field: date, shape }),
     },
   );
-  return found !== undefined && fitsResponse(found) ? found : undefined;
+  if (found === undefined || !fitsResponse(found)) return undefined;
+  // It is returned nevertheless: the interface does not say what an upstream's number means.
+  if (field === idType && !isVirtualNin(number) && isOfAnother(outcome.record, idType, number)) {
+    log.alarm("identity.other_person", { reference: referenceOf(transaction) });
+  }
+  return found;
 };
 
 /**
