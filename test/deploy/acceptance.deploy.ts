@@ -12,7 +12,7 @@ import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { commonSchedules } from "../../infra/schedules.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { simulatorStackName } from "../../tools/acceptance/simulator/stack.ts";
+import { simulatorStackName } from "../../tools/acceptance/context.ts";
 import { checkPlace } from "../../tools/acceptance/steps/check-place.ts";
 import { cleanUp } from "../../tools/acceptance/steps/clean-up.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";

@@ -2,6 +2,9 @@ import * as z from "#zod";
 import type { ConsoleToken } from "./console-token.ts";
 import type { CommandResult } from "./run-command.ts";
 
+export const simulatorStackName = (stage: string): string =>
+  `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-Simulator`;
+
 export type Wait = (delayMs: number, what: string) => Promise<void>;
 
 /** What every step works with. */

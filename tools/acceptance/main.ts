@@ -3,10 +3,8 @@ import { parseArgs } from "node:util";
 import { committedStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { usage, usageError } from "../usage/usage.ts";
-import { runAcceptance } from "./acceptance.ts";
 import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";
-import { estimateDollars } from "./estimate.ts";
 import { requestCounts } from "./request-counts.ts";
 import { exitCodeOf, isAccepted, type StepResult } from "./run-steps.ts";
 import { assertNewStage, checkPlace, signInTo } from "./steps/check-place.ts";
@@ -72,6 +70,11 @@ const main = async (): Promise<number> => {
     return sleep(delayMs, undefined, { signal });
   };
   const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted, consoleToken };
+  // Loaded here, because they load the CDK, which what is refused above does not need.
+  const [{ runAcceptance }, { estimateDollars }] = await Promise.all([
+    import("./acceptance.ts"),
+    import("./estimate.ts"),
+  ]);
   const steps = await runAcceptance(context, place, report, wait);
   const accepted = isAccepted(steps);
   const duration_s = Math.round((Date.now() - startedAt.getTime()) / 1_000);

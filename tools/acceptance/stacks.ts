@@ -7,7 +7,7 @@ import {
   type StackResourceSummary,
 } from "@aws-sdk/client-cloudformation";
 import { stackName } from "../../infra/outputs.ts";
-import { simulatorStackName } from "./simulator/stack.ts";
+import { simulatorStackName } from "./context.ts";
 
 const client = (): CloudFormationClient => new CloudFormationClient({ maxAttempts: 5 });
 

@@ -13,9 +13,7 @@ import type { Construct } from "constructs";
 import { simulatorBundle } from "#bundles";
 import { projectRoot } from "../../../infra/bundle/project-root.ts";
 import { stackName } from "../../../infra/outputs.ts";
-
-export const simulatorStackName = (stage: string): string =>
-  `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-Simulator`;
+import { simulatorStackName } from "../context.ts";
 
 /** Longer than an order takes; a message is visible again only after the function has ended. */
 const TIMEOUT_S = 29;
