@@ -156,7 +156,7 @@ export type CrashPoints = {
   readonly everyOfLong?: number;
   /** Only scenarios whose name begins so. */
   readonly scenariosOf?: string;
-  /** Only every n-th scenario of these runs; the seed chooses the first. */
+  /** Only every n-th scenario of these runs, and one of fewer than n; the seed chooses the first. */
   readonly everyScenario?: number;
   /** By default the one that the environment chooses. */
   readonly upstreamKind?: UpstreamKind;
@@ -183,9 +183,9 @@ export const crashPoints = ({
   report = () => {},
 }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
-  const sampled = Object.entries(scenarios)
-    .filter(([name]) => name.startsWith(scenariosOf))
-    .filter((_, at) => at % everyScenario === seed % everyScenario);
+  const named = Object.entries(scenarios).filter(([name]) => name.startsWith(scenariosOf));
+  const scenarioStep = Math.min(everyScenario, named.length);
+  const sampled = named.filter((_, at) => at % scenarioStep === seed % scenarioStep);
   const runs = settings.flatMap((setting) => sampled.map(([name, scenario]) => ({ name, setting, scenario })));
 
   const { manner, references } = upstreamKind;
