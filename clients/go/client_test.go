@@ -188,8 +188,8 @@ func TestAnAnswerThatComesTooLateIsNone(t *testing.T) {
 	client, requests := serve(t,
 		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
 		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
-	client.AttemptTimeout = 200 * time.Millisecond
-	client.Timeout = 2 * time.Second
+	client.AttemptTimeout = 500 * time.Millisecond
+	client.Timeout = 3 * time.Second
 	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "unknown" || len(requests()) < 2 {
 		t.Errorf("%s after %d requests", result, len(requests()))
 	}
