@@ -222,7 +222,7 @@ const misprinted = new Map<string, string>();
 /** Runs a command on the stage; resolves with what it prints. The name is as in `readOnly`, without arguments. */
 const admin = async (name: string, ...args: readonly string[]): Promise<string> => {
   const { terminal, output } = testTerminal();
-  const program = adminProgram({ isQuiet: true });
+  const program = await adminProgram({ isQuiet: true });
   const direct = mode === "direct" ? ["--direct"] : [];
   const words = [...name.split(" "), ...args, "--stage", "prod", "--json", ...direct];
   const grants: Grant[] = [];

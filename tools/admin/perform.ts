@@ -1,5 +1,4 @@
 import type * as z from "#zod";
-import { runs } from "../../shared/actions/runs.ts";
 import { needsReason } from "../../shared/contract/actions/action.ts";
 import {
   type ActionInput,
@@ -23,8 +22,12 @@ export const perform = async <Name extends ActionName>(
   input: ActionInput<Name>,
 ): Promise<ActionOutput<Name>> => {
   if (needsReason(actions[name])) requireReason(context, "why" in input ? input.why : undefined);
-  const act = (): Promise<unknown> =>
-    context.isDirect ? runs[name](context, input) : sendAction(context, name, input);
+  const act = async (): Promise<unknown> => {
+    if (!context.isDirect) return sendAction(context, name, input);
+    // Few commands are direct, and loading this takes as long as the rest of one.
+    const { runs } = await import("../../shared/actions/runs.ts");
+    return runs[name](context, input);
+  };
   return outputs[name].output.parse(await afterFlight(act));
 };
 

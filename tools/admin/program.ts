@@ -3,87 +3,83 @@ import { actionNames } from "../../shared/contract/actions/actions.ts";
 import { roles } from "../../shared/contract/roles.ts";
 import { addActionCommand, commandOf } from "./action-command.ts";
 import { addGroup } from "./command.ts";
-import { addAccountCommands } from "./commands/accounts.ts";
 import { addAnnounce } from "./commands/announce.ts";
 import { addAudit } from "./commands/audit.ts";
-import { addCatalogCommands } from "./commands/catalog.ts";
-import { addConsentCommands } from "./commands/consents.ts";
 import { addDoctor } from "./commands/doctor.ts";
-import { addKeyCommands } from "./commands/keys.ts";
-import { addLedgerCommands } from "./commands/ledger.ts";
-import { addLedgerExport } from "./commands/ledger-export.ts";
-import { addMarginCommands } from "./commands/margin.ts";
-import { addPeriodCommands } from "./commands/periods.ts";
-import { addReconciliationCommands, addStatementCaseCommands } from "./commands/reconciliation.ts";
-import { addRefundClockCommands } from "./commands/refund-clock.ts";
-import { addSecretCommands } from "./commands/secrets.ts";
-import { addSubjectCommands } from "./commands/subjects.ts";
-import { addTransactionCommands } from "./commands/transactions.ts";
-import { addWalletCommands } from "./commands/wallet.ts";
-import { addWebhookCommands } from "./commands/webhook.ts";
 import { writeMessage, writeText } from "./terminal.ts";
 
-/** Groups of commands, in the order of the help, with those of their commands that no action's entry states. */
-const groups: readonly (readonly [name: string, summary: string, addByHand?: (group: Command) => void])[] = [
-  ["accounts", "Manage the accounts of callers", addAccountCommands],
+/** The commands of a group that no action's entry states. */
+type CommandModule = { readonly addCommands: (group: Command) => void };
+
+/** Groups of commands, in the order of the help. A module is loaded once its group is named, to save time. */
+const groups: readonly (readonly [name: string, summary: string, byHand?: () => Promise<CommandModule>])[] = [
+  ["accounts", "Manage the accounts of callers", () => import("./commands/accounts.ts")],
   ["notifications", "See who is notified of what, and end it"],
   ["access", "Review who may use and manage accounts"],
   ["ips", "Manage the addresses from which an account may call"],
-  ["keys", "Manage API keys", addKeyCommands],
-  ["wallet", "Fund, correct and reconcile wallets", addWalletCommands],
+  ["keys", "Manage API keys", () => import("./commands/keys.ts")],
+  ["wallet", "Fund, correct and reconcile wallets", () => import("./commands/wallet.ts")],
   ["proposals", "Decide what another person proposed"],
   ["prices", "Set what an account pays where it differs from the face value"],
-  ["margin", "Report what delivered orders cost and earned", addMarginCommands],
-  ["refund-clock", "Report how long after their debit orders ended", addRefundClockCommands],
+  ["margin", "Report what delivered orders cost and earned", () => import("./commands/margin.ts")],
+  ["refund-clock", "Report how long after their debit orders ended", () => import("./commands/refund-clock.ts")],
   ["float", "Book payments to the upstream, and see how long they last"],
-  [
-    "ledger",
-    "Export a closed period, and complete a restored ledger",
-    (group) => {
-      addLedgerExport(group);
-      addLedgerCommands(group);
-    },
-  ],
-  ["periods", "Close months for good, and verify them", addPeriodCommands],
+  ["ledger", "Export a closed period, and complete a restored ledger", () => import("./commands/ledger.ts")],
+  ["periods", "Close months for good, and verify them", () => import("./commands/periods.ts")],
   ["purchases", "Switch all new orders off and on, identity checks included"],
-  ["webhook", "Manage the webhook endpoints of an account", addWebhookCommands],
+  ["webhook", "Manage the webhook endpoints of an account", () => import("./commands/webhook.ts")],
   ["webhook secret", "Manage the signing secret of the endpoint"],
-  ["transactions", "Find, inspect and resolve transactions", addTransactionCommands],
-  ["consents", "Inspect and export the consents of identity checks", addConsentCommands],
-  ["subjects", "Answer people who ask what is kept of them, and erase it", addSubjectCommands],
+  ["transactions", "Find, inspect and resolve transactions", () => import("./commands/transactions.ts")],
+  ["consents", "Inspect and export the consents of identity checks", () => import("./commands/consents.ts")],
+  ["subjects", "Answer people who ask what is kept of them, and erase it", () => import("./commands/subjects.ts")],
   ["events", "Resolve upstream events that could not be applied automatically"],
   ["deliveries", "Inspect and resend webhook deliveries"],
   ["dead-letters", "See the messages that were given up, and send them again"],
-  ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
+  ["catalog", "Inspect and refresh the catalog of networks and data plans", () => import("./commands/catalog.ts")],
   ["upstream", "Find out what the upstream accepts"],
-  ["reconciliation", "Compare the upstream's statements with our books", addReconciliationCommands],
+  ["reconciliation", "Compare the upstream's statements with our books", () => import("./commands/reconciliation.ts")],
   ["reconciliation files", "Take out a wrong file of a day"],
   ["reconciliation statements", "Inspect and sign off the statements of days"],
-  ["reconciliation cases", "Inspect and decide what differs", addStatementCaseCommands],
-  ["secrets", "Set and rotate the service's secrets", addSecretCommands],
+  [
+    "reconciliation cases",
+    "Inspect and decide what differs",
+    async () => ({ addCommands: (await import("./commands/reconciliation.ts")).addCaseCommands }),
+  ],
+  ["secrets", "Set and rotate the service's secrets", () => import("./commands/secrets.ts")],
 ];
 
-/** Adds the groups and all commands in them, those that entries state first. */
-const addGroups = (program: Command): void => {
-  const added = new Map([["", program]]);
-  const groupOf = (words: readonly string[]): Command => {
-    const group = added.get(words.slice(0, -1).join(" "));
-    if (group === undefined) throw new Error(`The command ${words.join(" ")} has no group`);
-    return group;
-  };
-  for (const [name, summary] of groups) {
-    const words = name.split(" ");
-    added.set(name, addGroup(groupOf(words), words.at(-1) ?? "", summary));
-  }
+const groupOf = (name: string): string => name.split(" ").slice(0, -1).join(" ");
+
+/** Adds the commands of a group that actions' entries state. */
+const addActionCommands = (group: Command, groupName: string): void => {
   for (const name of actionNames) {
     const command = commandOf(name);
-    if (command !== undefined) addActionCommand(groupOf(name.split(" ")), name, command);
+    if (command !== undefined && groupOf(name) === groupName) addActionCommand(group, name, command);
   }
-  for (const [name, , addByHand] of groups) addByHand?.(groupOf([...name.split(" "), ""]));
 };
 
-/** The operator's whole command line. With `isQuiet`, commander prints no usage errors: `main` reports them as JSON. */
-export const adminProgram = ({ isQuiet = false } = {}): Command => {
+/** Adds the groups: with all their commands, or each with its commands once it is named. */
+const addGroups = async (program: Command, isComplete: boolean): Promise<void> => {
+  const added = new Map([["", program]]);
+  const unfilled = new Map<Command, () => Promise<void>>();
+  for (const [name, summary, byHand] of groups) {
+    const group = addGroup(added.get(groupOf(name)) ?? program, name.split(" ").at(-1) ?? "", summary);
+    added.set(name, group);
+    unfilled.set(group, async () => {
+      unfilled.delete(group);
+      addActionCommands(group, name);
+      (await byHand?.())?.addCommands(group);
+    });
+  }
+  for (const group of added.values()) group.hook("preSubcommand", (_parent, named) => unfilled.get(named)?.());
+  if (isComplete) for (const fill of unfilled.values()) await fill();
+};
+
+/**
+ * The operator's command line. With `isQuiet`, commander prints no usage errors: `main` reports them as JSON. With
+ * `isComplete`, all groups have their commands, not only the one that is named.
+ */
+export const adminProgram = async ({ isQuiet = false, isComplete = false } = {}): Promise<Command> => {
   const program = new Command("admin")
     .configureOutput({
       writeOut: writeText,
@@ -104,7 +100,8 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     .helpCommand(false)
     .showHelpAfterError("--help lists what the command takes.")
     .exitOverride();
-  addGroups(program);
+  await addGroups(program, isComplete);
+  addActionCommands(program, "");
   for (const add of [addAnnounce, addAudit, addDoctor]) add(program);
   return program;
 };

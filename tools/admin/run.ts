@@ -34,7 +34,8 @@ const usageErrorMessage = ({ code, message }: CommanderError): string =>
 export const runAdmin = async (args: readonly string[]): Promise<number> => {
   const isJson = args.includes("--json");
   try {
-    await adminProgram({ isQuiet: isJson }).parseAsync(args, { from: "user" });
+    const program = await adminProgram({ isQuiet: isJson });
+    await program.parseAsync(args, { from: "user" });
     return Number(terminal().exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

@@ -50,7 +50,7 @@ const changelogs = ["CHANGELOG.md", "client/CHANGELOG.md"] as const;
 const version = versionOf("package.json");
 const tag = `v${version}`;
 const paths = recordPaths(version);
-const surface = publicSurface();
+const surface = await publicSurface();
 const records = { [paths.surface]: `${JSON.stringify(surface, undefined, 1)}\n`, [paths.golden]: await writeGolden() };
 const isTagged = git("tag", "--list", tag) !== "";
 /** The release before this one; its own record is replaced until it is tagged. */

@@ -152,10 +152,10 @@ const addSettings = (draft: SurfaceDraft): void => {
 };
 
 /** What users of a release rely on: the interface, webhooks, commands, the client's types and a stage's settings. */
-export const publicSurface = (): Surface => {
+export const publicSurface = async (): Promise<Surface> => {
   const draft = newDraft();
   addOpenApi(draft, openApiDocument());
-  addCommands(draft, adminProgram(), "admin");
+  addCommands(draft, await adminProgram({ isComplete: true }), "admin");
   addOutputs(draft);
   addSettings(draft);
   const folder = mkdtempSync(join(tmpdir(), "client-types-"));

@@ -15,7 +15,7 @@ import { accountAudit } from "./audit.ts";
 
 const accountInput = z.object({ account: accountField });
 
-export const addAccountCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,

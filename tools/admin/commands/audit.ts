@@ -6,7 +6,6 @@ import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
-import { readAuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -48,6 +47,8 @@ const readAuditLogs = async ({ db, auditTable }: AuditedLedger & WithSdk): Promi
 /** The chains of all logs, and their copies if the stage has any. Of a log that is gone, the copies are left. */
 const verifyLogs = async ({ ledger, target }: AdminContext): Promise<Report> => {
   const { AUDIT_COPY_BUCKET: bucket } = target.environment;
+  // Every run loads this file, and only this one needs the client of S3.
+  const { readAuditCopies } = await import("../audit-copy.ts");
   const copies = bucket === "" ? undefined : await readAuditCopies(bucket);
   const logs = new Set([...(await readAuditLogs(ledger)), ...(copies?.byLog.keys() ?? [])]);
   const problems: (VerifiedAudit["problems"][number] & { readonly audit_log: string })[] = [];

@@ -24,7 +24,7 @@ const changeInput = z.object({ why: z.optional(whySchema) });
 /** The time-out of the function that serves the catalog. */
 const FETCH_TIMEOUT_MS = 29_000;
 
-export const addCatalogCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "diff",
     readOnly: true,

@@ -9,7 +9,7 @@ import { addVerifyCommand, exportReport } from "../exported-file.ts";
 import { accountField, END_TIME, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 
-export const addConsentCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "export",
     summary: "Print the consents of an account's live checks as JSON Lines; the audit log records count and last hash",

@@ -2,11 +2,9 @@ import type { Command } from "commander";
 import * as z from "#zod";
 import { operatorReadPolicy } from "../../../infra/outputs.ts";
 import { type CheckResult, wrong } from "../../../shared/actions/check-result.ts";
-import { runChecks } from "../../../shared/actions/doctor.ts";
 import { addCommand, type Report } from "../command.ts";
 import { causeOf, isUnreachable } from "../connection-error.ts";
 import type { AdminContext } from "../context.ts";
-import { doctorChecks } from "../doctor-checks.ts";
 import { table } from "../views/print.ts";
 
 export const addDoctor = (program: Command): void => {
@@ -44,6 +42,9 @@ const kindOf = (error: unknown): string => {
 };
 
 const runDoctor = async (context: AdminContext): Promise<Report> => {
+  // Every run loads this file, and only this command needs the checks with their clients.
+  const { runChecks } = await import("../../../shared/actions/doctor.ts");
+  const { doctorChecks } = await import("../doctor-checks.ts");
   const json = await runChecks(doctorChecks, context, failedCheck(context));
   return {
     ok: json.ok,

@@ -18,7 +18,7 @@ import { reconcileKeys, revokeOrphan, scanKeyItems } from "../reconcile-keys.ts"
 import { readStdin } from "../stdin.ts";
 import { fields, table } from "../views/print.ts";
 
-export const addKeyCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "revoke <key>",
     summary: keysActions["keys revoke"].summary,

@@ -19,6 +19,7 @@ import type { AdminContext } from "../context.ts";
 import { readItemMap } from "../table-scan.ts";
 import { koboText, logProgress, orNull, sections, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
+import { addLedgerExport } from "./ledger-export.ts";
 
 const tableField = z.string().check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table"));
 const input = z.object({
@@ -28,7 +29,8 @@ const input = z.object({
   why: z.optional(whySchema),
 });
 
-export const addLedgerCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
+  addLedgerExport(group);
   addCommand(group, {
     usage: "carry-over",
     summary:

@@ -14,7 +14,7 @@ import { perform } from "../perform.ts";
 import { allReported } from "../views/all-reported.ts";
 import { type Cell, completeText, nairaText, table } from "../views/print.ts";
 
-export const addMarginCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   const { input, summary } = marginActions["margin report"];
   addCommand(group, {
     usage: "report",

@@ -15,7 +15,7 @@ import { duration, logProgress, nairaText, table } from "../views/print.ts";
 
 const { month } = periodsActions["periods show"].input.shape;
 
-export const addPeriodCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "close <month>",
     isAction: true,

@@ -24,7 +24,7 @@ import { totalsTable } from "../views/reconciliation.ts";
 
 const dayField = z.iso.date("Must be a day such as 2026-11-21");
 
-export const addReconciliationCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "import <file>",
     isAction: true,
@@ -71,7 +71,7 @@ export const addReconciliationCommands = (group: Command): void => {
   });
 };
 
-export const addStatementCaseCommands = (group: Command): void => {
+export const addCaseCommands = (group: Command): void => {
   addCommand(group, {
     usage: "list <day>",
     readOnly: true,

@@ -14,7 +14,7 @@ import { perform } from "../perform.ts";
 import { allReported } from "../views/all-reported.ts";
 import { type Cell, completeText, table } from "../views/print.ts";
 
-export const addRefundClockCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   const { input, summary } = refundClockActions["refund-clock report"];
   addCommand(group, {
     usage: "report",

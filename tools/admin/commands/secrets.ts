@@ -18,7 +18,7 @@ import { duration, table } from "../views/print.ts";
 const namesOfKind = (kind: SecretKind): string =>
   secretNames.filter((name) => secretTable[name].kind === kind).join(" or ");
 
-export const addSecretCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,

@@ -23,7 +23,7 @@ const input = z.object({ kind: subjectKind, why: requestReason });
 const options = [{ ...why, required: true as const }];
 const texts = { kind: "nin, bvn or phone_number; the number itself is read from standard input" };
 
-export const addSubjectCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   const numbers = new WeakMap<AdminContext, Promise<string>>();
   /** Standard input can be read once: for what an erasure would change, and for the erasure. */
   const numberOf = (context: AdminContext, kind: SubjectKind): Promise<string> => {

@@ -22,7 +22,7 @@ const listInput = z.object({
   status: z.optional(transactionStatus),
 });
 
-export const addTransactionCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,

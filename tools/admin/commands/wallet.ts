@@ -15,7 +15,7 @@ import { fields, logProgress, nairaText } from "../views/print.ts";
 import { statementTable, wholeStatement } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
-export const addWalletCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "statement <account>",
     readOnly: true,

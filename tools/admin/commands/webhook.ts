@@ -9,7 +9,7 @@ import { perform } from "../perform.ts";
 import { metaOf } from "../schemas.ts";
 import { fields } from "../views/print.ts";
 
-export const addWebhookCommands = (group: Command): void => {
+export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "set <account> <url>",
     summary: "Set the endpoint URL, enable it, and show its signing secret; add the endpoint if there is none",

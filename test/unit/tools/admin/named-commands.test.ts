@@ -11,7 +11,7 @@ import { projectFiles } from "../../../builders/project-files.ts";
  * by the command line itself, without running anything; of a command within a sentence its name and its options are
  * looked up.
  */
-const program = adminProgram({ isQuiet: true }).configureOutput({ writeOut: () => {} });
+const program = (await adminProgram({ isQuiet: true, isComplete: true })).configureOutput({ writeOut: () => {} });
 const leaves = new Map<string, Command>();
 const addLeaves = (command: Command, path: readonly string[]): void => {
   for (const each of command.commands) addLeaves(each, [...path, each.name()]);

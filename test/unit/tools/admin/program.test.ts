@@ -31,7 +31,7 @@ vi.mock(import("../../../../tools/admin/command.ts"), async (importOriginal) => 
     },
   };
 });
-adminProgram();
+await adminProgram({ isComplete: true });
 const commandNames = definitions.map(({ name }) => name);
 
 test("every command is either readOnly or takes --why, except a note, which is one, and exports and imports that write an audit entry without a reason", () => {

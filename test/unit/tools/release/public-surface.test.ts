@@ -11,7 +11,7 @@ import {
 } from "../../../../tools/release/releases.ts";
 
 /** Goal: a release breaks nobody unless its version says so. */
-const surface = publicSurface();
+const surface = await publicSurface();
 
 test("the public surface has the interface, webhooks, commands, the client's types and a stage's settings", () => {
   const offers = Object.keys(surface.offers);
