@@ -12,4 +12,4 @@ const main = async (): Promise<undefined> => {
   app.synth();
 };
 
-await runCommand(main, 1);
+await runCommand(main);

@@ -62,12 +62,10 @@ const main = async (): Promise<number> => {
 };
 
 outliveReaders();
-await runCommand(
-  () =>
-    main().catch((error: unknown) => {
-      if (error instanceof SettingsError) throw error;
-      // Node's own exit code of an error would say that the client does not conform.
-      throw new SettingsError(`The kit could not run the client: ${inspect(error)}`, { cause: error });
-    }),
-  2,
+await runCommand(() =>
+  main().catch((error: unknown) => {
+    if (error instanceof SettingsError) throw error;
+    // Node's own exit code of an error would say that the client does not conform.
+    throw new SettingsError(`The kit could not run the client: ${inspect(error)}`, { cause: error });
+  }),
 );

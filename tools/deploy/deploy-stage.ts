@@ -34,11 +34,14 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   ]);
   await assertReservable(stage, settings);
   await assertDynamoDbEndpoint(stage, settings);
+  const hasFewerZones =
+    egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network));
   if (sells(settings)) {
     await assertAdopted(stage, settings);
+    // The first change: whatever is refused, is refused above.
     await protectData(data, settings);
   }
-  if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network))) {
+  if (hasFewerZones) {
     // CloudFormation does not take away a subnet that another stack imports.
     console.log(`${service} leaves the zones that ${network} gives up, and is deployed first.`);
     const code = await cdk("deploy", data, service, "--exclusively");

@@ -20,6 +20,8 @@ const commands: Readonly<Record<"synth" | "diff" | "deploy" | "destroy", Command
   destroy: { needsAws: true, run: destroyStage },
 };
 
+const EXIT_FAILED = 1;
+
 /** The option of `deploy` for the stack that only an administrator deploys. */
 const ADMINISTRATOR = "--administrator";
 
@@ -31,7 +33,7 @@ export type StageCommandOptions = Pick<SignInOptions, "askCode"> & {
   readonly cdk?: typeof runCdk;
 };
 
-/** Runs a command on a stage; resolves with the exit code. Throws a SettingsError before anything is changed. */
+/** Runs a command on a stage; resolves with the exit code. Throws a SettingsError only if nothing was changed. */
 export const runStageCommand = async (
   [name, ...args]: readonly string[],
   { known, cdk = runCdk, askCode }: StageCommandOptions = {},
@@ -55,8 +57,18 @@ export const runStageCommand = async (
   }
   const settings = settingsOf(stage, known ?? (await readStages()));
   if (command.needsAws) await signIn({ stage, ...settings }, { profile, ...(askCode && { askCode }) });
-  const stageCdk: StageCdk = (...selection) => cdk([...selection, "--context", `stage=${stage}`, ...rest]);
-  return (isAdministrator ? deployAdministrator : command.run)(stage, settings, stageCdk);
+  let hasRun = false;
+  const stageCdk: StageCdk = (...selection) => {
+    hasRun = true;
+    return cdk([...selection, "--context", `stage=${stage}`, ...rest]);
+  };
+  try {
+    return await (isAdministrator ? deployAdministrator : command.run)(stage, settings, stageCdk);
+  } catch (error) {
+    if (!hasRun || !(error instanceof SettingsError)) throw error;
+    console.error(error.message);
+    return EXIT_FAILED;
+  }
 };
 
 /** Extracts `--option VALUE` or `--option=VALUE`; the rest is passed to the CDK's command line. */

@@ -71,4 +71,4 @@ node_modules/airtime-data-identity-service/docs.
 ${whatToCommit(present)}`);
 };
 
-await runCommand(main, 2);
+await runCommand(main);

@@ -25,4 +25,4 @@ const main = async (): Promise<undefined> => {
   console.log(`${output} has the templates of ${stacks.join(", ")}, to be deployed in this order.`);
 };
 
-await runCommand(main, 2);
+await runCommand(main);

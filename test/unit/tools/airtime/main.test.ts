@@ -13,6 +13,10 @@ test.each([
   [[], 0, "stdout", "deploys a stage"],
   [["--help"], 0, "stdout", "airtime admin --help lists the operator's commands."],
   [["publish"], 2, "stderr", 'There is no command "publish". The commands are init, start, admin, synth,'],
+  ...(["diff", "deploy", "destroy"] as const).map(
+    (command) => [[command], 2, "stderr", `Name the stage: npm run ${command} -- --stage NAME.`] as const,
+  ),
+  [["synth", "--stage", "nowhere"], 2, "stderr", 'There is no stage "nowhere" in stages.ts.'],
 ] as const)("airtime %j ends with exit code %i and says on %s: %s", (args, exitCode, stream, text) => {
   const { status, ...output } = airtime(args);
   expect(output[stream]).toContain(text);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import type { Stages } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
@@ -10,9 +10,10 @@ import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
 import { FAKE_ACCOUNT, startFakeAws } from "../../../builders/fake-aws.ts";
 
 /** Goal: what is wrong about a stage or its credentials ends in one sentence, before the CDK runs or AWS is changed. */
+let stacksAnswer = "does not exist";
 const aws = await startFakeAws(({ Action, StackName }) =>
   Action === "DescribeStacks"
-    ? { error: "ValidationError", message: `Stack with id ${StackName} does not exist` }
+    ? { error: "ValidationError", message: `Stack with id ${StackName} ${stacksAnswer}` }
     : undefined,
 );
 afterAll(() => aws.stop());
@@ -74,6 +75,22 @@ test("deploy --administrator deploys what people may do, and nothing else; other
   );
 });
 
+test("a deployment that AWS refuses once the CDK ran fails with exit code 1, not as refused: something may have changed", async () => {
+  const printed: unknown[] = [];
+  vi.spyOn(console, "error").mockImplementation((text) => void printed.push(text));
+  const cdk = async (): Promise<number> => {
+    stacksAnswer = "may not be read";
+    return 0;
+  };
+  aws.enter({ ...keys, AWS_REGION: "eu-west-1" });
+  try {
+    expect(await runStageCommand(["deploy", "--stage", "prod"], { known, cdk })).toBe(1);
+  } finally {
+    stacksAnswer = "does not exist";
+  }
+  expect(printed).toEqual([expect.stringMatching(/^AWS CloudFormation refuses\. .* Prod-Data may not be read$/)]);
+});
+
 test.each([
   [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in stages.ts. Known: sandbox, prod.'],
   [["publish"], 'There is no command "publish". The commands are synth, diff, deploy, destroy.'],
@@ -92,7 +109,7 @@ test.each([
   expect(aws.requests).toEqual([]);
 });
 
-test("deploy is refused, with exit code 1 and a sentence, by a profile with an MFA device where no terminal is to type its code", async () => {
+test("deploy is refused, with exit code 2 and a sentence, by a profile with an MFA device where no terminal is to type its code", async () => {
   aws.enter();
   aws.writeConfig(`[profile person]
 credential_process = echo '{"Version":1,"AccessKeyId":"AKIAPERSON","SecretAccessKey":"person"}'
@@ -112,7 +129,7 @@ mfa_serial = arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada
   expect(await text(child.stderr)).toBe(
     `The MFA device arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada has a code to type in, and there is no terminal. Use credentials without mfa_serial here.\n`,
   );
-  expect(await ended).toEqual([1, null]);
+  expect(await ended).toEqual([2, null]);
   expect(aws.requests).toEqual([]);
 });
 
