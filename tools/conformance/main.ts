@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { inspect, parseArgs } from "node:util";
 import { runCommand } from "../../infra/run-command.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { logOutput } from "../../shared/platform/log.ts";
 import { readArguments, wholeNumber } from "../usage/arguments.ts";
 import { outliveReaders } from "../usage/ended-reader.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
@@ -62,6 +63,8 @@ const main = async (): Promise<number> => {
 };
 
 outliveReaders();
+// The kit writes to the service's tables too. Its log goes where that of the service goes, which is nowhere.
+logOutput.write = () => {};
 await runCommand(() =>
   main().catch((error: unknown) => {
     if (error instanceof SettingsError) throw error;
