@@ -176,7 +176,7 @@ func TestAnOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline(t *test
 		connection.Close()
 	}
 	client, requests := serve(t, cut, cut)
-	client.Timeout = 2500 * time.Millisecond
+	client.Timeout = 4 * time.Second
 	_, err := client.BuyData(context.Background(), order, "order-1")
 	var unknown *OutcomeUnknownError
 	if !errors.As(err, &unknown) || unknown.Reference != "order-1" || len(requests()) < 2 {

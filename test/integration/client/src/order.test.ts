@@ -157,7 +157,7 @@ describe.concurrent("an order whose first attempt has an unknown outcome", () =>
   });
 
   test("stays unknown at the deadline, with the last attempt as its cause", async () => {
-    const { client, received } = await scripted([proxyAnswers(502)], { timeoutMs: 2_500 });
+    const { client, received } = await scripted([proxyAnswers(502)], { timeoutMs: 5_000 });
     const error = await errorOf(buy(client));
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(Object(error).cause).toMatchObject({ name: "NoAnswerError", reason: "unreadable", status: 502 });
@@ -521,7 +521,7 @@ describe.concurrent("an identity check", () => {
   });
 
   test("that is still in flight at the deadline is answered as processing without a result", async () => {
-    const { client } = await scripted([inFlight, drops], { timeoutMs: 2_500 });
+    const { client } = await scripted([inFlight, drops], { timeoutMs: 5_000 });
     const answer = await client.nin.verify(check, { reference: "check-1" });
     expect(answer).toMatchObject({ status: "processing", result: null });
   });
