@@ -762,6 +762,20 @@ describe("unreadable events", () => {
   });
 });
 
+test("a message whose case for a person cannot be stored rejects, so that it is received again", async () => {
+  const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
+  const { pk: transaction_pk, mode, write_token, upstream_reference: reference = "" } = transaction;
+  const received_at = isoTime(NOON_MS - DECISION_AGE_MS);
+  const cases: readonly OutcomeMessage[] = [
+    { kind: "unreadable_event", mode: "live", digest: "d".repeat(43), problem: "status reversed" },
+    { kind: "answer", mode, transaction_pk, write_token, finding: "not_found", reference },
+    await anEvent({ status: "failed", received_at }),
+    await anUnauthenticatedEvent({ status: "failed", reference }),
+  ];
+  ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+  for (const message of cases) await expect(apply(message), message.kind).rejects.toThrow();
+});
+
 /** All sequences of some values. */
 const permutations = <Value>(values: readonly Value[]): readonly (readonly Value[])[] =>
   values.length === 0

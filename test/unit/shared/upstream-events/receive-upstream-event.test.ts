@@ -81,6 +81,17 @@ describe("an event of the upstream", () => {
     expect(queued).toMatchObject([{ received_at: isoTime(NOON_MS) }]);
   });
 
+  test.each(["success", "reversed"])("an event is not accepted if it cannot be queued (status %s)", async (status) => {
+    const receiving = receiveUpstreamEvent({
+      profile: profileOf({}),
+      outcomeQueue: { send: () => Promise.reject(new Error("No answer of SQS")) },
+      keyedHashes,
+      isAuthenticated: true,
+      clock: () => NOON_MS,
+    })({ input: upstreamEvent.parse(aReport({ status })), deadline: deadlineIn(1_000) });
+    await expect(receiving).rejects.toThrow("No answer of SQS");
+  });
+
   test("an event whose amount has floating-point noise is queued with whole kobo", async () => {
     const { queued } = await update({ amount: 54.019999999999996 });
     expect(queued[0]?.message).toMatchObject({ amount_kobo: 5_402 });
