@@ -346,11 +346,15 @@ describe("events under an upstream reference", () => {
     expect(settled?.upstream_amount_kobo).toBeUndefined();
   });
 
-  test("an event about an order of the sandbox is escalated", async () => {
-    const event = await anEvent();
-    const order = await anOrder({ upstream_reference: event.reference, mode: "test", open: undefined });
-    expect(await apply(event)).toEqual(done("no_candidate"));
-    expect((await order.stored())?.status).toBe("processing");
+  test("an event about an order or a check of the sandbox is escalated", async () => {
+    const inSandbox = { mode: "test", open: undefined } as const;
+    const order = await anOrder({ ...inSandbox, upstream_reference: `U-${randomUUID()}` });
+    const check = await anOrder({ ...inSandbox, pk: await aTransactionPk("test"), type: "nin_verification" });
+    for (const { transaction, stored } of [order, check]) {
+      const event = await anEvent({ reference: transaction.upstream_reference ?? referenceOf(transaction) });
+      expect(await apply(event), transaction.type).toEqual(done("no_candidate"));
+      expect((await stored())?.status).toBe("processing");
+    }
   });
 
   test("an event whose reference two orders have is escalated with an alarm", async () => {
@@ -540,6 +544,7 @@ describe("events under our own reference", () => {
       expect(await stored()).toMatchObject({ status: "processing" });
       expect(await balance()).toBe(1_500);
       expect(await storedEvents(reference)).toMatchObject([{ reason: "sent_again", state: "open", says: "failed" }]);
+      expect(await amountsAlerted(await anEvent({ ...event, amount_kobo: koboFromNaira(520) }))).toEqual([52_000]);
     });
 
     test.each([
@@ -764,11 +769,11 @@ describe("unreadable events", () => {
 
 test("a message whose case for a person cannot be stored rejects, so that it is received again", async () => {
   const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
-  const { pk: transaction_pk, mode, write_token, upstream_reference: reference = "" } = transaction;
+  const { pk: transaction_pk, write_token, upstream_reference: reference = "" } = transaction;
   const received_at = isoTime(NOON_MS - DECISION_AGE_MS);
   const cases: readonly OutcomeMessage[] = [
     { kind: "unreadable_event", mode: "live", digest: "d".repeat(43), problem: "status reversed" },
-    { kind: "answer", mode, transaction_pk, write_token, finding: "not_found", reference },
+    { kind: "answer", mode: "live", transaction_pk, write_token, finding: "not_found", reference },
     await anEvent({ status: "failed", received_at }),
     await anUnauthenticatedEvent({ status: "failed", reference }),
   ];
