@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { expect, test } from "vitest";
+import { openCpuShare } from "../../../../../lab/bench/memory/cpu-share.ts";
+
+const groupsNamed = (name: string): readonly string[] =>
+  globSync([`/sys/fs/cgroup/${name}`, `/sys/fs/cgroup/*/${name}`]).toSorted();
+
+/** Needs root, and control groups that may be made. */
+const mayLimit = (): boolean => {
+  try {
+    openCpuShare(`bench-${process.pid}-probe`, 128).remove();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test.skipIf(!mayLimit())(
+  "a run that is interrupted ends its limited processes and leaves no control group",
+  async () => {
+    const name = `bench-${process.pid}-interrupted`;
+    const share = new URL("../../../../../lab/bench/memory/cpu-share.ts", import.meta.url);
+    // A run ends so on Ctrl-C; its instance has not been stopped.
+    const run = `import { openCpuShare } from ${JSON.stringify(share.href)};
+    import { spawn } from "node:child_process";
+    const [program, ...args] = openCpuShare(${JSON.stringify(name)}, 128).limited(["sh", "-c", "echo limited; exec sleep 600"]);
+    spawn(program, args, { stdio: ["ignore", "inherit", "ignore"] });
+    process.once("SIGINT", () => process.exit(130));`;
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", run], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    expect(groupsNamed(name)).not.toEqual([]);
+    child.kill("SIGINT");
+    await once(child, "exit");
+    expect(groupsNamed(name)).toEqual([]);
+  },
+);
