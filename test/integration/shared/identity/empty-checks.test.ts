@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { noteEmptyCheck } from "../../../../shared/identity/empty-checks.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
-import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { emptyRunStart, readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aNinCheck } from "../../../builders/identity.ts";
@@ -13,7 +13,10 @@ let service: IdentityService;
 beforeAll(async () => {
   service = await startIdentityService();
 });
-afterEach(() => service.calmDown());
+afterEach(() => {
+  service.calmDown();
+  vi.restoreAllMocks();
+});
 afterAll(() => service.stop());
 
 const NOBODY = 404;
@@ -71,6 +74,24 @@ test("eight checks at once that find nobody raise an alarm: all are debited befo
   await Promise.all(times(8, NOBODY).map(() => noteEmptyCheck(ledger, accountId, deadlineIn(29_000))));
   expect(log.lines("identity.empty_checks").map(({ in_a_row }) => in_a_row)).toContain(8);
   expect(await readWallet(ledger, accountId)).toMatchObject({ checks: 8, empty_checks: 8 });
+});
+
+test("a check that begins a run at once with another one is counted in the other's", async () => {
+  const { ledger } = service;
+  const { accountId } = await service.newCaller();
+  const ofWallet = { TableName: ledger.table, Key: { pk: walletPk(accountId) } };
+  const seven = { UpdateExpression: "ADD checks :eight, empty_checks :seven" };
+  await ledger.db.update({ ...ofWallet, ...seven, ExpressionAttributeValues: { ":eight": 8, ":seven": 7 } });
+  const update = ledger.db.update.bind(ledger.db);
+  vi.spyOn(ledger.db, "update").mockImplementation(async (input, options) => {
+    if (input.UpdateExpression?.includes("empty_run_from")) {
+      await update({ ...ofWallet, ...emptyRunStart(accountId, { from: 0, found: 7 }) });
+    }
+    return update(input, options);
+  });
+  const log = captureLog();
+  await noteEmptyCheck(ledger, accountId, deadlineIn(29_000));
+  expect(log.lines("identity.empty_checks").map(({ in_a_row }) => in_a_row)).toEqual([8]);
 });
 
 test("test checks are not counted, nor checks of another account", async () => {
