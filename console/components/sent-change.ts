@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from "react";
 import { liveSession } from "../sign-in/session.ts";
+import { createStore } from "../store.ts";
 
 /** `unknown`: no answer arrived. */
 type Outcome = "made" | "proposed" | "refused" | "unknown";
@@ -13,23 +13,13 @@ export type LeftChange = {
   readonly outcome?: Outcome;
 };
 
-let left: readonly LeftChange[] = [];
-const listeners = new Set<() => void>();
-
-const replaceLeft = (next: readonly LeftChange[]): void => {
-  left = next;
-  for (const listener of listeners) listener();
-};
-
-const subscribe = (listener: () => void): (() => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
+const left = createStore<readonly LeftChange[]>([]);
 
 /** The changes whose outcome no form can say: their page was left, or the person signed out in another tab. */
-export const useLeftChanges = (): readonly LeftChange[] => useSyncExternalStore(subscribe, () => left);
+export const useLeftChanges = left.useValue;
 
-export const forgetLeftChange = (change: LeftChange): void => replaceLeft(left.filter((each) => each !== change));
+export const forgetLeftChange = (change: LeftChange): void =>
+  left.replace(left.read().filter((each) => each !== change));
 
 export type SentChange = {
   /** The form is gone. */
@@ -43,7 +33,7 @@ export const followChange = (sent: Pick<LeftChange, "title" | "makesSecret">): S
   let shown: LeftChange | undefined;
   let isEnded = false;
   const show = (next: LeftChange | undefined): void => {
-    replaceLeft([...left.filter((each) => each !== shown), ...(next === undefined ? [] : [next])]);
+    left.replace([...left.read().filter((each) => each !== shown), ...(next === undefined ? [] : [next])]);
     shown = next;
   };
   return {

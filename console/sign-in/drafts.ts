@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from "react";
 import * as z from "#zod";
+import { createStore } from "../store.ts";
 
 /** What a form holds, by field. Secrets are never part of it. */
 export type Draft = KeptForm["values"];
@@ -20,13 +20,7 @@ const STORED_AS = "console.drafts";
 const openForms = new Map<string, () => KeptForm>();
 let restored: Readonly<Record<string, KeptForm>> = {};
 /** Restored forms that no dialog of the page has shown. */
-let lost: ReadonlyMap<string, KeptForm> = new Map();
-const listeners = new Set<() => void>();
-
-const replaceLost = (next: ReadonlyMap<string, KeptForm>): void => {
-  lost = next;
-  for (const listener of listeners) listener();
-};
+const lost = createStore<ReadonlyMap<string, KeptForm>>(new Map());
 
 /** Has the draft of an open form kept while the person signs in again. Returns a function that ends this. */
 export const keepDraft = (form: string, read: () => KeptForm): (() => void) => {
@@ -50,7 +44,7 @@ export const restoreDrafts = (subject: string): void => {
   const stored = draftsSchema.safeParse(JSON.parse(text)).data;
   if (stored?.subject !== subject) return;
   restored = stored.drafts;
-  lost = new Map(Object.entries(restored));
+  lost.replace(new Map(Object.entries(restored)));
 };
 
 /** The draft of this form from before the person signed in again. */
@@ -58,18 +52,14 @@ export const restoredDraft = (form: string): KeptForm | undefined => restored[fo
 
 /** The dialog of this form is on the page. */
 export const showDraft = (form: string): void => {
-  if (lost.has(form)) replaceLost(new Map([...lost].filter(([each]) => each !== form)));
-};
-
-const subscribe = (listener: () => void): (() => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  const all = lost.read();
+  if (all.has(form)) lost.replace(new Map([...all].filter(([each]) => each !== form)));
 };
 
 /** The restored forms whose dialog is not on the page, for example because its row is gone. */
-export const useLostForms = (): readonly KeptForm[] => [...useSyncExternalStore(subscribe, () => lost).values()];
+export const useLostForms = (): readonly KeptForm[] => [...lost.useValue().values()];
 
-export const forgetLostForms = (): void => replaceLost(new Map());
+export const forgetLostForms = (): void => lost.replace(new Map());
 
 export const forgetDraft = (form: string): void => {
   const { [form]: _, ...others } = restored;
