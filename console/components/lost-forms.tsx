@@ -10,7 +10,7 @@ export const LostForms = () => {
   const isRead = useIsFetching() === 0;
   // As an open form, it ends with its page.
   useEffect(() => forgetLostForms, []);
-  return isRead && lost.map((form) => <LostForm key={form.title} form={form} />);
+  return isRead && [...lost].map(([name, form]) => <LostForm key={name} form={form} />);
 };
 
 const LostForm = ({ form: { title, values, isInDoubt } }: { readonly form: KeptForm }) => {

@@ -56,8 +56,8 @@ export const showDraft = (form: string): void => {
   if (all.has(form)) lost.replace(new Map([...all].filter(([each]) => each !== form)));
 };
 
-/** The restored forms whose dialog is not on the page, for example because its row is gone. */
-export const useLostForms = (): readonly KeptForm[] => [...lost.useValue().values()];
+/** The restored forms whose dialog is not on the page, for example because its row is gone, by their name. */
+export const useLostForms = lost.useValue;
 
 export const forgetLostForms = (): void => lost.replace(new Map());
 
