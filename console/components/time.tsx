@@ -28,7 +28,7 @@ const utcText = (iso: string): string => `${iso.replace("T", " ").replace(/(\.\d
 /** A time in the viewer's zone with its offset; pointing at it shows UTC. */
 export const Time = ({ iso }: { readonly iso: string }) => (
   <time dateTime={iso} title={utcText(iso)} className={styles.time}>
-    {timeText(iso)}
+    <DateAndTime text={timeText(iso)} />
   </time>
 );
 
@@ -44,7 +44,7 @@ export const StageTime = ({ iso, zone }: StageTimeProps) => {
   const timeZone = zone ?? time_zone;
   const text = timeIn(Date.parse(iso), timeZone).replace("T", " ").replace(/\.\d+/, " ");
   return (
-    <time dateTime={iso} title={utcText(iso)} className={styles.stageTime}>
+    <time dateTime={iso} title={utcText(iso)} className={styles.time}>
       <DateAndTime text={text} />
     </time>
   );
@@ -62,10 +62,10 @@ export const RecordTime = ({ iso }: { readonly iso: string }) => (
 
 /** In a narrow column the time is in a line below the date. */
 const DateAndTime = ({ text }: { readonly text: string }) => {
-  const [date = "", ...time] = text.split(" ");
+  const [date = "", time = ""] = text.split(/ (?=\d\d:)/);
   return (
     <>
-      <Unbroken text={date} /> <Unbroken text={time.join(" ")} />
+      <Unbroken text={date} /> <Unbroken text={time} />
     </>
   );
 };

@@ -57,14 +57,21 @@ export const KeysPage = () => {
             columns={[
               { header: "Name", cell: (key) => <KeyName keyOf={key} />, sort: ({ name }) => name },
               {
-                header: "Mode",
-                cell: (key) => <KeyMode keyOf={key} />,
+                header: "Mode and status",
+                cell: (key) => (
+                  <>
+                    <KeyMode keyOf={key} /> <KeyStatus keyOf={key} />
+                  </>
+                ),
               },
-              { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
-              { header: "Permissions", cell: ({ permissions }) => permissions.join(", ") },
               {
-                header: "Limits",
-                cell: ({ order_limits }) => (order_limits === undefined ? "None" : orderLimitsText(order_limits)),
+                header: "Permissions",
+                cell: ({ permissions, order_limits }) => (
+                  <>
+                    {permissions.join(", ")}
+                    {order_limits !== undefined && <div>Limits: {orderLimitsText(order_limits)}</div>}
+                  </>
+                ),
               },
               {
                 header: "Last request",
