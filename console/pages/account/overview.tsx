@@ -18,7 +18,7 @@ import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
-import { networkOf, percentText, totalOf, withinText } from "../../components/statistics.ts";
+import { percentText, totalOf, withinText } from "../../components/statistics.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
@@ -231,6 +231,9 @@ const reasonText = (code: string): string => {
   return isErrorCode(code) ? errors[code].message : code;
 };
 
+const orderText = ({ network, type }: Failure): string =>
+  network === null ? typeText(type) : `${network} ${typeText(type).toLowerCase()}`;
+
 const Failures = ({ failures, account }: { readonly failures: readonly Failure[]; readonly account: string }) => {
   const sums = new Map<string, Failure>();
   for (const failure of failures) {
@@ -247,10 +250,9 @@ const Failures = ({ failures, account }: { readonly failures: readonly Failure[]
         rows={[...sums.values()].toSorted((one, other) => other.count - one.count)}
         rowKey={keyOf}
         columns={[
-          { header: "Network", cell: networkOf },
-          { header: "Kind", cell: ({ type }) => typeText(type) },
+          { header: "Order", cell: orderText },
           { header: "Reason", cell: ({ code }) => reasonText(code) },
-          { header: "Orders", align: "end", cell: ({ count }) => count },
+          { header: "Count", align: "end", cell: ({ count }) => count },
         ]}
         emptyText={`Nothing failed in the last ${ORDER_DAYS} days.`}
       />
