@@ -1,3 +1,4 @@
+import * as z from "#zod";
 import type { Account } from "../access/account-store.ts";
 import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
@@ -12,6 +13,7 @@ import {
 } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { readFunding } from "../ledger/ledger-entry.ts";
+import { openProposals } from "../ledger/proposal.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountEventDeliveryPk, transactionPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
@@ -25,7 +27,7 @@ import { endpointIdsOf } from "./transaction-history.ts";
 import { transactionView } from "./transactions.ts";
 import { readReversal } from "./wallet.ts";
 
-const NOTHING = { transactions: [], fundings: [], accounts: [], keys: [], events: [], deliveries: [] };
+const NOTHING = { transactions: [], fundings: [], proposals: [], accounts: [], keys: [], events: [], deliveries: [] };
 
 export const searchRuns: ActionRuns<typeof searchActions> = {
   search: async (context, { text }) => {
@@ -41,15 +43,17 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
       const orders = await findByPhone(ledger, await context.keyedHashes(), phoneNumber, found.isOwn, FOUND_MAX);
       return { ...NOTHING, transactions: found.transactions(orders) };
     }
-    const [orders, fundings, events, deliveries] = await Promise.all([
+    const [orders, fundings, proposals, events, deliveries] = await Promise.all([
       findByReference(context, accounts, text),
       findFundings(context, text),
+      isForAll && sees("proposals list") ? findProposals(context, text) : [],
       isForAll && sees("events list") ? findEvents(context, text) : [],
       sees("deliveries list") ? findDeliveries(context, accounts, text) : [],
     ]);
     return {
       transactions: found.transactions(orders),
       fundings: found.own(fundings),
+      proposals,
       ...found.named(text, ledger.clock(), sees("keys list")),
       events,
       deliveries: found.own(deliveries).map(({ webhook_id, event, state, created_at, ...owner }) => ({
@@ -113,6 +117,16 @@ const findFundings = async ({ ledger }: ActionContext, text: string) => {
   const { account_id, entry_id: id, amount_kobo, created_at: at } = funding;
   const reversal = await readReversal(ledger, funding);
   return [{ account_id, id, amount: nairaFromKobo(amount_kobo), at, is_reversed: reversal !== undefined }];
+};
+
+const proposedInput = z.looseObject({ id: z.optional(z.string()) });
+
+/** Open proposals of a ledger entry or a payment with this id. */
+const findProposals = async ({ ledger, fourEyes }: ActionContext, text: string) => {
+  if (fourEyes === undefined) return [];
+  return (await openProposals(ledger))
+    .filter(({ input }) => proposedInput.parse(JSON.parse(input)).id === text)
+    .map(({ proposal_id: proposal, consequence, created_at: at }) => ({ proposal, consequence, at }));
 };
 
 const findEvents = async ({ ledger }: ActionContext, text: string) => {

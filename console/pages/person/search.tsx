@@ -93,6 +93,19 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         ]}
       />
       <FoundTable
+        title="Proposals"
+        description="They wait for the approval of another person; nothing has changed yet."
+        rows={found.proposals}
+        rowKey={({ proposal }) => proposal}
+        columns={[
+          {
+            header: "What it does",
+            cell: ({ consequence }) => <PageLink to="/proposals">{consequence}</PageLink>,
+          },
+          { header: "Proposed", cell: ({ at }) => <Time iso={at} /> },
+        ]}
+      />
+      <FoundTable
         title="Accounts"
         rows={found.accounts}
         rowKey={({ account_id }) => account_id}
