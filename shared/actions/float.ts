@@ -2,16 +2,18 @@ import type { floatActions } from "../contract/actions/float.ts";
 import { counted } from "../contract/counted.ts";
 import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { SERVICE } from "../ledger/audit.ts";
+import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
-import { STATEMENTS_LIST } from "../ledger/schema.ts";
-import { expectedAt, type FloatPayment, readFloat, recordPayment } from "../margin/float.ts";
+import { ALL_TIMES, decodeIndexKey, encodeIndexKey, queryList } from "../ledger/query-index.ts";
+import { FLOAT_PAYMENTS_LIST, isFloatPaymentPk, STATEMENTS_LIST } from "../ledger/schema.ts";
+import { expectedAt, type FloatPayment, floatPaymentSchema, readFloat, recordPayment } from "../margin/float.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { readUpstreamBalance } from "../upstream-lookup/upstream-balance.ts";
 import { readStatements } from "../upstream-statement/statement.ts";
 import { auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { requireTimeRange } from "./time-range.ts";
 
 export const floatRuns: ActionRuns<typeof floatActions> = {
   "float show": async ({ ledger, timeZone, purchases, probe }) => {
@@ -38,6 +40,22 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
     };
   },
 
+  "float payments": async (context, { cursor, ...period }) => {
+    const { ledger } = context;
+    const start = cursor === undefined ? undefined : decodeIndexKey(cursor, isFloatPaymentPk);
+    if (cursor !== undefined && start === undefined) throw new OperatorError("The cursor is not of this list");
+    const range = requireTimeRange(context, period);
+    const { keys, next } = await queryList(ledger, FLOAT_PAYMENTS_LIST, range, start, { newest: PAYMENTS_PER_PAGE });
+    const payments = await getItems(ledger, keys, floatPaymentSchema);
+    return {
+      payments: payments.map(({ payment_id: id, amount_kobo, created_at: at }) => ({
+        ...{ id, at },
+        amount: nairaFromKobo(amount_kobo),
+      })),
+      next_cursor: next === undefined ? null : encodeIndexKey(next),
+    };
+  },
+
   "float fund": async (context, { amount_kobo: amountKobo, id, why }) => {
     const details = { id, amount: nairaFromKobo(amountKobo) };
     const audit = auditItem(context, SERVICE, { action: "float fund", why, details });
@@ -52,6 +70,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
 export const bookedError = ({ payment_id, amount_kobo, created_at }: FloatPayment): OperatorError =>
   new OperatorError(`${payment_id} was booked already, with ${koboMoneyText(amount_kobo)} at ${created_at}`);
 
+export const PAYMENTS_PER_PAGE = 100;
 const STATEMENTS_READ = 20;
 
 /** Of the statements that were imported last, the newest day that states a balance at its end. */

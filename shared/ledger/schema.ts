@@ -121,6 +121,7 @@ export const orderDayPk = (accountId: string, day: string): string => pkOf("orde
 /** Our payments to the upstream, together and each by the bank's reference, which people may type differently. */
 export const FLOAT_PK = pkOf("float", "");
 export const floatPaymentPk = (bankReference: string): string => pkOf("float-payment", bankReference.toUpperCase());
+export const isFloatPaymentPk = (pk: string): boolean => itemKindOf(pk) === "float-payment";
 
 export const consentPk = (transaction: { readonly pk: string }): string => pkOf("consent", transaction.pk);
 

@@ -1,17 +1,29 @@
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
-import { useRead } from "../../api/use-read.ts";
+import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead, useReadPages } from "../../api/use-read.ts";
 import { koboOf, paymentPreview } from "../../components/amount.ts";
+import { ListCsvButton } from "../../components/csv-button.tsx";
+import { PagedTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
-import { Page, Section } from "../../components/page.tsx";
+import { Page, Row, Section } from "../../components/page.tsx";
+import { periodName } from "../../components/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
-import { Time } from "../../components/time.tsx";
+import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
+import { StageTime, Time } from "../../components/time.tsx";
 
 type Float = ActionOutput<"float show">;
+type Payment = ActionOutput<"float payments">["payments"][number];
 
 const REFRESH_MS = 60_000;
+const filterFields = z.object(periodFilters);
+/** With this month and the last one, more than a year. */
+const MONTHS_TO_CHOOSE = 12;
 
 export const FloatPage = () => {
   const float = useRead("float show", {}, { everyMs: REFRESH_MS });
@@ -29,6 +41,7 @@ export const FloatPage = () => {
           </>
         )}
       </Query>
+      <Payments />
     </Page>
   );
 };
@@ -61,6 +74,51 @@ const Statement = (float: Float) => (
     />
   </Section>
 );
+
+const Payments = () => {
+  const { time_zone: timeZone } = usePerson();
+  const [period, choose] = useFilters(filterFields);
+  const payments = useReadPages("float payments", period);
+  return (
+    <Section
+      title="Payments"
+      description="Those that are booked, newest first, with their corrections."
+      actions={
+        <ListCsvButton
+          name={`payments${periodName(period)}`}
+          list="float payments"
+          input={period}
+          rowsOf={(page) => page.payments}
+          columns={csvColumns(timeZone)}
+        />
+      }
+    >
+      <Row>
+        <PeriodFields period={period} months={MONTHS_TO_CHOOSE} onChange={choose} />
+      </Row>
+      <PagedTable
+        label="Payments"
+        of={payments}
+        rowsOf={(page) => page.payments}
+        rowKey={({ id }) => id}
+        amountOf={({ amount }) => amount}
+        columns={[
+          { header: "The bank's reference", cell: ({ id }) => id },
+          { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+          { header: "Booked", cell: ({ at }) => <StageTime iso={at} /> },
+        ]}
+        emptyText="No payment is booked in this period. Choose a longer one."
+      />
+    </Section>
+  );
+};
+
+const csvColumns = (timeZone: string): readonly CsvColumn<Payment>[] => [
+  "id",
+  "at",
+  localTimeColumn(timeZone, ({ at }) => at),
+  ["amount", ({ amount }) => nairaDecimals(amount)],
+];
 
 /** `pace` is a field of the command line's output. */
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

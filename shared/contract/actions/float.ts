@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles, bookRoles } from "../roles.ts";
+import { transactionQuery } from "../transaction.ts";
 import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
 import { entryIdSchema } from "./wallet.ts";
 
@@ -43,6 +44,19 @@ export const floatActions = {
     }),
     summary: "Show the expected balance at the upstream, and how long it lasts at the pace of the last 24 hours",
     command: {},
+  },
+  "float payments": {
+    scope: "service",
+    roles: bookReadRoles,
+    kind: "read",
+    input: z.pick(transactionQuery, { from: true, to: true, cursor: true }),
+    output: z.object({
+      /** `amount` is negative of a correction; `at` is when it was booked. */
+      payments: z.array(z.object({ id: z.string(), amount: nairaAmount, at: z.iso.datetime() })),
+      next_cursor: z.nullable(z.string()),
+    }),
+    summary: "List the payments to the upstream that are booked, newest first",
+    command: "none",
   },
   "float fund": {
     scope: "service",

@@ -114,6 +114,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "margin report": { input: () => ({ from: "2026-11-01", to: "2026-11-30" }) },
   "refund-clock report": { input: () => ({ from: "2026-11-01", to: "2026-11-30" }) },
   "float show": { input: none },
+  "float payments": { input: none },
   "float fund": { input: () => ({ amount_kobo: 100, id: randomUUID(), why }) },
   "prices list": { input: ({ account }) => ({ account }) },
   "prices set": { input: ({ account }) => ({ account, kind: "airtime", percent: 1, why }) },
