@@ -8,7 +8,7 @@ import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { listKeys, type TimeRange } from "./query-index.ts";
 import { adjustmentPk, entriesList, fundingPk } from "./schema.ts";
-import { classifyWriteError, transactWithRetry } from "./transact.ts";
+import { operatorTransact } from "./transact.ts";
 import { bookingTime, closedError, isSealedAt, walletAdjustment, walletCredit } from "./wallet.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
@@ -60,26 +60,25 @@ const recordEntryAt = async (
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
   const isDebit = entry.amount_kobo < 0;
   const walletWrite = isDebit ? walletAdjustment : walletCredit;
-  try {
-    await transactWithRetry(ledger, [
-      { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
-      walletWrite(ledger, entry.account_id, { amount, bookedAt }),
-      ...(audit ? [audit] : []),
-    ]);
-    return { kind: "recorded" };
-  } catch (error) {
-    const existing = hasConditionFailed(error, ENTRY_POSITION)
-      ? await getItem(ledger, Item.pk, ledgerEntrySchema)
-      : undefined;
-    if (existing !== undefined) return { kind: "already_recorded", entry: existing };
-    const wallet = hasConditionFailed(error, WALLET_POSITION) ? classifyWriteError(error).wallet : undefined;
-    if (wallet?.closed) throw closedError(entry.account_id);
-    if (isSealedAt(wallet, bookedAt)) {
-      return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
-    }
-    if (hasConditionFailed(error, WALLET_POSITION) && isDebit) return { kind: "insufficient_balance" };
-    throw error;
+  const result = await operatorTransact(ledger, [
+    { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
+    walletWrite(ledger, entry.account_id, { amount, bookedAt }),
+    ...(audit ? [audit] : []),
+  ]);
+  if (result.kind === "written") return { kind: "recorded" };
+  const { error, isCertain, wallet } = result;
+  const existing = hasConditionFailed(error, ENTRY_POSITION)
+    ? await getItem(ledger, Item.pk, ledgerEntrySchema)
+    : undefined;
+  if (existing !== undefined) return { kind: "already_recorded", entry: existing };
+  if (isSealedAt(wallet, bookedAt)) {
+    return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
   }
+  // A copy without an answer may still land, once the wallet is funded or reopened.
+  if (!isCertain || wallet === undefined) throw error;
+  if (wallet.closed) throw closedError(entry.account_id);
+  if (isDebit) return { kind: "insufficient_balance" };
+  throw error;
 };
 
 /**
@@ -91,9 +90,8 @@ const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => 
   return isoTime(Math.max(ledger.clock(), Date.parse(up_to) + 1));
 };
 
-/** Positions in the write above; the cancellation reasons have this order. */
+/** The position in the write above; the cancellation reasons have this order. */
 const ENTRY_POSITION = 0;
-const WALLET_POSITION = 1;
 
 /** The funding with this reference of the bank; undefined if there is none. */
 export const readFunding = (ledger: Ledger, fundingId: string): Promise<LedgerEntry | undefined> =>

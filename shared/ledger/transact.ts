@@ -165,13 +165,11 @@ export const transact = async (
 /** How long an operator's write is retried while other writes hold its items. */
 export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remainingMs);
 
-const operatorTransact = ({ db }: Pick<Table, "db">, TransactItems: Writes): Promise<WriteResult> =>
+/** An operator's writes, all of them or none. They are retried while other writes hold an item. */
+export const operatorTransact = ({ db }: Pick<Table, "db">, TransactItems: Writes): Promise<WriteResult> =>
   transact(db, TransactItems, { nextAttempt: operatorRetries(), unansweredMax: 0, about: {} });
 
-/**
- * An operator's writes, all of them or none. They are retried while other writes hold an item; every other error is
- * thrown.
- */
+/** The same; throws the error of every other result. */
 export const transactWithRetry = async (table: Pick<Table, "db">, writes: Writes): Promise<void> => {
   const result = await operatorTransact(table, writes);
   if (result.kind !== "written") throw result.error;

@@ -111,6 +111,17 @@ describe("recordEntry", () => {
     expect(await ledger.balanceOf(accountId)).toBe(99.99);
   });
 
+  test("an entry that is refused while its first copy may still land is an error, not an insufficient balance", async () => {
+    const accountId = await ledger.aWallet(100);
+    const entry = anEntry(accountId, -20_000);
+    ledger.firstTries(1, "lands_late");
+    await expect(recordEntry(ledger, entry)).rejects.toThrow();
+    await fundWallet(ledger, { accountId, fundingId: randomUUID(), amountKobo });
+    await ledger.proxy.landLateWrites();
+    expect(await ledger.balanceOf(accountId)).toBe(0);
+    expect(await recordEntry(ledger, entry)).toMatchObject({ kind: "already_recorded", entry });
+  });
+
   test("an entry of a closed account is refused with its reason, also a negative one", async () => {
     const accountId = await ledger.aWallet(100);
     await ledger.db.update({
