@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import * as z from "#zod";
 import type { IdentityMode } from "../../../../shared/contract/identity.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { type IdentityDeps, verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
@@ -298,7 +299,7 @@ describe("a live check without a result is refunded", () => {
   /** A check of a number by the function itself, at an upstream that finds a record. */
   const checkDirectly = (
     accountId: string,
-    changes: Partial<IdentityDeps>,
+    { mode = "live", ...changes }: Partial<IdentityDeps> & { readonly mode?: Mode },
     input: { readonly nin: string; readonly mode: IdentityMode },
     check: Upstream["check"] = async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
   ) => {
@@ -327,7 +328,7 @@ describe("a live check without a result is refunded", () => {
       ...changes,
     })({
       input,
-      caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
+      caller: { accountId, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
       request: callRequest(apiEvent.parse(anApiEvent())),
       deadline: deadlineIn(6_000),
     });
@@ -355,11 +356,13 @@ describe("a live check without a result is refunded", () => {
     await expect(checked({})).rejects.toMatchObject({ code: "validation_failed" });
   });
 
-  test("what a check shows of whether the upstream takes checks is noted", async () => {
+  test("what a live check shows of whether the upstream takes checks is noted, and nothing of a test check", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const noteOutcome = vi.fn(async () => {});
     const gate: IdentityDeps["gate"] = { purchases: async () => "on", noteOutcome };
-    await checkDirectly(caller.accountId, { gate }, { nin: "12345678900", mode: "basic" });
+    for (const mode of ["live", "test"] as const) {
+      await checkDirectly(caller.accountId, { gate, mode }, { nin: "12345678900", mode: "basic" });
+    }
     expect(noteOutcome).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: "found" }), expect.anything());
   });
 

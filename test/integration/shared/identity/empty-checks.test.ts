@@ -21,6 +21,7 @@ afterAll(() => service.stop());
 
 const NOBODY = 404;
 const SOMEBODY = 200;
+const NO_ANSWER = 502;
 
 /** Checks in this order; resolves with what the alarm says of each. */
 const checkInTurn = async (caller: TestCaller, statuses: readonly number[], mode: "live" | "test" = "live") => {
@@ -34,6 +35,7 @@ const checkInTurn = async (caller: TestCaller, statuses: readonly number[], mode
     if (mode === "live" && status === NOBODY) {
       service.simulator.state.faults.add(refusal(404, "No record was found."));
     }
+    if (status === NO_ANSWER) service.simulator.state.faults.add(refusal(500, "Try again."));
     const answer = await service.call("POST", VERIFY_NIN, { key, body: aNinCheck({ nin }) });
     expect(answer.status).toBe(status);
   }
@@ -94,8 +96,9 @@ test("a check that begins a run at once with another one is counted in the other
   expect(log.lines("identity.empty_checks").map(({ in_a_row }) => in_a_row)).toEqual([8]);
 });
 
-test("test checks are not counted, nor checks of another account", async () => {
+test("test checks and checks without an answer are not counted, nor checks of another account", async () => {
   const caller = await service.newCaller();
+  expect(await checkInTurn(caller, times(8, NO_ANSWER))).toEqual([]);
   expect(await checkInTurn(caller, times(8, NOBODY), "test")).toEqual([]);
   expect(await checkInTurn(caller, times(7, NOBODY))).toEqual([]);
   expect(await checkInTurn(await service.newCaller(), times(1, NOBODY))).toEqual([]);

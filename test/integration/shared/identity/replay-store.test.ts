@@ -46,6 +46,7 @@ describe("replays", () => {
     for (const other of others) {
       expect(other.status).toBe(422);
       expect(other.headers.get("x-error-code")).toBe("reference_reused");
+      expect(other.headers.get("x-transaction-reference")).toBeNull();
       expect(Object.keys(other.body.errors ?? {})).toEqual(["reference"]);
     }
     expect(await caller.balance()).toBe(FUNDS - 150);

@@ -257,6 +257,18 @@ describe("two events that contradict each other under one unknown reference", ()
     await expectBothKept(events);
   });
 
+  test("a failed that is stored at once with a success that fits no order gives both one reason", async () => {
+    const events = await twoEvents();
+    const other = { ...events.success, amount_kobo: koboFromNaira(501) };
+    const put = ledger.db.put.bind(ledger.db);
+    vi.spyOn(ledger.db, "put").mockImplementationOnce(async (...call) => {
+      expect(await applyAt(other, DECISION_AGE_MS)).toEqual(done("no_candidate"));
+      return put(...call);
+    });
+    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
+    await expectBothKept(events);
+  });
+
   test.each([
     ["failed", "contradiction"],
     ["success", "no_candidate"],
