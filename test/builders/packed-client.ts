@@ -2,14 +2,15 @@ import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { buildClient, packClient } from "../../tools/client/build.ts";
+import { buildClient } from "../../tools/client/build.ts";
+import { packFolder } from "../../tools/usage/pack-folder.ts";
 
 const run = promisify(execFile);
 
 /** Builds and packs the client, and returns the path of its package file. */
 export const packedClient = async (folder: string): Promise<string> => {
   await buildClient(join(folder, "package"));
-  return packClient(join(folder, "package"), folder);
+  return packFolder(join(folder, "package"), folder);
 };
 
 /** A new app in a folder of its own, outside this repository, with the packed client installed and these files. */

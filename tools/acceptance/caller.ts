@@ -88,7 +88,7 @@ const transactionAnswer = z.object({
 });
 
 /** The transaction of an order; or the error that says that nothing was charged. */
-export type Ordered =
+type Ordered =
   | { readonly reference: string; readonly status: "success" | "processing" | "failed" }
   | { readonly code: string };
 

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { committedStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { usage, usageError } from "../usage/usage.ts";
+import { readArguments } from "../usage/arguments.ts";
+import { usage } from "../usage/usage.ts";
 import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";
 import { requestCounts } from "./request-counts.ts";
@@ -12,28 +13,25 @@ import { cleanUp } from "./steps/clean-up.ts";
 
 /** `npm run acceptance`: options and exit codes are in docs/acceptance.md. */
 
-const readOptions = () => {
-  try {
-    const { values } = parseArgs({
-      options: {
-        stage: { type: "string" },
-        region: { type: "string" },
-        profile: { type: "string" },
-        json: { type: "boolean", default: false },
-        "clean-up": { type: "boolean", default: false },
-      },
-    });
-    const { stage, region, "clean-up": isCleanUp, ...others } = values;
-    // A variable of the shell that is not set leaves an empty option.
-    if (stage && region) return { stage, region, isCleanUp, ...others };
-  } catch (error) {
-    throw usageError("acceptance", error);
-  }
-  throw new SettingsError(`Name a stage that does not exist yet, and a region: ${usage.acceptance}`);
+const readOptions = (args: readonly string[]) => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      stage: { type: "string" },
+      region: { type: "string" },
+      profile: { type: "string" },
+      json: { type: "boolean", default: false },
+      "clean-up": { type: "boolean", default: false },
+    },
+  });
+  const { stage, region, "clean-up": isCleanUp, ...others } = values;
+  // A variable of the shell that is not set leaves an empty option.
+  if (stage && region) return { stage, region, isCleanUp, ...others };
+  throw new Error("Name a stage that does not exist yet, and a region.");
 };
 
 const main = async (): Promise<number> => {
-  const { stage, region, profile, json, isCleanUp } = readOptions();
+  const { stage, region, profile, json, isCleanUp } = readArguments(usage.acceptance, readOptions);
   const print = json ? console.error : console.log;
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);

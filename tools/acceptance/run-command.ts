@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { AcceptanceError } from "./outcome.ts";
 
-export type CommandOptions = {
+type CommandOptions = {
   readonly signal: AbortSignal;
   readonly environment?: Readonly<Record<string, string>>;
   /** Standard input. */

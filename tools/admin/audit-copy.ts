@@ -8,7 +8,7 @@ import {
 import { type CopiedEntry, copiedEntry } from "../../shared/ledger/copied-entry.ts";
 
 /** The copies of audit entries, by log, and when S3 got the first one. */
-export type AuditCopies = { readonly byLog: ReadonlyMap<string, readonly CopiedEntry[]>; readonly beganAt: string };
+type AuditCopies = { readonly byLog: ReadonlyMap<string, readonly CopiedEntry[]>; readonly beganAt: string };
 
 const withS3 = async <Result>(use: (s3: S3Client) => Promise<Result>): Promise<Result> => {
   const s3 = new S3Client({ maxAttempts: 3 });

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../shared/platform/time.ts";
 import { printMessage } from "./terminal.ts";
 
 /** One AWS response: when this machine sent the request and received it, and its `Date` header, in whole seconds. */
-export type TimedResponse = { readonly sentMs: number; readonly receivedMs: number; readonly dateMs: number };
+type TimedResponse = { readonly sentMs: number; readonly receivedMs: number; readonly dateMs: number };
 
 /** `Date` omits the fraction of the second. */
 const DATE_PRECISION_MS = 999;

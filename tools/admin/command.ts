@@ -19,7 +19,7 @@ export type Report = {
   readonly ok?: boolean;
 };
 
-export type CommandSpec<Input extends z.ZodMiniType> = {
+type CommandSpec<Input extends z.ZodMiniType> = {
   /** The name and the arguments: `fund <account> <naira>`. */
   readonly usage: string;
   readonly summary: string;

@@ -24,7 +24,7 @@ import { localTarget, stageTarget, type Target } from "./target.ts";
 import { terminal } from "./terminal.ts";
 
 /** Which service a command operates, and in whose name. */
-export type AdminOptions = {
+type AdminOptions = {
   readonly stage?: string | undefined;
   readonly profile?: string | undefined;
   readonly by?: string | undefined;

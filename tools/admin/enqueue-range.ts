@@ -17,7 +17,7 @@ const DAY_MS = 24 * 3_600_000;
  */
 const LOOK_BACK_MS = 30 * DAY_MS;
 
-export type EnqueueRange = {
+type EnqueueRange = {
   /** Both inclusive: when the transaction settled. */
   readonly fromMs: number;
   readonly toMs: number;

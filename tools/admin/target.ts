@@ -52,7 +52,7 @@ export const localTarget = (serviceFile: string): Target => {
   }
 };
 
-export type StageAccess = { readonly profile?: string | undefined; readonly known?: Stages };
+type StageAccess = { readonly profile?: string | undefined; readonly known?: Stages };
 
 /** A deployed stage, found by the outputs of its service stack, with the operator's AWS credentials. */
 export const stageTarget = async (stage: string, { profile, known }: StageAccess = {}): Promise<Target> => {

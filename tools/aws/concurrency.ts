@@ -4,7 +4,7 @@ import * as z from "#zod";
 /** AWS requires that many to stay unreserved; a new account may have 10 in all. */
 export const UNRESERVED_MIN = 100;
 
-export type AccountConcurrency = z.output<typeof accountConcurrency>;
+type AccountConcurrency = z.output<typeof accountConcurrency>;
 
 const accountConcurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
 

@@ -6,7 +6,7 @@ import { ACCOUNT_PLACEHOLDER } from "../../infra/stage-settings.ts";
 import { askMfaCode } from "./mfa-code.ts";
 
 /** A stage, with the AWS account and region that it belongs to; a stage for test keys need not name them. */
-export type StagePlace = {
+type StagePlace = {
   readonly stage: string;
   readonly account?: string | undefined;
   readonly region?: string | undefined;

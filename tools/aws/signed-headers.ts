@@ -2,7 +2,7 @@ import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4, type SignatureV4Init } from "@smithy/signature-v4";
 
-export type Signer = Pick<SignatureV4Init, "service" | "region"> & Partial<Pick<SignatureV4Init, "credentials">>;
+type Signer = Pick<SignatureV4Init, "service" | "region"> & Partial<Pick<SignatureV4Init, "credentials">>;
 
 /** The headers of a request with its signature, by default with the credentials of this process. */
 export const signedHeaders = async (

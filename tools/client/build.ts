@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const clientFolder = join(root, "client");
+const clientFolder = join(projectRoot, "client");
 
 /** The oldest runtime of `engines` in client/package.json. */
 const TARGET = "node20";
@@ -22,7 +21,7 @@ export const buildClient = async (folder: string): Promise<void> => {
   for (const name of ["package.json", "README.md", "CHANGELOG.md"])
     cpSync(join(clientFolder, name), join(folder, name));
   cpSync(join(clientFolder, "examples"), join(folder, "examples"), { recursive: true });
-  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  cpSync(join(projectRoot, "LICENSE"), join(folder, "LICENSE"));
   await Promise.all([buildFormat(folder, "esm"), buildFormat(folder, "cjs")]);
   writeFileSync(join(folder, "dist/cjs/package.json"), '{ "type": "commonjs" }\n');
 };
@@ -41,12 +40,6 @@ const buildFormat = async (folder: string, format: "esm" | "cjs"): Promise<void>
     minifyWhitespace: true,
     logLevel: "error",
   });
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", clientFolder, "--outDir", outdir]);
-};
-
-/** Packs the folder and returns the path of the package file. */
-export const packClient = async (folder: string, destination: string): Promise<string> => {
-  mkdirSync(destination, { recursive: true });
-  const { stdout } = await run("npm", ["pack", folder, "--pack-destination", destination, "--silent"], { cwd: root });
-  return join(destination, stdout.trim());
+  const compiler = join(projectRoot, "node_modules/typescript/bin/tsc");
+  await run(process.execPath, [compiler, "-p", clientFolder, "--outDir", outdir]);
 };

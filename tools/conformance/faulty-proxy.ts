@@ -39,7 +39,7 @@ type Fault = keyof typeof faults;
 /** What happened to a request. `unreachable`: the service was down. */
 type Event = Fault | "passed" | "unreachable";
 
-export type FaultyProxy = {
+type FaultyProxy = {
   readonly baseUrl: string;
   readonly counts: ReadonlyMap<Event, number>;
   /** Resolves once no request is on its way, and no copy of one. */
@@ -47,7 +47,7 @@ export type FaultyProxy = {
   readonly stop: () => void;
 };
 
-export type ProxyOptions = {
+type ProxyOptions = {
   /** The service's. */
   readonly port: number;
   readonly seed: number;

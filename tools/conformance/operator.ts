@@ -27,7 +27,7 @@ export const withRetries = async <Result>(work: () => Promise<Result>): Promise<
   }
 };
 
-export type CallerOrder = { readonly accountId: string; readonly callerReference: string };
+type CallerOrder = { readonly accountId: string; readonly callerReference: string };
 
 export const readOrder = async (
   service: KillableService,

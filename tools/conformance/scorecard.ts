@@ -22,7 +22,7 @@ export type Sale = {
   readonly asOrdered: number;
 };
 
-export type Scorecard = {
+type Scorecard = {
   readonly ordered: number;
   readonly delivered: number;
   readonly double: number;

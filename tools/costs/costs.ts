@@ -17,7 +17,7 @@ export const requestServices: readonly AwsService[] = [
   "KMS",
 ];
 
-export type RequestCost = {
+type RequestCost = {
   readonly title: string;
   readonly usage: Usage;
   /** USD by service. */
@@ -51,7 +51,7 @@ const costOf = (title: string, budget: Budget, batches: Batches): RequestCost =>
   };
 };
 
-export type FrontCost = {
+type FrontCost = {
   readonly front: "http" | "rest" | "private";
   /** A month without any request. */
   readonly rest: number;
@@ -82,7 +82,7 @@ export const frontCosts = (): readonly FrontCost[] => {
   ];
 };
 
-export type RestCost = {
+type RestCost = {
   readonly egress: string;
   readonly parts: readonly { readonly title: string; readonly usage: Usage; readonly dollars: number }[];
   readonly total: number;

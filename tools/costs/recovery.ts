@@ -4,7 +4,7 @@ import { dollarsOf, type Usage } from "./prices.ts";
 const MONTH_HOURS = 730;
 const WEEK_HOURS = 7 * 24;
 
-export type RecoveryCost = {
+type RecoveryCost = {
   readonly everyHours: number;
   readonly usage: Usage;
   readonly dollars: number;

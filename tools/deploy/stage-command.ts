@@ -28,7 +28,7 @@ const ADMINISTRATOR = "--administrator";
 const isCommand = (name: string | undefined): name is keyof typeof commands =>
   name !== undefined && Object.hasOwn(commands, name);
 
-export type StageCommandOptions = Pick<SignInOptions, "askCode"> & {
+type StageCommandOptions = Pick<SignInOptions, "askCode"> & {
   readonly known?: Stages;
   readonly cdk?: typeof runCdk;
 };

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { bundleOf } from "../../infra/bundle/bundles.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 
-export type BundleSize = { readonly bytes: number; readonly gzipBytes: number };
+type BundleSize = { readonly bytes: number; readonly gzipBytes: number };
 
 /** The size of a function's bundle, uncompressed and in gzip. */
 export const bundleSize = (name: FunctionName): BundleSize => {

@@ -196,7 +196,7 @@ const stored: { readonly [Name in Kind]: Stored } = {
 };
 
 /** What a field says of a person, with the fields of the class. All others say nothing of people. */
-export const dataClasses = {
+const dataClasses = {
   "a customer's phone number": {
     fields: ["phone_number", "description", "phone_masked"],
     protection:

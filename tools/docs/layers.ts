@@ -120,7 +120,7 @@ export const circularFolders = (table: Layers): readonly string[] => {
 export const circularFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
   circular(new Map([...files].map(([file, text]) => [file, importsOf(file, text)])));
 
-export type Violation = { readonly file: string; readonly imports: string };
+type Violation = { readonly file: string; readonly imports: string };
 
 /** The layer of a file; its own path if it is in none. */
 const folderOf = (file: string): string => Object.keys(layers).find((folder) => file.startsWith(`${folder}/`)) ?? file;

@@ -53,7 +53,7 @@ export const generatedSections = {
   "cost of load": { file: "scale.md", render: loadCostTable },
   "assumptions about load": { file: "scale.md", render: assumptionList },
 } as const satisfies Record<string, { file: string; render: (current: string) => string | Promise<string> }>;
-export type SectionName = keyof typeof generatedSections;
+type SectionName = keyof typeof generatedSections;
 
 export const sectionNames: readonly SectionName[] = Object.keys(generatedSections).filter(
   (name): name is SectionName => name in generatedSections,

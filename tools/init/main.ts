@@ -4,7 +4,8 @@ import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { runCommand } from "../../infra/run-command.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { usage, usageError } from "../usage/usage.ts";
+import { readArguments } from "../usage/arguments.ts";
+import { usage } from "../usage/usage.ts";
 import { type Answers, assertFree, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
 
 /** `airtime init`: makes a repository's four files in this folder. */
@@ -15,17 +16,9 @@ const options = {
   yes: { type: "boolean", default: false },
 } as const;
 
-const readOptions = () => {
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    throw usageError("init", error);
-  }
-};
-
 /** Asks for what the options do not say; with `--yes` the examples are taken. */
 const readAnswers = async (): Promise<Answers> => {
-  const { yes, ...given } = readOptions();
+  const { yes, ...given } = readArguments(usage.init, (args) => parseArgs({ args: [...args], options }).values);
   if (!yes && !process.stdin.isTTY) {
     throw new SettingsError(`There is no terminal to ask on: add --yes. Usage: ${usage.init}`);
   }

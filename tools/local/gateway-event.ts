@@ -115,7 +115,7 @@ export const gatewayEvent = (
   const rawPath = decodePath(path)?.join("/") ?? path;
   const sourceIp = peerAddressOf(request);
   const { headers, cookies } = headersOf(request, sourceIp);
-  const queryStringParameters = queryOf(query);
+  const queryStringParameters = joinedOf(listsOf([...new URLSearchParams(query)]));
   const timeEpoch = Date.now();
   const domainName = headers.host ?? "";
   return {
@@ -198,6 +198,8 @@ const listsOf = (pairs: readonly (readonly [string, string])[]): Record<string, 
   const groups = Map.groupBy(pairs, ([name]) => name);
   return Object.fromEntries([...groups].map(([name, group]) => [name, group.map(([, value]) => value)]));
 };
+const joinedOf = (lists: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values.join(",")]));
 const lastOf = (lists: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
   Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values.at(-1) ?? ""]));
 
@@ -206,30 +208,20 @@ export const peerAddressOf = (request: IncomingMessage): string =>
   (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
 
 const headersOf = (request: IncomingMessage, sourceIp: string) => {
-  const cookies: string[] = [];
-  const joined = new Map<string, string>();
-  for (let position = 0; position + 1 < request.rawHeaders.length; position += 2) {
-    const name = request.rawHeaders[position]?.toLowerCase() ?? "";
-    const value = request.rawHeaders[position + 1] ?? "";
-    const before = joined.get(name);
-    if (name === "cookie") cookies.push(...value.split(";").map((cookie) => cookie.trim()));
-    else if (!HOP_HEADERS.has(name)) joined.set(name, before === undefined ? value : `${before},${value}`);
-  }
-  const forwarded = joined.get("x-forwarded-for");
-  joined.set("x-forwarded-for", forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`);
-  joined.set("x-forwarded-proto", "http");
-  joined.set("x-forwarded-port", String(request.socket.localPort ?? ""));
-  const headers: Record<string, string> = Object.fromEntries(joined);
-  return { headers, cookies };
-};
-
-const queryOf = (query: string): Record<string, string> => {
-  const joined = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    const before = joined.get(name);
-    joined.set(name, before === undefined ? value : `${before},${value}`);
-  }
-  return Object.fromEntries(joined);
+  const { cookie = [], ...lists } = listsOf(
+    pairsOf(request.rawHeaders)
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .filter(([name]) => !HOP_HEADERS.has(name)),
+  );
+  const sent = joinedOf(lists);
+  const forwarded = sent["x-forwarded-for"];
+  const headers: Record<string, string> = {
+    ...sent,
+    "x-forwarded-for": forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`,
+    "x-forwarded-proto": "http",
+    "x-forwarded-port": String(request.socket.localPort ?? ""),
+  };
+  return { headers, cookies: cookie.flatMap((value) => value.split(";").map((each) => each.trim())) };
 };
 
 const bodyOf = (body: Buffer, contentType: string): Pick<APIGatewayProxyEventV2, "body" | "isBase64Encoded"> => {

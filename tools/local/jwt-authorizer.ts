@@ -2,7 +2,7 @@ import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import * as z from "#zod";
 
 /** What API Gateway passes to a function: all claims as texts. */
-export type AuthorizedClaims = Readonly<Record<string, string>>;
+type AuthorizedClaims = Readonly<Record<string, string>>;
 
 /** The claims of the token in an `authorization` header; undefined if it is refused. */
 export type Authorize = (authorization: string | undefined) => Promise<AuthorizedClaims | undefined>;

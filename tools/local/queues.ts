@@ -15,7 +15,7 @@ const STOP_MS_MAX = 500;
 /** Longer than a poll of the queue consumer. */
 const ANSWER_MS_MAX = 30_000;
 
-export type QueueSpec = {
+type QueueSpec = {
   readonly consumer: string;
   readonly batchSize: number;
   readonly visibilityTimeoutS: number;

@@ -33,7 +33,7 @@ import { importStatement } from "../statement-import/import-statement.ts";
 import { OWNER_EMAIL } from "./identity-provider.ts";
 
 /** What the sample books are written with. */
-export type SampleContext = {
+type SampleContext = {
   readonly accounts: AccountStore;
   readonly ledger: AuditedLedger;
   readonly costs: UpstreamCosts;

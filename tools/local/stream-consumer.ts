@@ -32,7 +32,7 @@ type StreamCheckpoint = z.infer<typeof checkpointFile>;
 /** Without a sequence number a shard is read from its beginning, or from its end. */
 type StreamPosition = StreamCheckpoint & { readonly from?: StreamConsumerSpec["startingPosition"] };
 
-export type LocalStreamConsumer = {
+type LocalStreamConsumer = {
   /** From then on no change is missed. */
   readonly ready: Promise<void>;
   readonly stop: () => Promise<void>;

@@ -113,12 +113,3 @@ const importedPackages = (folder: string): readonly string[] =>
     )
     .flatMap((file) => [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, name = ""]) => name))
     .filter((name) => !name.startsWith("node:"));
-
-/** Packs the folder and returns the path of the package file. */
-export const packPackage = async (folder: string, destination: string): Promise<string> => {
-  mkdirSync(destination, { recursive: true });
-  const { stdout } = await run("npm", ["pack", folder, "--pack-destination", destination, "--silent"], {
-    cwd: projectRoot,
-  });
-  return join(destination, stdout.trim());
-};

@@ -35,7 +35,7 @@ const reachable = (known: ReadonlyMap<string, string>, start: readonly string[])
 };
 
 /** The members of a declaration by path, each with its type. A member that may be left out ends with `?`. */
-export const membersOf = (declaration: string): ReadonlyMap<string, string> => {
+const membersOf = (declaration: string): ReadonlyMap<string, string> => {
   const members = new Map<string, string>();
   const path: string[] = [];
   const add = (name: string, type: string): void => {

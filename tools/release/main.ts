@@ -12,10 +12,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
-import { buildClient, packClient } from "../client/build.ts";
-import { buildPackage, packPackage } from "../package/build.ts";
+import { buildClient } from "../client/build.ts";
+import { buildPackage } from "../package/build.ts";
 import { onlyOption, readArguments } from "../usage/arguments.ts";
 import { outliveReaders } from "../usage/ended-reader.ts";
+import { packFolder } from "../usage/pack-folder.ts";
 import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { isReleased, releasedVersions, releaseNotes, unreleasedText, withRelease } from "./changelog.ts";
@@ -103,9 +104,9 @@ const buildFiles = async (folder: string): Promise<readonly Subject[]> => {
   mkdirSync(folder, { recursive: true });
   const scratch = temporaryFolder("release-");
   await buildPackage(join(scratch, "service"));
-  await packPackage(join(scratch, "service"), folder);
+  await packFolder(join(scratch, "service"), folder);
   await buildClient(join(scratch, "client"));
-  await packClient(join(scratch, "client"), folder);
+  await packFolder(join(scratch, "client"), folder);
   writeFileSync(join(folder, "airtime.cdx.json"), billOfMaterials());
   copyFileSync(join(projectRoot, "docs/openapi.json"), join(folder, "openapi.json"));
   writeFileSync(join(folder, "release-notes.md"), `${releaseNotes(read("CHANGELOG.md"), version)}\n`);

@@ -38,7 +38,7 @@ const openApi = z.object({
 });
 
 /** Adds the interface for callers, and the events that it sends. */
-export const addOpenApi = (draft: SurfaceDraft, document: unknown): void => {
+const addOpenApi = (draft: SurfaceDraft, document: unknown): void => {
   const { paths, webhooks, components } = openApi.parse(document);
   const resolve = (path: string): unknown => {
     const [, , section = "", name = ""] = path.split("/");

@@ -22,7 +22,7 @@ export type Place = (typeof places)[number];
 /** Units that one key of a table or an index consumes. */
 export type Access = { readonly place: Place; readonly key: string; readonly write: number; readonly read?: number };
 
-export type ModelOrder = {
+type ModelOrder = {
   readonly accountId: string;
   readonly keyHash: string;
   readonly transactionId: string;

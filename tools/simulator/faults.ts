@@ -48,7 +48,7 @@ export const faultSchema = z.discriminatedUnion("kind", [
 /** A fault as the control API takes it. `custom` is sent exactly as given, without the rate limit headers. */
 export type Fault = z.infer<typeof faultSchema>;
 type Delay = Extract<Fault, { kind: "delay" }>;
-export type ResponseFault = Exclude<Fault, Delay>;
+type ResponseFault = Exclude<Fault, Delay>;
 
 /** The faults of one request, which can get both a delay and a wrong response. */
 export type ActiveFaults = { readonly delayMs: number; readonly responseFault: ResponseFault | undefined };

@@ -87,7 +87,7 @@ export const identityNumberOf = (kind: IdentityKind, phoneNumber: string): strin
   `${FIRST_DIGIT[kind]}${phoneNumber.slice(1)}`;
 
 /** The subject of `retrieve` is a phone number, that of the others the nin or bvn itself. */
-export type RecordRequest = {
+type RecordRequest = {
   kind: IdentityKind;
   detail: "basic" | "advanced" | "retrieve";
   subject: string;

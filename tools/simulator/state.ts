@@ -31,7 +31,7 @@ export type Order = {
 };
 
 /** A well-formed purchase or identity request, accepted or not, with the name of its outcome. */
-export type RecordedRequest = {
+type RecordedRequest = {
   readonly path: string;
   readonly mode: Mode;
   readonly reference: string | null;

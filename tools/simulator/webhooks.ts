@@ -10,7 +10,7 @@ const ACKNOWLEDGE_MS_MAX = 5_000;
 export const SIMULATOR_SIGNATURE = { header: "x-webhook-signature", encoding: "hex", prefix: "" } as const;
 
 /** A given `signature` replaces the valid one; null omits the header. */
-export type SendOptions = { readonly copies?: number | undefined; readonly signature?: string | null | undefined };
+type SendOptions = { readonly copies?: number | undefined; readonly signature?: string | null | undefined };
 
 /**
  * The `transaction.updated` event of an order; `changes` replaces fields of its `data`. Source: docs/interface.md 15.2.

@@ -4,7 +4,7 @@ import { projectRoot } from "../../infra/bundle/project-root.ts";
 
 /** The four kinds of documentation of https://diataxis.fr, in the order of the site. */
 export const pageKinds = ["tutorial", "how-to", "reference", "explanation"] as const;
-export type PageKind = (typeof pageKinds)[number];
+type PageKind = (typeof pageKinds)[number];
 
 export const kindTitles: { readonly [Kind in PageKind]: string } = {
   tutorial: "Tutorial",

@@ -14,7 +14,7 @@ import { ISO, timeReader } from "./zoned-time.ts";
 type SentRow = z.output<typeof sentRow>;
 type Stated = { readonly balance_kobo: number; readonly at: string };
 /** `row` is absent of one that the columns say to leave out: its balance counts nevertheless. */
-export type ReadRow = { readonly row?: SentRow; readonly stated?: Stated };
+type ReadRow = { readonly row?: SentRow; readonly stated?: Stated };
 
 const csvRecord = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 

@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const HOURS_REMEMBERED_MAX = 10_000;
 
 /** Converts what a clock in this zone shows, as if it were UTC, to the moment. */
-export const zonedClock = (zone: string): ((shownMs: number) => number) => {
+const zonedClock = (zone: string): ((shownMs: number) => number) => {
   const format = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" });
   const offsets = new Map<number, number>();
   const offsetMs = (atMs: number): number => {

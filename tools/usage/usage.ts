@@ -1,5 +1,3 @@
-import { SettingsError } from "../../infra/settings-error.ts";
-
 /** How each command is called; `start` and `admin` have a help of their own. */
 export const usage = {
   init: "airtime init [--yes] [--upstream-url VALUE] [--account VALUE] [--region VALUE] [--alarm-email VALUE]",
@@ -11,7 +9,3 @@ export const usage = {
   acceptance: "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]",
   costs: "npm run costs -- [--json]",
 } as const;
-
-/** For options that cannot be parsed. */
-export const usageError = (name: keyof typeof usage, error: unknown): SettingsError =>
-  new SettingsError(`${error instanceof Error ? error.message : error}\nUsage: ${usage[name]}`);

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import * as z from "#zod";
 import type { AirtimeClient } from "../../../client/src/index.ts";
 import { sleep } from "../../../shared/platform/time.ts";
-import { packPackage } from "../../../tools/package/build.ts";
+import { packFolder } from "../../../tools/usage/pack-folder.ts";
 import { buy, deploy, folder, newCaller, packed, scratch, stage } from "./company.ts";
 
 /** Goal: a company loses no order by an update. */
@@ -26,7 +26,7 @@ const packNext = async (): Promise<string> => {
   }
   const manifest = join(copy, "package.json");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/"version": "[^"]+"/, '"version": "99.0.0"'));
-  return packPackage(copy, scratch);
+  return packFolder(copy, scratch);
 };
 
 /**

@@ -2,7 +2,7 @@ import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { verifyWebhook, type WebhookHeaders } from "../../../client/src/webhooks.ts";
 import { type ReceivedWebhook, receiver, receiverPk } from "./table.ts";
 
-export type IncomingWebhook = {
+type IncomingWebhook = {
   readonly token: string;
   readonly headers: WebhookHeaders;
   readonly body: string | Uint8Array;

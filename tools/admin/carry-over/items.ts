@@ -22,7 +22,7 @@ export const zeroCounts: Counts = {
 };
 
 /** An item that needs an operator's decision. */
-export type Discrepancy = { readonly item: string; readonly what: string };
+type Discrepancy = { readonly item: string; readonly what: string };
 
 export type CarriedItems = {
   readonly counts: ReadonlyMap<string, Counts>;

@@ -55,7 +55,7 @@ export type Step =
   | { readonly kind: "unreadable" };
 
 /** The names of the old ledger and of the restored one. */
-export type Ledgers = { readonly from: string; readonly to: string };
+type Ledgers = { readonly from: string; readonly to: string };
 
 /** Compares an item of the old ledger with the restored ledger's item of the same key. */
 type Compare = (old: Item, restored: Item | undefined, ledgers: Ledgers) => Step;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import * as z from "#zod";
-import { mayDo } from "../../../shared/contract/actions/actions.ts";
+import { type ActionOutput, mayDo } from "../../../shared/contract/actions/actions.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { addCommand, type Report } from "../command.ts";
@@ -8,9 +9,7 @@ import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
-import { keysTable } from "../views/keys.ts";
-import { fields, localTime, nairaText, sections, table } from "../views/print.ts";
-import { usageText } from "../views/usage.ts";
+import { fields, localTime, nairaText, sections, table, timeCell } from "../views/print.ts";
 import { accountAudit } from "./audit.ts";
 
 const accountInput = z.object({ account: accountField });
@@ -58,3 +57,19 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
     }),
   };
 };
+
+type Account = ActionOutput<"accounts show">;
+
+const keysTable = (keys: NonNullable<Account["keys"]>, timeZone: string): string =>
+  table(
+    ["key", "name", "last four", "mode", "status", "permissions", "limits", "created", "expires"],
+    keys.map((key) => [
+      ...[key.key_id, key.name, key.last_four, key.mode, key.status, key.permissions.join()],
+      ...[key.order_limits && orderLimitsText(key.order_limits), timeCell(key.created_at, timeZone)],
+      timeCell(key.expires_at, timeZone),
+    ]),
+  );
+
+/** What limits count, in one line. */
+const usageText = ({ day, day_naira, day_orders, month_naira, month_orders }: NonNullable<Account["usage"]>): string =>
+  `${nairaText(day_naira)} in ${counted(day_orders, "order")} on ${day}, ${nairaText(month_naira)} in ${month_orders} in its month`;
