@@ -279,7 +279,7 @@ describe("a live check without a result is refunded", () => {
 
   test("a check that is refunded while the upstream still works returns no result", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 800, times: 1 });
+    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 3_000, times: 1 });
     const body = aNinCheck({ reference: "overtaken" });
     const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
     await expect.poll(() => service.rowUnder(caller.key, "overtaken")).toBeDefined();

@@ -54,7 +54,7 @@ describe("replays", () => {
 
   test("a replay while the first request is in flight is 200 processing with a null result, and is not charged", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 500, times: 1 });
+    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 3_000, times: 1 });
     const request = { key: caller.key, body: aNinCheck({ reference: "twins" }) };
     const pending = service.call("POST", VERIFY_NIN, request);
     await expect.poll(() => service.rowUnder(caller.key, "twins")).toBeDefined();
