@@ -2,7 +2,7 @@ import type * as z from "#zod";
 import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import type { DateOrder } from "../contract/date-order.ts";
-import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import { ServiceError } from "../contract/errors.ts";
 import {
   bvnAdvancedResult,
   bvnBasicResult,
@@ -260,7 +260,7 @@ const resultFor = async <Result extends z.ZodMiniObject>(
   const { transaction, replayed } = placed;
   if (transaction.status === "failed") throw failureError(transaction, replayed);
   if (transaction.status === "processing") return found ?? null;
-  const result = replayed ? schema.safeParse(await findReplay(replays, transaction)).data : found;
+  const result = replayed ? schema.safeParse(await replays.find(transaction)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {
     message: "The check was charged, and its result is no longer kept. Another one needs a new reference",
@@ -268,15 +268,6 @@ const resultFor = async <Result extends z.ZodMiniObject>(
     fields: { reference: ["Was used before, and its result is no longer kept: choose another"] },
     transactionReference: referenceOf(transaction),
   });
-};
-
-/** The check was charged: if its stored result cannot be read, no error may claim that it was not. */
-const findReplay = async (replays: ReplayStore, transaction: Transaction): Promise<unknown> => {
-  try {
-    return await replays.find(transaction);
-  } catch (cause) {
-    throw new OutcomeUnknown("The result of an earlier check cannot be read", { cause });
-  }
 };
 
 /** Lambda limits a response, which is encoded as a JSON string, to 6 MB. */

@@ -8,6 +8,7 @@ import {
   createKey,
   reopenAccount,
   revokeKey,
+  revokeUnlistedKey,
   rotateKey,
   setAccountLimits,
   setAccountStatus,
@@ -45,6 +46,15 @@ test("a change of an account or a key that does not exist is an AccountError and
   await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(AccountError);
   await expect(revokeKey(access.store, accountId, "key_none")).rejects.toThrow(AccountError);
   expect(await findAccount(access.store, "acc_none")).toBeUndefined();
+});
+
+test("an account that may not be created and an unlisted key that may not be revoked are errors", async () => {
+  const { key } = await access.anAccount();
+  const unlisted = await access.keyItem(key);
+  const store = { ...access.store, db: emulatorClient(access.proxy.endpoint) };
+  access.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "never_arrives" : undefined);
+  await expect(createAccount(store, { name: "Shop", whitelist: [] })).rejects.toThrow();
+  await expect(revokeUnlistedKey(store, unlisted)).rejects.toThrow();
 });
 
 test("a key that was created or rotated although the write got no answer is returned, and admitted", async () => {

@@ -5,12 +5,14 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { type IdentityDeps, verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
+import type { ReplayStore } from "../../../../shared/identity/replay-store.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { SETTLE_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import type { Upstream } from "../../../../shared/upstream/upstream.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
@@ -153,11 +155,14 @@ describe("a live check that finds a record", () => {
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
-  test("a check for which the upstream charges more than we took, while its transaction is processing, raises an alarm", async () => {
+  test("a check for which the upstream charges more than we took, while its transaction is processing, raises an alarm and has the charge", async () => {
     const log = captureLog();
     const transaction = { ...upstreamTransaction, status: "processing", amount: 160 };
-    await service.verifyUnder(finding({ first_name: "Ngozi" }, transaction));
+    const { answer } = await service.verifyUnder(finding({ first_name: "Ngozi" }, transaction));
     expect(log.lines("transaction.amount_differs")).toMatchObject([{ ours: 15_000, theirs: 16_000 }]);
+    expect(
+      await readTransaction(service.ledger, pkOfReference(checkOf(answer).transaction.reference) ?? "none"),
+    ).toMatchObject({ upstream_amount_kobo: 16_000, upstream_reference: upstreamTransaction.reference });
   });
 
   test("mode has any case and is basic by default, and is sent upstream in lower case", async () => {
@@ -296,11 +301,12 @@ describe("a live check without a result is refunded", () => {
     expect(replayed.body).toEqual(answer.body);
   });
 
+  const DEADLINE_MS = 6_000;
   /** A check of a number by the function itself, at an upstream that finds a record. */
   const checkDirectly = (
     accountId: string,
     { mode = "live", ...changes }: Partial<IdentityDeps> & { readonly mode?: Mode },
-    input: { readonly nin: string; readonly mode: IdentityMode },
+    input: { readonly nin: string; readonly mode: IdentityMode; readonly reference?: string },
     check: Upstream["check"] = async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
   ) => {
     const found: Upstream = {
@@ -330,7 +336,7 @@ describe("a live check without a result is refunded", () => {
       input,
       caller: { accountId, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
       request: callRequest(apiEvent.parse(anApiEvent())),
-      deadline: deadlineIn(6_000),
+      deadline: deadlineIn(DEADLINE_MS),
     });
   };
 
@@ -338,8 +344,10 @@ describe("a live check without a result is refunded", () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const nin = "AB012345678910YZ";
     const before = service.requestCount();
+    const log = captureLog();
     const body = aNinCheck({ nin, mode: "advanced", reference: "virtual-1" });
     const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    expect(log.lines("identity.other_person")).toEqual([]);
     expect(answer.body.data).toMatchObject({ result: { nin: expect.stringMatching(/^\d{11}$/) } });
     const sent = service.simulator.state.requests.slice(before).map((request) => request.body);
     expect(sent).toEqual([expect.objectContaining({ nin })]);
@@ -364,6 +372,17 @@ describe("a live check without a result is refunded", () => {
       await checkDirectly(caller.accountId, { gate, mode }, { nin: "12345678900", mode: "basic" });
     }
     expect(noteOutcome).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: "found" }), expect.anything());
+  });
+
+  test("a result that the cache table does not take in time leaves the time of the settlement", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const store = vi.fn<ReplayStore["store"]>(() => Promise.reject(new Error("No answer")));
+    const replays = { store, find: async () => undefined };
+    const input = { nin: "12345678900", mode: "basic", reference: "slow-1" } as const;
+    const answer = await checkDirectly(caller.accountId, { replays }, input);
+    expect(answer.data.transaction.status).toBe("success");
+    const [[, , limitMs] = []] = store.mock.calls;
+    expect(limitMs).toBeLessThanOrEqual(DEADLINE_MS - SETTLE_RESERVE_MS);
   });
 
   /** A check that finds a record, and whose settling write never arrives. */
