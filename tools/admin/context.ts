@@ -1,6 +1,5 @@
 import { userInfo } from "node:os";
 import type { SecretsManager } from "@aws-sdk/client-secrets-manager";
-import { sells } from "../../infra/stage-settings.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
@@ -20,7 +19,7 @@ import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upst
 import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { awsClock } from "./aws-clock.ts";
-import { localTarget, stageTarget, type Target } from "./target.ts";
+import { localTarget, type Target } from "./target.ts";
 import { terminal } from "./terminal.ts";
 
 /** Which service a command operates, and in whose name. */
@@ -64,7 +63,11 @@ export const openAdminContext = async (
     throw new OperatorError("--profile is for a deployed stage: add --stage. The service on this machine needs none");
   }
   const serviceFile = terminal().env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
-  const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage, { profile });
+  // What finds a stage is loaded only for one.
+  const target =
+    stage === undefined
+      ? localTarget(serviceFile)
+      : await (await import("./stage-target.ts")).stageTarget(stage, { profile });
   const { environment } = target;
   // The local tables have this machine's time.
   const clock = access === "write" && !target.isLocal ? await awsClock(environment.CACHE_TABLE) : systemClock;
@@ -110,7 +113,7 @@ export const openAdminContext = async (
     operatorActMax: koboFromNaira(environment.OPERATOR_ACT_MAX_NAIRA),
     floatAlarmHours: environment.FLOAT_ALARM_HOURS,
     timeZone: environment.TIME_ZONE,
-    facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
+    facts: { sells: target.stage === undefined || target.stage.sells, workers: environment.WORKERS },
     keyedHashes: loadKeyedHashes(
       secret(secrets, environment.REFERENCE_KEY_SECRET_ID),
       checkReferenceKey(ledger, "ignore"),

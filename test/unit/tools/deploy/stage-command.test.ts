@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import type { Stages } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
-import { stageTarget } from "../../../../tools/admin/target.ts";
+import { stageTarget } from "../../../../tools/admin/stage-target.ts";
 import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
 import { FAKE_ACCOUNT, startFakeAws } from "../../../builders/fake-aws.ts";
 
