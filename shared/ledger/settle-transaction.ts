@@ -5,7 +5,6 @@ import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { linkAudit } from "./audit-chain.ts";
 import type { Ledger, Writes } from "./ledger.ts";
 import { refundPut } from "./refund.ts";
 import { classifyWriteError, type WriteFailure } from "./transact.ts";
@@ -226,10 +225,8 @@ export const refundRefusedBy = (
 
 const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, limitMs: number): Promise<void> => {
   const abort = { abortSignal: abortAfter(limitMs) };
-  if (others.length > 0) {
-    const TransactItems = await linkAudit(db, [update, ...others]);
-    await db.transactWrite({ TransactItems }, abort);
-  } else await db.update(update.Update, abort);
+  if (others.length > 0) await db.transactWrite({ TransactItems: [update, ...others] }, abort);
+  else await db.update(update.Update, abort);
 };
 
 /**

@@ -11,8 +11,10 @@ import {
   startIdentityService,
   VERIFY_NIN,
 } from "../../../builders/identity-service.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { aSecret } from "../../../builders/secrets.ts";
 import { anOrder, BUY_DATA } from "../../../builders/service.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
+import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a reference is one check and one charge, however often it is sent. */
@@ -147,6 +149,16 @@ describe("replays", () => {
     service.proxy.fault = () => undefined;
     expect((await send()).body).toEqual(answer.body);
   });
+});
+
+test("a result is found by its own transaction only, and not by one that was written again under its key", async () => {
+  const sealingKey = aSecret("a sealing key of thirty-two or more characters");
+  const { db, cacheTable } = await freshTables();
+  const replays = replayStore(db, cacheTable, sealingKey, () => NOON_MS);
+  const transaction = aTransaction();
+  await replays.store(transaction, { first_name: "Ngozi" }, 5_000);
+  expect(await replays.find(transaction)).toEqual({ first_name: "Ngozi" });
+  expect(await replays.find({ ...transaction, write_token: "another" })).toBeUndefined();
 });
 
 test("a result whose sealing key cannot be read is not stored, and the write gives up within its limit", async () => {

@@ -120,6 +120,19 @@ test("a proposal that is open is proposed once, and one that has expired is not 
   expect(await openProposals(ledger)).toEqual([latest, again, earliest, later]);
 });
 
+test("of two equal proposals at once one is stored, with one audit entry, and both resolve with it", async () => {
+  const entries = (await readAudit(ledger, "acc_1")).length;
+  const input = randomUUID();
+  const transactWrite = ledger.db.transactWrite.bind(ledger.db);
+  let faster: Proposal | undefined;
+  vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (...call) => {
+    faster = await propose({ input });
+    return transactWrite(...call);
+  });
+  expect(await propose({ input })).toEqual(faster);
+  expect(await readAudit(ledger, "acc_1")).toHaveLength(entries + 1);
+});
+
 test("a person has 20 open proposals at most, and another person none of them", async () => {
   for (let count = (await openProposals(ledger)).length; count < 20; count += 1) await propose();
   await expect(propose()).rejects.toThrow("20 of your proposals are open");

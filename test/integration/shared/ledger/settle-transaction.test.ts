@@ -267,6 +267,7 @@ describe("settleTransaction", () => {
       expect(await readTransaction(ledger, transaction.pk)).toEqual({
         ...{ ...transaction, upstream_reference: "U1", updated_at: isoTime(NOON_MS) },
       });
+      expect(await readWallet(ledger, transaction.account_id)).not.toHaveProperty("queue_gaps");
     });
 
     test("and has ended is not written again", async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, accountSchema, requireAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -132,6 +132,22 @@ test("an endpoint's failures end with a new generation, unless it was changed, s
   const account = await requireAccount(accounts, account_id);
   expect(await openEndpoint(endpoints, account, "1")).toMatchObject({ id: "1", generation: generation + 1 });
   expect(await openEndpoint(endpoints, account, "2")).toBeUndefined();
+});
+
+test("a change of an endpoint that is not stored is an error", async () => {
+  const { endpoints, account_id } = await anEndpoint();
+  const key = firstEndpoint(account_id);
+  const failing = vi.spyOn(tables.db, "transactWrite").mockRejectedValue(new Error("No answer"));
+  for (const change of [
+    () => rotateWebhookSecret(endpoints, key),
+    () => adoptWebhookSecret(endpoints, account_id, "whsec_another"),
+    () => disableEndpoint(endpoints, key),
+    () => endEndpointFailures(endpoints, { ...key, generation: 0 }),
+    () => removeEndpoint(endpoints, key),
+  ]) {
+    await expect(change()).rejects.toThrow("No answer");
+  }
+  failing.mockRestore();
 });
 
 test("the URL of an endpoint that the account does not have is not set, also if the account has none", async () => {

@@ -74,6 +74,19 @@ test("a requeue that another process schedules at the same time is not delayed, 
   expect(await endpoint.schedule(HOUR_MS)).toEqual([0, HOUR_MS]);
 });
 
+test("an earlier time that another process adds to a requeue that is due stays", async () => {
+  const { schedule, times } = anEndpoint();
+  await schedule(0);
+  await schedule(5 * HOUR_MS);
+  const put = ledger.db.put.bind(ledger.db);
+  vi.spyOn(ledger.db, "put").mockImplementationOnce(async (command) => {
+    await put({ TableName: command.TableName, Item: { ...command.Item, rest_due_at: isoTime(NOON_MS + HOUR_MS) } });
+    return put(command);
+  });
+  await schedule(2 * HOUR_MS);
+  expect(await times()).toEqual([0, HOUR_MS]);
+});
+
 test("a requeue whose item another process keeps changing fails, so that the message stays in the queue", async () => {
   const endpoint = anEndpoint();
   overtake(5);

@@ -287,8 +287,9 @@ describe("absent and additional fields", () => {
   });
 
   test("halves of surrogate pairs, which parsers of other languages refuse, are replaced at any depth", () => {
-    const record = { first_name: "Ngozi\ud83d", notes: [{ "a\udc00": "b\ud83d" }] };
-    expect(advanced(record)).toMatchObject({ first_name: "Ngozi\ufffd", notes: [{ "a\ufffd": "b\ufffd" }] });
+    const record = { first_name: "Ngozi\ud83d", notes: [{ "a\udc00": "b\ud83d" }], "c\ud83d": "d" };
+    const whole = { first_name: "Ngozi\ufffd", notes: [{ "a\ufffd": "b\ufffd" }], "c\ufffd": "d" };
+    expect(advanced(record)).toMatchObject(whole);
   });
 
   test("a field __proto__ does not change the prototype of the result", () => {
