@@ -7,6 +7,7 @@ import { queues } from "../../infra/queues.ts";
 import { scheduledFunctions, scheduleOf } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { streamConsumers } from "../../infra/streams.ts";
+import type { AccountStore } from "../../shared/access/account-store.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
@@ -378,14 +379,12 @@ const ensureSampleBooks = async (
     );
     return;
   }
-  const [db, secrets] = [openDynamoDb(), openSecretsManager()];
-  const { ACCESS_TABLE: accessTable, LEDGER_TABLE: table, AUDIT_TABLE: auditTable } = environment;
-  const { REFERENCE_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID, UPSTREAM_COSTS, QUEUE_MINUTES, TIME_ZONE } = environment;
-  const ledger = { db, table, auditTable, clock: systemClock };
-  try {
-    const account_id = await makeSampleBooks(
+  const { AUDIT_TABLE: auditTable, REFERENCE_KEY_SECRET_ID, UPSTREAM_COSTS, QUEUE_MINUTES, TIME_ZONE } = environment;
+  const account_id = await withAccounts(environment, (accounts, secrets) => {
+    const ledger = { db: accounts.db, table: accounts.ledgerTable, auditTable, clock: systemClock };
+    return makeSampleBooks(
       {
-        accounts: { db, accessTable, ledgerTable: table, checksumKey: secret(secrets, CHECKSUM_KEY_SECRET_ID) },
+        accounts,
         ledger,
         costs: parseUpstreamCosts(UPSTREAM_COSTS),
         queueMinutes: Number(QUEUE_MINUTES),
@@ -395,33 +394,28 @@ const ensureSampleBooks = async (
       known?.account_id,
       (created) => writeJsonFile(path, { account_id: created, unfinished: true }),
     );
-    writeJsonFile(path, { account_id });
+  });
+  writeJsonFile(path, { account_id });
+};
+
+/** Works with the accounts as a function does. */
+const withAccounts = async <Result>(
+  { ACCESS_TABLE, LEDGER_TABLE, CHECKSUM_KEY_SECRET_ID }: FunctionEnvironment,
+  work: (accounts: AccountStore, secrets: ReturnType<typeof openSecretsManager>) => Promise<Result>,
+): Promise<Result> => {
+  const [db, secrets] = [openDynamoDb(), openSecretsManager()];
+  const checksumKey = secret(secrets, CHECKSUM_KEY_SECRET_ID);
+  try {
+    return await work({ db, accessTable: ACCESS_TABLE, ledgerTable: LEDGER_TABLE, checksumKey }, secrets);
   } finally {
     db.destroy();
     secrets.destroy();
   }
 };
 
-const ensureDemoAccount = async (
-  dataDir: DataDir,
-  { ACCESS_TABLE, LEDGER_TABLE, WEBHOOK_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID }: FunctionEnvironment,
-): Promise<DemoAccount> => {
-  const db = openDynamoDb();
-  try {
-    const secrets = openSecretsManager();
-    const accounts = {
-      db,
-      accessTable: ACCESS_TABLE,
-      ledgerTable: LEDGER_TABLE,
-      checksumKey: secret(secrets, CHECKSUM_KEY_SECRET_ID),
-    };
-    const endpoints = {
-      accounts,
-      webhookSealingKey: secret(secrets, WEBHOOK_KEY_SECRET_ID),
-      clock: systemClock,
-    };
-    return await openDemoAccount(accounts, endpoints, dataDir.file("demoAccount"));
-  } finally {
-    db.destroy();
-  }
-};
+const ensureDemoAccount = (dataDir: DataDir, environment: FunctionEnvironment): Promise<DemoAccount> =>
+  withAccounts(environment, (accounts, secrets) => {
+    const webhookSealingKey = secret(secrets, environment.WEBHOOK_KEY_SECRET_ID);
+    const endpoints = { accounts, webhookSealingKey, clock: systemClock };
+    return openDemoAccount(accounts, endpoints, dataDir.file("demoAccount"));
+  });

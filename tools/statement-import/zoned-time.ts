@@ -1,3 +1,4 @@
+import { offsetMs } from "../../shared/contract/time-zone.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 
 const HOUR_MS = 3_600_000;
@@ -6,20 +7,17 @@ const HOURS_REMEMBERED_MAX = 10_000;
 
 /** Converts what a clock in this zone shows, as if it were UTC, to the moment. */
 const zonedClock = (zone: string): ((shownMs: number) => number) => {
-  const format = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" });
   const offsets = new Map<number, number>();
-  const offsetMs = (atMs: number): number => {
+  const offsetAt = (atMs: number): number => {
     const hour = Math.floor(atMs / HOUR_MS);
     const known = offsets.get(hour);
     if (known !== undefined) return known;
-    const name = format.formatToParts(atMs).find(({ type }) => type === "timeZoneName")?.value ?? "";
-    const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)$/.exec(name) ?? [];
-    const offset = sign === undefined ? 0 : (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === "-" ? -1 : 1);
+    const offset = offsetMs(atMs, zone);
     if (offsets.size >= HOURS_REMEMBERED_MAX) offsets.clear();
     offsets.set(hour, offset);
     return offset;
   };
-  return (shownMs) => shownMs - offsetMs(shownMs - offsetMs(shownMs));
+  return (shownMs) => shownMs - offsetAt(shownMs - offsetAt(shownMs));
 };
 
 /** The format of times with an offset. */
