@@ -307,6 +307,8 @@ describe("a change of the catalog", () => {
     for (let copy = 0; copy < 2; copy += 1) {
       expect(await enqueueCatalogUpdated({ ledger, queue })(change, deadlineIn(60_000))).toBe(true);
     }
+    const failing = { send: () => Promise.reject(new Error("No answer of SQS")) };
+    await expect(enqueueCatalogUpdated({ ledger, queue: failing })(change, deadlineIn(60_000))).rejects.toThrow("SQS");
     const subscribers = sent.map(([, accountId]) => accountId);
     expect(subscribers).toHaveLength(4);
     expect(new Set(subscribers)).toEqual(new Set([one, other]));

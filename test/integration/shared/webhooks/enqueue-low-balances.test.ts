@@ -239,6 +239,30 @@ describe("a fault", () => {
     expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
   });
 
+  test("a choice that ends before its fall is marked stays ended, and gets no event", async () => {
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    const put = ledger.db.put.bind(ledger.db);
+    vi.spyOn(ledger.db, "put").mockImplementationOnce(async (command) => {
+      await subscribe(ledger, accountId, []);
+      return put(command);
+    });
+    expect(await run()).toEqual([]);
+    const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
+    expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
+  });
+
+  test("a choice that ends and begins again while its event is enqueued gets the event of its own", async () => {
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    const queue = queueOf();
+    queue.send.mockImplementationOnce(async () => {
+      for (const events of [[], ["wallet.low"]] as const) await subscribe(ledger, accountId, events);
+    });
+    expect(await run(queue)).toHaveLength(1);
+    expect(await run()).toHaveLength(1);
+  });
+
   test.each([
     [
       "a subscription",

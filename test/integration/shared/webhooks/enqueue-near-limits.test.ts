@@ -139,6 +139,18 @@ test("a choice that ends while an event is enqueued stays ended, and gets none w
   expect(await run()).toEqual([]);
 });
 
+test("a choice that ends and begins again while its event is enqueued gets the event of its own", async () => {
+  const { accountId, buy } = await anAccount({ day_orders: 1 });
+  await buy();
+  const queue = queueOf();
+  queue.send.mockImplementationOnce(async () => {
+    ledger.nowMs += 1_000;
+    for (const events of [[], ["limit.near"]] as const) await subscribe(ledger, accountId, events);
+  });
+  expect(await run(queue)).toHaveLength(1);
+  expect(await run()).toHaveLength(1);
+});
+
 test("a limit is not reported after a refund has brought what is used to 80 % or less, but after the next order", async () => {
   const { buy } = await anAccount({ day_naira: 1_000 });
   await buy();
