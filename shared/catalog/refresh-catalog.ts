@@ -197,14 +197,19 @@ export const acceptCandidate = async (
   clock: Clock,
   fetchedAtMs?: number,
 ): Promise<Catalog | undefined> => {
+  let sent: Snapshot | undefined;
   for (;;) {
     const candidate = await readCandidate(store);
-    if (candidate === undefined) return undefined;
-    if (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs) return undefined;
+    if (candidate === undefined || (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs)) {
+      // The write may have been carried out without an answer, and refused when it was sent again.
+      const served = sent && (await store.read());
+      return sent !== undefined && served?.fetchedAtMs === sent.fetchedAtMs ? catalogOf(sent) : undefined;
+    }
     const before = await readServed(store);
     const catalog = catalogOf(candidate);
     // If a refresh stores another catalog first, the candidate may be too old.
     if (await replaceServed(store, before, withChange(candidate, before, catalog, clock()))) return catalog;
+    sent = candidate;
   }
 };
 

@@ -171,6 +171,16 @@ describe("a catalog that was refused as halved", () => {
     expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
   });
 
+  test("an acceptance whose answer was lost and that the SDK repeats is reported as accepted", async () => {
+    const { store, stored } = await aHalvedOne();
+    const { replace } = store;
+    vi.spyOn(store, "replace").mockImplementationOnce(
+      async (...write) => (await replace(...write)) && replace(...write),
+    );
+    expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toHaveLength(4);
+    expect((await stored())?.data_plans).toHaveLength(4);
+  });
+
   test("a refused catalog cannot be accepted after a newer one was stored", async () => {
     const { store, stored, serve, refresh, clock } = await aHalvedOne();
     clock.nowMs += 60_000;
