@@ -43,3 +43,20 @@ test("the compiled modules are kept in the project's own folder, where only its 
   const { stderr } = airtime([], { NODE_COMPILE_CACHE: undefined, NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
   expect(stderr).toContain(`-> ${join(projectRoot, ".local", "compile-cache")}`);
 });
+
+const printLoaded = `import { registerHooks } from "node:module";
+  registerHooks({ load: (url, context, next) => { console.error(url); return next(url, context); } });`;
+const { stderr: loaded } = airtime(["admin", "accounts", "list"], {
+  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(printLoaded)}`,
+  SERVICE_FILE: "/none.json",
+});
+
+test.each([
+  "/shared/actions/runs.ts",
+  "/tools/admin/commands/keys.ts",
+  "/tools/admin/stage-target.ts",
+  ...["/aws-cdk-lib/", "/client-cloudformation/", "/client-lambda/", "/client-s3/", "/client-sts/", "/csv-parse/"],
+])("a command about accounts, on this machine, spares the time to load %s", (path) => {
+  expect(loaded).toContain("/tools/admin/commands/accounts.ts\n");
+  expect(loaded).not.toContain(path);
+});
