@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type DuplicateWindow, duplicateGuardPut } from "../../../../shared/ledger/duplicate-guard.ts";
 import { type DebitGuards, openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
@@ -47,6 +47,23 @@ describe("openTransaction", () => {
     expect(await open(next, window, openUnlessOvertaking)).toEqual({ kind: "opened" });
     expect(await open(ledger.aTransaction(accountId), window)).toMatchObject({
       ...{ kind: "possible_duplicate", earlier: { pk: next.pk, caller_reference: "next" } },
+    });
+    expect(await ledger.balanceOf(accountId)).toBe(9_500);
+  });
+
+  test("of two purchases like a refunded one at once the second is refused by the first", async () => {
+    const accountId = await ledger.aWallet(10_000);
+    const window = aWindow();
+    const [refunded, first] = [ledger.aTransaction(accountId), ledger.aTransaction(accountId)];
+    await open(refunded, window);
+    await settleTransaction(ledger, refunded, NOT_DELIVERED, deadlineIn(29_000));
+    const get = ledger.db.get.bind(ledger.db);
+    vi.spyOn(ledger.db, "get").mockImplementationOnce(async (...call) => {
+      expect(await open(first, window)).toEqual({ kind: "opened" });
+      return get(...call);
+    });
+    expect(await open(ledger.aTransaction(accountId), window)).toMatchObject({
+      ...{ kind: "possible_duplicate", earlier: { pk: first.pk } },
     });
     expect(await ledger.balanceOf(accountId)).toBe(9_500);
   });

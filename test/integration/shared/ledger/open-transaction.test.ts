@@ -135,6 +135,8 @@ describe("openTransaction", () => {
       ledger.nowMs += 1;
       expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
       ledger.nowMs += 72 * HOUR_MS;
+      expect(await place(accountId)).toBe("opened");
+      ledger.nowMs += 24 * HOUR_MS;
       expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
     });
 

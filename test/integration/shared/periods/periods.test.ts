@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
@@ -8,7 +8,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { type AuditPut, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { putAccountPeriod, readAccountPeriod } from "../../../../shared/ledger/period.ts";
+import { putAccountPeriod, readAccountPeriod, readServicePeriod } from "../../../../shared/ledger/period.ts";
 import {
   adjustmentPk,
   entriesList,
@@ -281,11 +281,16 @@ test("of two runs that close a month at once, the second finds it closed, and ch
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
   const toClose = await begin("2026-10", deadlineIn(9_000));
-  await closeService(context.ledger, toClose, audited);
-  await closeService(context.ledger, toClose, audited);
-  expect((await runs["periods list"](context, {})).periods).toHaveLength(1);
   const stored = await readAccountPeriod(context.ledger, "2026-10", account);
   if (stored === undefined) throw new Error("The account has no period");
+  // A third run has replaced the period that this one read.
+  await putAccountPeriod(context.ledger, { ...stored, time_zone: "UTC" }, { hash: "another" });
+  expect(await readAccountPeriod(context.ledger, "2026-10", account)).toEqual(stored);
+  await closeService(context.ledger, toClose, audited);
+  const closed = await readServicePeriod(context.ledger, "2026-10");
+  at("2026-11-03T12:00:01.000Z");
+  await closeService(context.ledger, toClose, audited);
+  expect(await readServicePeriod(context.ledger, "2026-10")).toEqual(closed);
   for (const replaced of [undefined, stored]) {
     await putAccountPeriod(context.ledger, { ...stored, time_zone: "UTC" }, replaced);
     expect(await readAccountPeriod(context.ledger, "2026-10", account)).toEqual(stored);
@@ -314,19 +319,44 @@ test("a month is not closed if a run in another zone replaces an account's perio
   await anAccount();
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
-  const toClose = await begin("2026-10", deadlineIn(9_000));
-  const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
+  const { db } = context.ledger;
+  // The second time other periods were replaced before.
+  for (const _time of [1, 2]) {
+    const toClose = await begin("2026-10", deadlineIn(9_000));
+    const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
+    const send = db.send.bind(db);
+    const spy = vi.spyOn(db, "send").mockImplementation(async (command) => {
+      if (command instanceof TransactWriteCommand) {
+        spy.mockRestore();
+        await continueClosing(context.ledger, inUtc, { phase: "close", done: 0, accounts: 2 }, noTime);
+      }
+      return send(command);
+    });
+    await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("close the month again");
+  }
+  expect((await runs["periods list"](context, {})).periods).toEqual([]);
+  await close("2026-10");
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});
+
+test.each([
+  ["its wallet cannot be sealed", "SET sealed_to"],
+  ["its lines cannot be stored", "fingerprints"],
+  ["its period cannot be stored", "closing_kobo"],
+])("an account is not closed if %s", async (_what, part) => {
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  const month = await monthToClose(context.ledger, "2026-10", "Africa/Lagos");
   const { db } = context.ledger;
   const send = db.send.bind(db);
   const spy = vi.spyOn(db, "send").mockImplementation(async (command) => {
-    if (command instanceof TransactWriteCommand) {
-      spy.mockRestore();
-      await continueClosing(context.ledger, inUtc, { phase: "close", done: 0, accounts: 2 }, noTime);
-    }
+    const isWrite = command instanceof UpdateCommand || command instanceof PutCommand;
+    if (isWrite && JSON.stringify(command.input).includes(part)) throw new Error("No answer");
     return send(command);
   });
-  await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("close the month again");
-  expect((await runs["periods list"](context, {})).periods).toEqual([]);
+  const closing = continueClosing(context.ledger, month, { phase: "close", done: 0, accounts: 1 }, deadlineIn(9_000));
+  await expect(closing).rejects.toThrow("No answer");
+  spy.mockRestore();
   await close("2026-10");
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });
