@@ -17,7 +17,7 @@ export const entryPreview = (text: string, balance: number | undefined): Preview
   if (balance === undefined) return { sentence: `${amount} will be ${done}.`, button };
   const after = nairaFromKobo(nearestKobo(balance) + kobo);
   return after < 0
-    ? { sentence: `${amount} cannot be ${done}: the balance is ${moneyText(balance)}.`, button }
+    ? { sentence: `${amount} cannot be ${done}: the balance is ${moneyText(balance)}, and never goes below 0.`, button }
     : { sentence: `${amount} will be ${done}: ${nairaText(balance)} -> ${nairaText(after)}`, button };
 };
 

@@ -22,8 +22,6 @@ const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly tit
     events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
   };
 
-export const hasPage = ({ check }: Check): boolean => pagesOfChecks[check] !== undefined;
-
 export const checkName = ({ check }: Check): string => {
   const name = pagesOfChecks[check]?.name ?? check;
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;

@@ -70,10 +70,10 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
               </>
             ),
           },
+          { header: "Description", cell: ({ description }) => description },
           { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
           { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
           accountColumn,
-          { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
         ]}
       />
       <FoundTable

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
-import { type Check, checkName, checkToDo, hasPage } from "../../components/checks.tsx";
+import { type Check, checkName, checkToDo } from "../../components/checks.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
@@ -9,12 +9,14 @@ import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import type { Tone } from "../../components/tones.ts";
 
-const states: Readonly<Record<Check["state"], { readonly tone: Tone; readonly text: string }>> = {
-  ok: { tone: "good", text: "In order" },
-  look: { tone: "attention", text: "Look into it" },
-  wrong: { tone: "bad", text: "Wrong" },
-  skipped: { tone: "neutral", text: "Not checked" },
-};
+/** `place`: what needs a person comes first. */
+const states: Readonly<Record<Check["state"], { readonly tone: Tone; readonly text: string; readonly place: number }>> =
+  {
+    wrong: { tone: "bad", text: "Wrong", place: 0 },
+    look: { tone: "attention", text: "Look into it", place: 1 },
+    ok: { tone: "good", text: "In order", place: 2 },
+    skipped: { tone: "neutral", text: "Not checked", place: 2 },
+  };
 
 /** All checks of the service that need no secret. */
 export const DoctorPage = () => {
@@ -51,20 +53,20 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
         columns={[
           { header: "Check", cell: checkName },
           { header: "State", cell: ({ state }) => <Status tone={states[state].tone}>{states[state].text}</Status> },
-          { header: "Found", cell: ({ found }) => found },
-          { header: "What to do", cell: (check) => <ToDo {...check} /> },
+          {
+            header: "Found, and what to do",
+            cell: (check) => (
+              <>
+                {check.found}
+                {(check.state === "wrong" || check.state === "look") && <div>{checkToDo(check)}</div>}
+              </>
+            ),
+          },
         ]}
-        rows={checks}
+        rows={checks.toSorted((one, other) => states[one.state].place - states[other.state].place)}
         rowKey={({ check }) => check}
         emptyText="No check was run."
       />
     </>
   );
-};
-
-const ToDo = (check: Check) => {
-  if (check.state === "skipped" && !hasPage(check)) {
-    return "To see them, run npm run admin -- doctor with access to the deployment";
-  }
-  return check.state === "ok" || check.state === "skipped" ? "–" : checkToDo(check);
 };

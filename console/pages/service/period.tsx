@@ -35,18 +35,20 @@ export const PeriodPage = () => {
       title={month}
       description={<PageLink to="/periods">All periods</PageLink>}
       actions={
-        <>
-          <DownloadButton
-            fileName={`accounts-${month}.csv`}
-            type="text/csv"
-            read={async (onPage) => accountsCsv(await readAllPages("periods accounts", { month }, onPage))}
-          >
-            Download accounts
-          </DownloadButton>
-          <DownloadButton fileName={`lines-${month}.csv`} type="text/csv" read={(onPage) => linesCsv(month, onPage)}>
-            Download lines
-          </DownloadButton>
-        </>
+        period.data && (
+          <>
+            <DownloadButton
+              fileName={`accounts-${month}.csv`}
+              type="text/csv"
+              read={async (onPage) => accountsCsv(await readAllPages("periods accounts", { month }, onPage))}
+            >
+              Download accounts
+            </DownloadButton>
+            <DownloadButton fileName={`lines-${month}.csv`} type="text/csv" read={(onPage) => linesCsv(month, onPage)}>
+              Download lines
+            </DownloadButton>
+          </>
+        )
       }
     >
       <Query of={period}>
@@ -67,31 +69,33 @@ export const PeriodPage = () => {
               />
             </Section>
             <Verification month={month} accounts={shown.accounts} />
+            <Section
+              title="Accounts"
+              description={`For the journal: npm run admin -- ledger export --period ${month} --format journal`}
+            >
+              <PagedTable
+                label="Accounts"
+                of={accounts}
+                rowsOf={(page) => page.accounts}
+                rowKey={({ account_id }) => account_id}
+                columns={[
+                  {
+                    header: "Account",
+                    cell: ({ account_id }) => (
+                      <AccountLink account={account_id} page="statement" period={datesOf(month)} />
+                    ),
+                  },
+                  { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
+                  { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
+                  { header: "Lines", align: "end", cell: ({ lines }) => lines },
+                  { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
+                ]}
+                emptyText="No account existed in this month."
+              />
+            </Section>
           </>
         )}
       </Query>
-      <Section
-        title="Accounts"
-        description={`For the journal: npm run admin -- ledger export --period ${month} --format journal`}
-      >
-        <PagedTable
-          label="Accounts"
-          of={accounts}
-          rowsOf={(page) => page.accounts}
-          rowKey={({ account_id }) => account_id}
-          columns={[
-            {
-              header: "Account",
-              cell: ({ account_id }) => <AccountLink account={account_id} page="statement" period={datesOf(month)} />,
-            },
-            { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
-            { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
-            { header: "Lines", align: "end", cell: ({ lines }) => lines },
-            { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
-          ]}
-          emptyText="No account existed in this month."
-        />
-      </Section>
     </Page>
   );
 };

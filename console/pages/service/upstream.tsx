@@ -144,7 +144,7 @@ const PartOff = () => {
           changed ? `${part} is off. The whole service follows within seconds.` : `${part} was off already.`
         }
       >
-        Orders of it that wait are sent or refunded as before. Its apps lose these sales until it is switched on again.
+        Orders that wait already are sent or refunded as before. Apps lose these sales until it is switched on again.
         The owners of all accounts see the reason.
       </ChangeDialog>
     </div>

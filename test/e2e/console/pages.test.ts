@@ -897,7 +897,7 @@ describe("the search", () => {
     await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
     await searchFor(page, orders.foreign);
     await row(page, orders.foreign)
-      .getByText(/^\*+67$/)
+      .getByText(/^Glo airtime for \*+67$/)
       .waitFor();
   });
 });
