@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { capitalised } from "./capitalised.ts";
 import { PageLink, runbookPath } from "./page-link.tsx";
 
 export type Check = ActionOutput<"doctor">["checks"][number];
@@ -22,10 +23,7 @@ const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly tit
     events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
   };
 
-export const checkName = ({ check }: Check): string => {
-  const name = pagesOfChecks[check]?.name ?? check;
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-};
+export const checkName = ({ check }: Check): string => capitalised(pagesOfChecks[check]?.name ?? check);
 
 /** How the checks name a section of the runbook. */
 const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;

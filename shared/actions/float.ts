@@ -16,7 +16,7 @@ import type { ActionRuns } from "./action-runs.ts";
 import { requireTimeRange } from "./time-range.ts";
 
 export const floatRuns: ActionRuns<typeof floatActions> = {
-  "float show": async ({ ledger, timeZone, purchases, probe }) => {
+  "float show": async ({ ledger, timeZone, purchases, probe, floatAlarmHours }) => {
     const upstream = probe.profile.balance && (await readUpstreamBalance(purchases));
     const { paymentsKobo, costKobo, unknownKobo, openKobo, expectedKobo, dayKobo, hoursLeft } = await readFloat(ledger);
     const statement = await newestClosing(ledger);
@@ -36,6 +36,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
       statement_difference: orNull(differenceKobo, nairaFromKobo),
       last_24_hours: nairaFromKobo(dayKobo),
       hours_left: hoursLeft === undefined ? null : Math.floor(hoursLeft * 10) / 10,
+      is_low: hoursLeft !== undefined && hoursLeft < floatAlarmHours,
       pace: paceText(paymentsKobo, hoursLeft),
     };
   },

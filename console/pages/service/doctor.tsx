@@ -54,7 +54,7 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
           { header: "Check", cell: checkName },
           { header: "State", cell: ({ state }) => <Status tone={states[state].tone}>{states[state].text}</Status> },
           {
-            header: "Found, and what to do",
+            header: "Found",
             cell: (check) => (
               <>
                 {check.found}

@@ -5,6 +5,7 @@ import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { koboOf, paymentPreview } from "../../components/amount.ts";
+import { capitalised } from "../../components/capitalised.ts";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -47,7 +48,7 @@ export const FloatPage = () => {
 };
 
 const Expected = (float: Float) => (
-  <Section title="Expected balance" description={sentence(float.pace)}>
+  <Section title="Expected balance" description={`${capitalised(float.pace)}.`}>
     <Facts
       facts={[
         { name: "Expected balance", value: amountOf(float.expected_balance) },
@@ -119,9 +120,6 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Payment>[] => [
   localTimeColumn(timeZone, ({ at }) => at),
   ["amount", ({ amount }) => nairaDecimals(amount)],
 ];
-
-/** `pace` is a field of the command line's output. */
-const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 const amountOf = (naira: number | null) => (naira === null ? undefined : <Money naira={naira} />);
 

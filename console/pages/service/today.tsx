@@ -5,6 +5,7 @@ import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { useReport } from "../../api/use-report.ts";
 import { useMayOpen } from "../../app/use-may-open.ts";
+import { capitalised } from "../../components/capitalised.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
@@ -22,7 +23,7 @@ import styles from "./today.module.css";
 const READ_EVERY_MS = 30_000;
 const OFTEN = { everyMs: READ_EVERY_MS };
 /** Ended orders are added up each hour. */
-const CLOCK_EVERY_MS = 300_000;
+const SUMS_EVERY_MS = 300_000;
 
 /** What is to do in the whole service. */
 export const TodayPage = () => {
@@ -32,15 +33,16 @@ export const TodayPage = () => {
   const seesLow = may("wallet low");
   const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
   const { from, to } = yesterday(Date.now(), timeZone);
-  const clock = useReport("refund-clock report", { from, to, by: "kind" }, clockReport, {
-    everyMs: CLOCK_EVERY_MS,
-    freshMs: CLOCK_EVERY_MS,
-    enabled: may("refund-clock report"),
-  });
+  const sums = { everyMs: SUMS_EVERY_MS, freshMs: SUMS_EVERY_MS };
+  const clockOptions = { ...sums, enabled: may("refund-clock report") };
+  const clock = useReport("refund-clock report", { from, to, by: "kind" }, clockReport, clockOptions);
+  // To the others the banner of Doctor says it.
+  const seesFloat = may("float show") && !may("doctor");
+  const float = useRead("float show", {}, { ...sums, enabled: seesFloat });
   return (
     <Page
       title="Today"
-      description="What needs attention. The numbers are read again every 30 seconds, the refund clock every 5 minutes."
+      description="What needs attention. The numbers are read again every 30 seconds, sums over all orders every 5 minutes."
     >
       <Columns kind="tiles">
         <Tile title="Open orders" to="/open" of={attention}>
@@ -76,6 +78,22 @@ export const TodayPage = () => {
             </>
           )}
         </Tile>
+        {seesFloat && (
+          <Tile title="Float" to="/float" of={float}>
+            {({ hours_left, is_low, pace, upstream_balance }) => (
+              <>
+                <Status tone={is_low ? "attention" : hours_left === null ? "neutral" : "good"}>
+                  {capitalised(pace)}
+                </Status>
+                {upstream_balance !== null && (
+                  <p className={styles.detail}>
+                    The upstream states <Money naira={upstream_balance} />
+                  </p>
+                )}
+              </>
+            )}
+          </Tile>
+        )}
         <Tile title="Purchases" to="/upstream" of={purchases}>
           {({ purchases: state, since, by }) => (
             <>

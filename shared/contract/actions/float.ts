@@ -39,6 +39,8 @@ export const floatActions = {
       last_24_hours: nairaAmount,
       /** Until it is empty at the pace of the last 24 hours; null without payments or orders. */
       hours_left: z.nullable(z.number()),
+      /** Those are fewer than the stage's `floatAlarmHours`. */
+      is_low: z.boolean(),
       /** The same in a sentence. */
       pace: z.string(),
     }),

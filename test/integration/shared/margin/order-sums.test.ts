@@ -397,6 +397,7 @@ test("the float is payments less what was delivered and is open, and lasts by th
   expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({
     payments: null,
     expected_balance: null,
+    is_low: false,
     pace: "no payment to the upstream is booked",
   });
   expect(await fund(1_000_00, "GTB-1")).toEqual({ id: "GTB-1", amount: 1_000, repeated: false });
@@ -432,6 +433,12 @@ test("the float is payments less what was delivered and is open, and lasts by th
   const reader = { waitS: () => 0, readBalance };
   await askForBalance({ cache: context.purchases, reader, clock: ledger.clock }, forever);
   const probe = { ...context.probe, profile: profileOf({ balance: { path: "/wallet" } }) };
+  for (const [floatAlarmHours, is_low] of [
+    [111, false],
+    [112, true],
+  ] as const) {
+    expect(await floatRuns["float show"]({ ...context, floatAlarmHours }, {})).toMatchObject({ is_low });
+  }
   expect(await floatRuns["float show"]({ ...context, probe }, {})).toMatchObject({
     payments: 1_000,
     expected_balance: 740,
