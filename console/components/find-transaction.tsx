@@ -18,7 +18,7 @@ type FindTransactionProps = {
 };
 
 /** Addresses, titles and the history must not have a phone number, nor the addresses of requests. */
-export const refusedAsPhoneNumber = (typed: string): ActionError | undefined =>
+const refusedAsPhoneNumber = (typed: string): ActionError | undefined =>
   phoneNumberOf(typed) === undefined
     ? undefined
     : new ActionError("Search for a phone number in the field at the top of the page.", { status: 404 });

@@ -1,5 +1,3 @@
-import { Button, TextInput } from "@mantine/core";
-import { type SubmitEvent, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { usePerson } from "../../api/use-person.ts";
@@ -7,16 +5,15 @@ import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { refusedAsPhoneNumber } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
-import { Page, Row, Section } from "../../components/page.tsx";
-import { Failure, Query } from "../../components/query.tsx";
+import { Page } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
 import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
-import { ageText, durationText, TransactionStatusText } from "../../components/transaction-values.tsx";
+import { ageText, durationText } from "../../components/transaction-values.tsx";
 
 type Open = ActionOutput<"transactions open">["transactions"][number];
 
@@ -90,7 +87,6 @@ export const OpenPage = () => {
           </>
         )}
       </Query>
-      <FindTransaction />
     </Page>
   );
 };
@@ -114,52 +110,4 @@ const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transact
   if (stuck) return <Status tone="bad">Stuck</Status>;
   if (in_flight_ms === 0) return <Status tone="neutral">Open</Status>;
   return <Status tone="running">In flight for up to {durationText(Math.ceil(in_flight_ms / 1_000))}</Status>;
-};
-
-const FindTransaction = () => {
-  const [typed, setTyped] = useState("");
-  const [reference, setReference] = useState("");
-  const [refusal, setRefusal] = useState<unknown>();
-  const found = useRead("transactions show", { reference }, { enabled: reference !== "" });
-  const search = (event: SubmitEvent) => {
-    event.preventDefault();
-    const refused = refusedAsPhoneNumber(typed);
-    setRefusal(refused);
-    setReference(refused === undefined ? typed.trim() : "");
-  };
-  return (
-    <Section title="Find a transaction" description="Of any account and status, by our reference or the upstream's.">
-      <form onSubmit={search}>
-        <Row>
-          <TextInput
-            label="Reference"
-            autoComplete="off"
-            value={typed}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
-          <Button type="submit" variant="default">
-            Find
-          </Button>
-        </Row>
-      </form>
-      {refusal !== undefined && <Failure error={refusal} />}
-      {reference !== "" && (
-        <Query of={found}>
-          {({ account_id, status, amount, ...transaction }) => (
-            <Facts
-              facts={[
-                {
-                  name: "Transaction",
-                  value: <TransactionLink account={account_id} reference={transaction.reference} />,
-                },
-                { name: "Account", value: <AccountLink account={account_id} /> },
-                { name: "Status", value: <TransactionStatusText status={status} /> },
-                { name: "Amount", value: <Money naira={amount} /> },
-              ]}
-            />
-          )}
-        </Query>
-      )}
-    </Section>
-  );
 };

@@ -639,23 +639,6 @@ describe("a list", () => {
     await heading(page, orders.delivered).waitFor();
   });
 
-  test("of open orders finds any order by a reference, and sends no phone number in an address", async () => {
-    const page = await open("operator", "/open");
-    const requests: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
-    const find = page.locator("section", { hasText: "Find a transaction" });
-    for (const typed of ["08031234567", "+234 803 123 4567"]) {
-      await find.getByLabel("Reference").fill(typed);
-      await button(find, "Find").click();
-      await find.getByText("Search for a phone number in the field at the top").waitFor();
-    }
-    await find.getByLabel("Reference").fill(orders.delivered);
-    await button(find, "Find").click();
-    await find.getByRole("link", { name: orders.delivered }).waitFor();
-    expect(requests.filter((url) => url.includes("4567"))).toEqual([]);
-    expect(await find.getByText("Search for a phone number").count()).toBe(0);
-  });
-
   test("keeps filters and pages in its address, after Back, for a colleague, and never a filter that does not exist", async () => {
     const page = await open("owner", `${ofDemo("transactions")}?status=delivered&mode=live&from=yesterday`);
     await row(page, orders.delivered).waitFor();
