@@ -11,6 +11,7 @@ import {
 } from "react";
 import { useLocation } from "wouter";
 import { Icon } from "../components/icon.tsx";
+import { PageLink } from "../components/page-link.tsx";
 import { pageList } from "./page-list.ts";
 import styles from "./shell.module.css";
 
@@ -24,6 +25,16 @@ export const useSearch = (): Search => useContext(SearchContext);
 export const SearchProvider = ({ children }: { readonly children: ReactNode }) => {
   const [text, search] = useState("");
   return <SearchContext value={useMemo(() => ({ text, search }), [text])}>{children}</SearchContext>;
+};
+
+/** A link that searches for a reference, where the page does not know whose it is. */
+export const SearchLink = ({ text }: { readonly text: string }) => {
+  const { search } = useSearch();
+  return (
+    <PageLink to={pageList.search.path} onClick={() => search(text)}>
+      {text}
+    </PageLink>
+  );
 };
 
 /** The field in the header. Ctrl-K, or Cmd-K, goes to it. */

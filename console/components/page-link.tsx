@@ -15,10 +15,12 @@ export const runbookPath = (heading: string): string => `/runbook?section=${slug
 /** What Link makes `/console` of: the service knows no `/console/`. */
 export const linkTo = (path: string): string => (path === "/" ? "" : path);
 
+type PageLinkProps = { readonly to: string; readonly onClick?: () => void; readonly children: ReactNode };
+
 /** A link to another page of the console, if the person may open it; `to` is below `/console`. */
-export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) =>
+export const PageLink = ({ to, onClick, children }: PageLinkProps) =>
   useMayOpen()(to) ? (
-    <Anchor component={Link} href={linkTo(to)} inherit underline="always" className={styles.link}>
+    <Anchor component={Link} href={linkTo(to)} onClick={onClick} inherit underline="always" className={styles.link}>
       {children}
     </Anchor>
   ) : (

@@ -10,6 +10,7 @@ import { datesOf } from "../../../shared/contract/time-zone.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
+import { CopyText } from "../../components/copy-text.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -111,7 +112,7 @@ const PeriodFacts = (period: Period) => (
       { name: "Time zone", value: period.time_zone },
       { name: "Begins", value: <StageTime iso={period.from} zone={period.time_zone} /> },
       { name: "Closed", value: <Time iso={period.closed_at} /> },
-      { name: "Hash", value: period.hash, isWide: true },
+      { name: "Hash", value: <CopyText text={period.hash} label="the hash" />, isWide: true },
     ]}
   />
 );

@@ -4,6 +4,7 @@ import { caseDecisions } from "../../../shared/contract/actions/reconciliation.t
 import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
+import { SearchLink } from "../../app/search.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
@@ -65,15 +66,15 @@ export const StatementDayPage = () => {
               header: "Case",
               cell: ({ case: id, order, row }) => (
                 <>
-                  {id}
-                  <br />
+                  {order === undefined ? id : <SearchLink text={order.reference} />}
+                  {row?.upstream_reference !== undefined && <div>Upstream: {row.upstream_reference}</div>}
                   <TimeOf at={order?.at ?? row?.at} />
                 </>
               ),
             },
             { header: "What differs", cell: (each) => classText[each.class] },
-            { header: "Ours", align: "end", cell: ({ order }) => (order ? <Money kobo={order.amount_kobo} /> : "–") },
-            { header: "Theirs", align: "end", cell: ({ row }) => (row ? <Money kobo={row.amount_kobo} /> : "–") },
+            { header: "Ours", align: "end", cell: ({ order }) => <Amount of={order} /> },
+            { header: "Theirs", align: "end", cell: ({ row }) => <Amount of={row} /> },
             { header: "State", cell: (each) => <CaseState of={each} /> },
             {
               header: "Decide",
@@ -93,8 +94,11 @@ export const StatementDayPage = () => {
   );
 };
 
-const amountOf = (side: { readonly amount_kobo: number } | undefined): string =>
-  side === undefined ? "" : nairaDecimals(nairaFromKobo(side.amount_kobo));
+type Side = { readonly amount_kobo: number } | undefined;
+
+const Amount = ({ of }: { readonly of: Side }) => (of === undefined ? "–" : <Money kobo={of.amount_kobo} />);
+
+const amountOf = (side: Side): string => (side === undefined ? "" : nairaDecimals(nairaFromKobo(side.amount_kobo)));
 
 const timeOf = ({ order, row }: Case): string | undefined => order?.at ?? row?.at;
 
@@ -103,6 +107,7 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Case>[] => [
   "day",
   "class",
   "state",
+  ["upstream_reference", ({ order, row }) => row?.upstream_reference ?? order?.upstream_reference ?? ""],
   ["ours", ({ order }) => amountOf(order)],
   ["theirs", ({ row }) => amountOf(row)],
   ["at", (each) => timeOf(each) ?? ""],
@@ -112,7 +117,9 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Case>[] => [
   ["why", ({ decisions }) => decisions.at(-1)?.why ?? ""],
 ];
 
-const TimeOf = ({ at }: { readonly at: string | undefined }) => (at === undefined ? "–" : <StageTime iso={at} />);
+const TimeOf = ({ at }: { readonly at: string | undefined }) => (
+  <div>{at === undefined ? "–" : <StageTime iso={at} />}</div>
+);
 
 const Compared = (statement: UpstreamStatement) => (
   <Section title="Comparison">
@@ -250,7 +257,12 @@ const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
     })}
     success="The decision is on record."
   >
-    A decision moves no money. Resolve an order or adjust a wallet on its own page first, and name it in the reason.
+    <p>
+      {of.case}. Ours: <Amount of={of.order} />. Theirs: <Amount of={of.row} />.
+    </p>
+    <p>
+      A decision moves no money. Resolve an order or adjust a wallet on its own page first, and name it in the reason.
+    </p>
   </ChangeDialog>
 );
 
