@@ -1,7 +1,6 @@
 import { SettingsError } from "../../infra/settings-error.ts";
 import { errorFields, logOutput } from "../../shared/platform/log.ts";
 import { localLog } from "./local-log.ts";
-import { startService } from "./service.ts";
 import { help, parseSettings } from "./settings.ts";
 import { welcome } from "./welcome.ts";
 
@@ -51,6 +50,8 @@ const main = async (): Promise<void> => {
   process.on("unhandledRejection", (error) => localLog.error("promise.unhandled", errorFields(error)));
 
   const log = holdLog();
+  // Most of what a start loads, which --help and a wrong setting do not need.
+  const { startService } = await import("./service.ts");
   const onProgress = (sentence: string): void => console.log(`${sentence} ...`);
   const service = await startService({ ...settings, sampleBooks: settings.upstream === undefined, onProgress }).catch(
     (error) => {
