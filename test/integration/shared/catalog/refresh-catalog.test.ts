@@ -86,6 +86,19 @@ test("a catalog whose write lands late replaces no newer one, nor does a refused
   expect([await store.read(), await store.readCandidate()]).toMatchObject([{ etag: newer.etag }, { etag: newer.etag }]);
 });
 
+test("a catalog replaces only the one that was read, not another one of the same time, nor the same one of another time", async () => {
+  const { store } = await aRefresh();
+  const [stored, next] = [snapshotOf(aCatalog(30), NOON_MS), snapshotOf(aCatalog(31), NOON_MS + 1)];
+  await store.write(stored);
+  for (const read of [
+    { ...stored, etag: next.etag },
+    { ...stored, fetchedAtMs: NOON_MS - 1 },
+  ]) {
+    expect(await store.replace(read, next)).toBe(false);
+  }
+  expect(await store.replace(stored, next)).toBe(true);
+});
+
 describe("the first refresh", () => {
   test("the first refresh fills the table with the upstream's 4 networks and 30 plans", async () => {
     const { refresh, stored } = await aRefresh();
