@@ -3,6 +3,7 @@ import { streamConsumers } from "../../../../infra/streams.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
@@ -267,4 +268,29 @@ test("changes that are no order's end and no balance's change are left out, what
     { before: undefined, after: { ...wallet, version: { value: "1e999" }, updated_at: isoTime(0) } },
   ];
   expect(await count(changes)).toEqual({ changes: 8, ended: 0, balances: 0 });
+});
+
+test.each([
+  ["balances", 1],
+  ["hours", 2],
+  ["days of accounts", 3],
+])("a batch whose %s cannot be written rejects, so that the stream repeats it", async (_what, failing) => {
+  const cache = await aCache();
+  const update = cache.db.update.bind(cache.db);
+  let writes = 0;
+  const updating = vi.spyOn(cache.db, "update").mockImplementation(async (...call) => {
+    writes += 1;
+    if (writes === failing) throw new Error("No answer");
+    return update(...call);
+  });
+  const number = (value: number) => ({ value: String(value) });
+  const { account_id, ...ended } = aTransaction({ status: "success" });
+  const wallet = { pk: walletPk(account_id), account_id, updated_at: isoTime(NOON_MS) };
+  const changes = [
+    { before: undefined, after: { ...wallet, balance_kobo: number(100), version: number(1) } },
+    { before: { status: "processing" }, after: { ...ended, account_id, amount_kobo: number(50_000) } },
+  ];
+  await expect(countTransactions(cache)(changes)).rejects.toThrow("No answer");
+  expect(writes).toBe(failing);
+  updating.mockRestore();
 });
