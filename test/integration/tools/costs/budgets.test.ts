@@ -1,5 +1,5 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { functionNames, type ScheduledFunction, specOf } from "../../../../infra/functions.ts";
 import { commonSchedules, scheduleOf } from "../../../../infra/schedules.ts";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
@@ -67,7 +67,10 @@ import { aWebhookChange } from "../../../builders/webhook-message.ts";
 /** Goal: every kind of request is within its budget. Method: calls and capacity units are counted on the wire. */
 let service: TestService;
 beforeAll(async () => {
+  // The service's schedules begin and never run again: a run a minute later would be counted with a test's request.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   service = await startTestService();
+  vi.useRealTimers();
   // The first request reads the catalog and the secrets into memory.
   const { key } = await service.newCaller();
   await service.call("POST", BUY_DATA, { key, body: anOrder() });
