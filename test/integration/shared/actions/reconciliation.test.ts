@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
@@ -71,6 +71,25 @@ test("two requests that store the same rows at once store them once", async () =
   expect(both).toEqual([{ rows: 1 }, { rows: 1 }]);
   expect(await storedLines()).toEqual([2]);
   expect((await statement()).revision).toBe(1);
+});
+
+test("of two changes of a statement at once both are kept, and one that is not written is an error", async () => {
+  const { db } = context.ledger;
+  const transactWrite = db.transactWrite.bind(db);
+  const meets = (other: () => Promise<unknown>) =>
+    vi.spyOn(db, "transactWrite").mockImplementationOnce(async (...call) => {
+      await other();
+      return transactWrite(...call);
+    });
+  const [second, third] = ["b".repeat(64), "c".repeat(64)];
+  meets(() => begin(second, second));
+  await begin();
+  meets(() => begin(third, third));
+  await append(0, [aRow(2)], true);
+  expect((await statement()).files).toHaveLength(3);
+  vi.spyOn(db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
+  await expect(append(0, [aRow(2)], true, second)).rejects.toThrow("No answer");
+  expect(await storedLines()).toEqual([2]);
 });
 
 test("a file that is read with other columns replaces its former reading", async () => {
