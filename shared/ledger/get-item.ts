@@ -14,8 +14,10 @@ export const getItem = async <Item>(
   { db, table }: Table,
   pk: string,
   schema: z.ZodMiniType<Item>,
+  abortSignal?: AbortSignal,
 ): Promise<Item | undefined> => {
-  const { Item } = await db.get({ TableName: table, Key: { pk }, ConsistentRead: true });
+  const options = { ...(abortSignal && { abortSignal }) };
+  const { Item } = await db.get({ TableName: table, Key: { pk }, ConsistentRead: true }, options);
   return Item && schema.parse(Item);
 };
 

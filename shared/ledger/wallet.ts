@@ -85,8 +85,8 @@ export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
 });
 
 /** The wallet, read strongly: a caller who just bought sees the new balance. Throws if the account has none. */
-export const readWallet = async (ledger: Ledger, accountId: string): Promise<Wallet> => {
-  const wallet = await getItem(ledger, walletPk(accountId), walletSchema);
+export const readWallet = async (ledger: Ledger, accountId: string, abortSignal?: AbortSignal): Promise<Wallet> => {
+  const wallet = await getItem(ledger, walletPk(accountId), walletSchema, abortSignal);
   if (wallet === undefined) throw new Error("The account has no wallet");
   return wallet;
 };

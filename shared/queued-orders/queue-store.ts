@@ -98,7 +98,7 @@ const joinQueue = async (
   for (let unanswered = 0; ; ) {
     let queue: OrderQueue;
     try {
-      queue = queueOf(await readWallet(ledger, accountId));
+      queue = queueOf(await readWallet(ledger, accountId, abortAfter(settleBudgetMs(deadline))));
     } catch (error) {
       log.warn("order.queue_lookup_failed", { write_token: target.write_token, ...errorFields(error) });
       return { kind: "indeterminate" };

@@ -12,6 +12,7 @@ import type { OrderToSend, QueuedOrder, Transaction } from "../../../../shared/l
 import { readWallet, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+import { QUEUE_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { afterClaim, queuedNumbers, queueLength, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
 import {
   type ClaimedOrder,
@@ -261,6 +262,20 @@ describe("enqueueOrder", () => {
   test("an order that waits is not that of another request", async () => {
     const waiting = await aQueuedOrder();
     expect(await wait({ ...waiting, write_token: randomUUID() })).toEqual({ kind: "not_open", transaction: waiting });
+  });
+
+  test("an order whose account's queue is not answered is indeterminate while there is time for a message", async () => {
+    const transaction = await ledger.anOpenTransaction();
+    const unanswered = vi.spyOn(ledger.db, "get").mockImplementationOnce(
+      (_input: unknown, { abortSignal }: { readonly abortSignal?: unknown } = {}) =>
+        new Promise((_, reject) => {
+          if (!(abortSignal instanceof AbortSignal)) return reject(new TypeError("The read has no end"));
+          abortSignal.addEventListener("abort", () => reject(new Error("aborted")));
+        }),
+    );
+    const deadline = { remainingMs: () => QUEUE_RESERVE_MS + 1 };
+    expect(await enqueueOrder(ledger, transaction, toSend, deadline)).toEqual({ kind: "indeterminate" });
+    expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: new Error("aborted") }]);
   });
 
   test("an order whose account's queue keeps changing is indeterminate when the time is over, and not overtaken", async () => {
