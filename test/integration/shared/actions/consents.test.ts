@@ -180,11 +180,23 @@ describe("consents export", () => {
     expect(await as("ada", next_cursor ?? "")).toMatchObject({ lines: expect.arrayContaining([expect.any(String)]) });
   });
 
-  test("an export whose audit entry cannot be written shows no consent", async () => {
+  test("an export of which an audit entry, of its begin or its end, cannot be written shows no consent", async () => {
     const { account } = await anAccountWithChecks(3);
-    const write = vi.spyOn(operator.tables.db, "transactWrite").mockRejectedValue(new Error("no answer"));
-    await expect(exported(account)).rejects.toThrow("no answer");
-    write.mockRestore();
-    expect(await exportsOf(account)).toEqual([]);
+    const { db } = operator.tables;
+    const transactWrite = db.transactWrite.bind(db);
+    for (const [failing, entries] of [
+      [1, 0],
+      [2, 1],
+    ] as const) {
+      let writes = 0;
+      const write = vi.spyOn(db, "transactWrite").mockImplementation(async (...call) => {
+        writes += 1;
+        if (writes === failing) throw new Error("no answer");
+        return transactWrite(...call);
+      });
+      await expect(exported(account)).rejects.toThrow("no answer");
+      write.mockRestore();
+      expect(await exportsOf(account)).toHaveLength(entries);
+    }
   });
 });

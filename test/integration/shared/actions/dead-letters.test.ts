@@ -183,15 +183,22 @@ test("a redrive that ends between send and delete leaves the message in both que
   expect(await list()).toMatchObject([{ queue: "outcomes", messages: [] }, {}]);
 });
 
+test("a message that cannot be sent is not deleted", async () => {
+  await giveUp(deadLettersOf("outcomes"), { kind: "settlement" });
+  const send = sqs.client.send.bind(sqs.client);
+  const spy = vi.spyOn(sqs.client, "send").mockImplementation(async (command: unknown) => {
+    if (command instanceof SendMessageCommand) throw new Error("No answer");
+    return Reflect.apply(send, sqs.client, [command]);
+  });
+  await expect(deadLettersRuns["dead-letters redrive"](context(), { queue: "outcomes" })).rejects.toThrow("No answer");
+  expect(spy.mock.calls.some(([command]: readonly unknown[]) => command instanceof DeleteMessageCommand)).toBe(false);
+  spy.mockRestore();
+});
+
 test("without an audit entry nothing is moved", async () => {
   await giveUp(deadLettersOf("outcomes"), { kind: "settlement" });
-  const refusing = {
-    ...context(),
-    actor: () => {
-      throw new Error("nobody");
-    },
-  };
-  await expect(deadLettersRuns["dead-letters redrive"](refusing, { queue: "outcomes" })).rejects.toThrow("nobody");
+  vi.spyOn(tables.db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
+  await expect(deadLettersRuns["dead-letters redrive"](context(), { queue: "outcomes" })).rejects.toThrow("No answer");
   expect(await messagesOf("outcomes")).toEqual([]);
   expect(await messagesOf(deadLettersOf("outcomes"))).toHaveLength(1);
 });

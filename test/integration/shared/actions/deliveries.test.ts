@@ -267,6 +267,28 @@ test("a replay puts the webhook into the queue, and has an audit entry", async (
   ]);
 });
 
+test.each(["deliveries replay", "deliveries recover"] as const)(
+  "%s sends nothing without its audit entry, and is an error if the queue takes nothing",
+  async (action) => {
+    const account = await anAccount();
+    await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9/" });
+    const transaction = await aSettledOrder(account);
+    const failed = newDelivery(messageAbout(transaction.pk), { accountId: account, webhookId: "evt_1" }, NOON_MS);
+    await recordProgress(context().ledger, failed, { state: "exhausted" });
+    nowMs = NOON_MS + 60_000;
+    const run = () =>
+      action === "deliveries replay"
+        ? deliveriesRuns[action](context(), { account, reference: referenceOf(transaction) })
+        : deliveriesRuns[action](context(), { account, from: isoTime(NOON_MS - 60_000) });
+    vi.spyOn(tables.db, "transactWrite").mockRejectedValueOnce(new Error("No audit"));
+    await expect(run()).rejects.toThrow("No audit");
+    expect(await messages()).toEqual([]);
+    const send = vi.spyOn(sqs.client, "send").mockRejectedValueOnce(new Error("No queue"));
+    await expect(run()).rejects.toThrow("No queue");
+    send.mockRestore();
+  },
+);
+
 test("the transaction and the event of another account do not exist, and are not sent again", async () => {
   const [account, other] = [await anAccount(), await anAccount()];
   const transaction = await aSettledOrder(other);

@@ -84,6 +84,20 @@ test("an owner creates, rotates and revokes a key, and the audit log has their n
   );
 });
 
+test("a revocation and limits of a key that are not written are errors", async () => {
+  const { accountId: account } = await anAccount();
+  const [{ key_id: key = "" } = {}] = await keysOf(account);
+  const transactWrite = vi.spyOn(access.tables.db, "transactWrite");
+  for (const change of [
+    () => keysRuns["keys revoke"](operator(), { account, key }),
+    () => keysRuns["keys limits"](operator(), { account, key, limits: { day_orders: 9 } }),
+  ]) {
+    transactWrite.mockRejectedValueOnce(new Error("No answer"));
+    await expect(change()).rejects.toThrow("No answer");
+  }
+  transactWrite.mockRestore();
+});
+
 test("a key is listed with its name, its last four characters and who made it, and nothing more of it is stored", async () => {
   const { accountId: account } = await anAccount();
   const person = { issuer: "https://login.example.com/", sub: "ada" };
