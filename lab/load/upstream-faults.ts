@@ -29,7 +29,7 @@ const usual: readonly UpstreamFault[] = [
   { fault: { kind: "html", path, times } },
   // Rejected or delayed.
   { fault: { kind: "rate_limited", retry_after_s: 0, path, times } },
-  { fault: { kind: "unauthorized", path, times } },
+  { fault: { kind: "status", status: 401, path, times } },
   { fault: { kind: "status", status: 400, path, times } },
   { fault: { kind: "delay", delay_ms: 700, path, times } },
 ];

@@ -35,7 +35,6 @@ export const faultSchema = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("empty"), ...responseFaultFields }),
   z.strictObject({ kind: z.literal("huge"), ...responseFaultFields, bytes: z.int().check(z.minimum(1)) }),
-  z.strictObject({ kind: z.literal("unauthorized"), ...responseFaultFields }),
   z.strictObject({
     kind: z.literal("custom"),
     ...responseFaultFields,
@@ -100,8 +99,6 @@ export const sendFault = async (fault: ResponseFault, response: ServerResponse, 
       return;
     case "status":
       return sendJson(response, { ...failure(fault.status), ...("body" in fault && { body: fault.body }) }, headers);
-    case "unauthorized":
-      return sendJson(response, failure(401), headers);
     case "rate_limited":
       return sendJson(response, failure(429), { ...headers, ...exhausted(fault.retry_after_s) });
     case "empty":

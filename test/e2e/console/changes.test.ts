@@ -506,7 +506,7 @@ describe("a banner", () => {
 
   test("tells readers on every page that the upstream refuses the key, until an order gets through", async () => {
     const { key } = await service().newCaller();
-    const faults = [{ kind: "unauthorized", path: "/vtu/", method: "POST" }];
+    const faults = [{ kind: "status", status: 401, path: "/vtu/", method: "POST" }];
     const controlUrl = `${service().simulator.controlUrl}/faults`;
     await fetch(controlUrl, { method: "PUT", body: JSON.stringify({ faults }) });
     expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(502);

@@ -483,7 +483,7 @@ describe("a refused catalog", () => {
     ["comes with 201", "unreachable", answer(201, true)],
     ["is a 500", "unreachable", fault({ kind: "status", status: 500 })],
     ["is a redirect", "unreachable", fault({ kind: "status", status: 302 })],
-    ["is a 401 with the current key", "unreachable", fault({ kind: "unauthorized" })],
+    ["is a 401 with the current key", "unreachable", fault({ kind: "status", status: 401 })],
     ["never comes", "unreachable", fault({ kind: "drop_before_reading" })],
     ["is larger than 8 MB", "unreachable", fault({ kind: "huge", bytes: 9_000_000 })],
     [
@@ -517,7 +517,7 @@ describe("a refused catalog", () => {
     ["does not answer", { kind: "drop_before_reading" }, "delayed"],
     ["is broken", { kind: "status", status: 500 }, "delayed"],
     ["is busy", { kind: "status", status: 503 }, "delayed"],
-    ["refuses the key", { kind: "unauthorized" }, "failed"],
+    ["refuses the key", { kind: "status", status: 401 }, "failed"],
   ] as const)(
     "an upstream that %s raises an alarm at once only if a person must act, and after 15 minutes otherwise",
     async (_what, fault, first) => {

@@ -238,7 +238,7 @@ describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
     ["a socket dropped after it was carried out", { kind: "drop_after_order" }, 502, "delivery_failed"],
-    ["401", { kind: "unauthorized" }, 502, "delivery_failed"],
+    ["401", { kind: "status", status: 401 }, 502, "delivery_failed"],
     ["403", refusal(403, "Your address"), 502, "delivery_failed"],
     ["429, and again 429", { kind: "rate_limited", retry_after_s: 0 }, 502, "delivery_failed"],
     ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],

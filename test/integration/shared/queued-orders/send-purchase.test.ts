@@ -82,7 +82,7 @@ test("a purchase that the upstream calls processing keeps the upstream's referen
 const failed: readonly (readonly [string, Fault])[] = [
   ["answers 400", refusal(400, "The secret network refused")],
   ["answers 200 with a failed transaction", withTransaction(200, true, { reference: "U9", status: "failed" })],
-  ["rejects our key", { kind: "unauthorized", path }],
+  ["rejects our key", { kind: "status", status: 401, path }],
   ["says that our balance there is insufficient", refusal(400, "Insufficient wallet balance")],
 ];
 test.each(failed)(

@@ -260,7 +260,7 @@ describe("without the key in time an order is not sent, or its 401 counts, and 6
 });
 
 describe("an order that was certainly not carried out", () => {
-  const unauthorized: Fault = { kind: "unauthorized", times: 5 };
+  const unauthorized: Fault = { kind: "status", status: 401, times: 5 };
   const limited = (retry_after_s: number): Fault => ({ kind: "rate_limited", retry_after_s, times: 5 });
   const custom429 = (headers: Record<string, string>, body = ""): Fault => ({
     ...{ kind: "custom", status: 429, headers, body, times: 5 },

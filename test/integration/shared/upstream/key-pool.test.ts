@@ -121,7 +121,7 @@ describe("a load on three keys, of which the upstream rejects the second", () =>
 
 describe("an order that is refused because of its key", () => {
   test.each<[string, Fault, number]>([
-    ["a 401", { kind: "unauthorized", times: 1 }, 1],
+    ["a 401", { kind: "status", status: 401, times: 1 }, 1],
     ["a 429 with Retry-After 60", { kind: "rate_limited", retry_after_s: 60, times: 1 }, 0],
   ])(
     "after %s an order is sent again at once with another key, under the same reference",
@@ -156,7 +156,7 @@ describe("an order that is refused because of its key", () => {
   });
 
   test.each<[string, Fault, string, number]>([
-    ["401", { kind: "unauthorized", times: 9 }, "status_401", 2],
+    ["401", { kind: "status", status: 401, times: 9 }, "status_401", 2],
     ["429 with Retry-After 1", { kind: "rate_limited", retry_after_s: 1, times: 9 }, "rate_limited", 2],
     ["403 in the envelope", { kind: "status", status: 403, times: 9 }, "status_403", 1],
   ])("with a %s for every key an order is an account_error, %s", async (_name, fault, reason, requests) => {
@@ -177,7 +177,7 @@ describe("an order that is refused because of its key", () => {
   });
 
   test("two keys that one order found rejected are both set aside", async () => {
-    const { buy, keysUsed } = await aClient({ faults: [{ kind: "unauthorized", times: 2 }] });
+    const { buy, keysUsed } = await aClient({ faults: [{ kind: "status", status: 401, times: 2 }] });
     expect((await buy()).kind).toBe("account_error");
     for (let order = 0; order < 3; order += 1) await buy();
     expect(Object.values(countsOf(keysUsed()))).toEqual([3]);

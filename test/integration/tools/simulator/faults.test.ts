@@ -18,7 +18,6 @@ test.for<[string, Fault, number, Record<string, string>, number]>([
   ],
   ["an empty body", { kind: "empty", takes_order: true }, 200, { "content-length": "0" }, 1],
   ["a body of 3,000,000 bytes", { kind: "huge", bytes: 3_000_000 }, 200, { "content-length": "3000000" }, 0],
-  ["a rejected key", { kind: "unauthorized" }, 401, {}, 0],
   [
     "a custom redirect",
     { kind: "custom", status: 307, headers: { Location: "/x" }, body: "?" },
