@@ -28,8 +28,9 @@ const WHAT_IS_FOUND =
 export const SearchPage = () => {
   const { text } = useSearch();
   const found = useRead("search", { text }, { enabled: text !== "" });
+  const hasNothing = text === "" || (found.data !== undefined && isEmpty(found.data));
   return (
-    <Page title="Search" description={WHAT_IS_FOUND}>
+    <Page title="Search" description={hasNothing ? WHAT_IS_FOUND : undefined}>
       {text === "" ? (
         <Empty>Type into the field at the top of the page. Ctrl-K goes there.</Empty>
       ) : (
@@ -39,8 +40,10 @@ export const SearchPage = () => {
   );
 };
 
+const isEmpty = (found: Found): boolean => Object.values(found).every((items) => items.length === 0);
+
 const Results = ({ text, found }: { readonly text: string; readonly found: Found }) => {
-  if (Object.values(found).every((items) => items.length === 0)) {
+  if (isEmpty(found)) {
     return (
       <Empty>
         Nothing is found for “{text}”. A phone number finds orders until it is masked; a reference must be whole, and
