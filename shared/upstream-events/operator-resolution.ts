@@ -333,10 +333,13 @@ const settle = async (
 ): Promise<void> => {
   const resolved = { ...settlement, resolved_by: "operator" as const };
   const condition = { absentOr: reference, sending: transaction };
-  const write = (seen: SeenByRefund) =>
-    writeOrRefuse(ledger, [...settlementWrites(ledger, transaction, resolved, condition, seen), ...otherWrites]);
+  const write = async (seen: SeenByRefund) => {
+    const writes = [...settlementWrites(ledger, transaction, resolved, condition, seen), ...otherWrites];
+    const attempted = await writeOrRefuse(ledger, writes);
+    if (isOfClosedAccount(attempted)) throw closedError(transaction.account_id);
+    return attempted;
+  };
   let result = await write({});
-  if (isOfClosedAccount(result)) throw closedError(transaction.account_id);
   for (
     let seen = refundRefusedBy(transaction, result, {});
     seen !== undefined;

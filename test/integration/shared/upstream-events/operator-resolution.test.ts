@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf, sendingOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
+import { sealWallet } from "../../../../shared/ledger/wallet.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { InFlightError, OperatorError } from "../../../../shared/platform/operator-error.ts";
@@ -71,6 +73,14 @@ const matchAtNoon = (event: StoredEvent, transaction: Transaction, decided: Para
 const resolveAtNoon = (transaction: Transaction, status: "success" | "failed") =>
   resolveTransaction(operator.ledgerAt(), transaction, status, decision);
 const discardAtNoon = (event: StoredEvent) => discardEvent(operator.ledgerAt(), event, decision);
+
+const closeWallet = (accountId: string) =>
+  operator.tables.db.update({
+    TableName: operator.tables.ledgerTable,
+    Key: { pk: walletPk(accountId) },
+    UpdateExpression: "SET closed = :closed",
+    ExpressionAttributeValues: { ":closed": true },
+  });
 
 const refusals = (results: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -220,14 +230,22 @@ describe("resolveTransaction", () => {
     expect(await order.stored()).toMatchObject({ status: "success" });
   });
 
+  test("an order whose account is closed between two attempts of its refund is not refunded", async () => {
+    const { accountId, transaction, stored } = await operator.anOrder();
+    const ledger = operator.ledgerAt();
+    await sealWallet(ledger, accountId, isoTime(ledger.clock()));
+    vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (refusedBySeal: TransactWriteCommandInput) => {
+      const sent = ledger.db.send(new TransactWriteCommand(refusedBySeal));
+      await sent.finally(() => closeWallet(accountId));
+    });
+    const resolved = resolveTransaction(ledger, transaction, "failed", decision);
+    await expect(resolved).rejects.toThrow(/is closed/);
+    expect(await stored()).toEqual(transaction);
+  });
+
   test("an order of a closed account is not refunded", async () => {
     const order = await operator.anOrder();
-    await operator.tables.db.update({
-      TableName: operator.tables.ledgerTable,
-      Key: { pk: walletPk(order.accountId) },
-      UpdateExpression: "SET closed = :closed",
-      ExpressionAttributeValues: { ":closed": true },
-    });
+    await closeWallet(order.accountId);
     const resolved = resolveAtNoon(order.transaction, "failed");
     await expect(resolved).rejects.toThrow(/is closed/);
     expect(await order.stored()).toMatchObject({ status: "processing" });
