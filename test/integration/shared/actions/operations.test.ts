@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type ActionContext, auditItem } from "../../../../shared/actions/action-context.ts";
 import { catalogRuns } from "../../../../shared/actions/catalog.ts";
 import { doctorRuns } from "../../../../shared/actions/doctor.ts";
@@ -70,6 +70,19 @@ test("catalog accept refuses a catalog that is not the one that was reviewed, an
   expect(await catalogRuns["catalog accept"](context, input)).toEqual({ kind: "accepted", plans: 1 });
   expect(await readAudit(context.ledger, SERVICE)).toMatchObject([{ action: "catalog accept", why: input.why }]);
   await expect(catalogRuns["catalog accept"](context, {})).rejects.toThrow(OperatorError);
+});
+
+test("purchases stay as they are, with an error, if the switch is not written, and off without an audit entry", async () => {
+  const { context } = await aService();
+  const { db } = context.purchases;
+  vi.spyOn(db, "put").mockRejectedValueOnce(new Error("No answer"));
+  await expect(purchasesRuns["purchases off"](context, { why: "ticket 97" })).rejects.toThrow("No answer");
+  await purchasesRuns["purchases off"](context, { why: "ticket 97" });
+  vi.spyOn(context.ledger.db, "transactWrite").mockRejectedValueOnce(new Error("No audit"));
+  await expect(purchasesRuns["purchases on"](context, { why: "ticket 98" })).rejects.toThrow("No audit");
+  vi.spyOn(db, "put").mockRejectedValueOnce(new Error("No answer"));
+  await expect(purchasesRuns["purchases on"](context, { why: "ticket 98" })).rejects.toThrow("No answer");
+  expect(await purchasesRuns["purchases show"](context, {})).toMatchObject({ purchases: "off" });
 });
 
 test("purchases off says by whom and why, and changes nothing if they are off already", async () => {

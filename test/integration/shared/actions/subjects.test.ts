@@ -110,6 +110,24 @@ const erase = async (context: SubjectsContext, kind: "nin" | "phone_number", num
 const report = (kind: "nin" | "phone_number", number: string) =>
   subjectsRuns["subjects report"](contextOn(), { kind, number, why });
 
+test("a report or an erasure whose beginning or end cannot be recorded is an error", async () => {
+  const number = "12345678919";
+  await addChecks(1, number);
+  const { db } = operator.ledgerAt();
+  const failingAt = (failing: number) => {
+    let writes = 0;
+    const transactWrite: DocumentClient["transactWrite"] = async (...call) => {
+      writes += 1;
+      if (writes === failing) throw new Error("No answer");
+      return db.transactWrite(...call);
+    };
+    return contextOn(Object.assign(Object.create(db), { transactWrite }));
+  };
+  const reporting = subjectsRuns["subjects report"](failingAt(1), { kind: "nin", number, why });
+  await expect(reporting).rejects.toThrow("No answer");
+  for (const failing of [1, 2]) await expect(erase(failingAt(failing), "nin", number)).rejects.toThrow("No answer");
+});
+
 test("a check that another write changes after it was read is counted as open, and is erased by the next erasure", async () => {
   const { checks } = await addChecks(1, "12345678909");
   const { db, table } = operator.ledgerAt();

@@ -492,6 +492,14 @@ describe("a read of personal data", () => {
     expect(await readsOf(mine)).toHaveLength(3);
   });
 
+  test("that cannot be recorded shows nothing", async () => {
+    const writes = vi.spyOn(ledger.db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
+    const answer = await send(operator, "people/list", { query: { account: mine, reference: "unrecorded" } });
+    writes.mockRestore();
+    expect(answer).toMatchObject({ status: 500 });
+    expect((await readsOf(mine)).some(({ details }) => details.reference === "unrecorded")).toBe(false);
+  });
+
   test("without an account is in the service's log with what was asked, a phone number in it masked", async () => {
     await send(operator, "people/list", { query: { reference: "08031234567" } });
     expect(await readsOf(SERVICE)).toEqual([
