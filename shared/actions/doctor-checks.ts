@@ -77,10 +77,9 @@ export const orders: DoctorCheck = async (context) => {
   if (first === undefined) return ok("the upstream accepts them");
   const nowMs = context.ledger.clock();
   const found = refusals.map(({ group, since, reason }) => {
-    const what = `the ${group === "vtu" ? "purchases" : "identity checks"} of the last ${duration(nowMs - Date.parse(since))}`;
-    return isUnrecognizedReason(reason)
-      ? `the outcomes of ${what} are unknown (${reason})`
-      : `none of ${what} got through (${reason})`;
+    const what = group === "vtu" ? "purchase" : "identity check";
+    const found = isUnrecognizedReason(reason) ? `the outcome of each ${what} is unknown` : `no ${what} got through`;
+    return `for ${duration(nowMs - Date.parse(since))} ${found} (${reason})`;
   });
   return wrong(found.join("; "), todoAfter(first.reason));
 };

@@ -513,7 +513,7 @@ describe("a banner", () => {
     const page = await open("reader", "/accounts");
     const banner = page.getByRole("alert").filter({ hasText: "find a fault" });
     await banner.getByText(/^Upstream's key: an order was refused \d+ s ago \(status_401\)/).waitFor();
-    await banner.getByText(/^Orders at the upstream: none of the purchases of the last \d+ s got through/).waitFor();
+    await banner.getByText(/^Orders at the upstream: for \d+ s no purchase got through/).waitFor();
     await expectAccessible(page);
     await fetch(controlUrl, { method: "DELETE" });
     expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);

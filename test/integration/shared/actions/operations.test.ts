@@ -219,7 +219,7 @@ test("an order that was refused for the key outweighs a catalog that was fetched
   expect(await checksOf(context)).toMatchObject({
     "upstream key": "wrong: an order was refused 3 min ago (status_401)",
     address: "ok: was accepted 1 h ago, when the catalog was fetched",
-    orders: "wrong: none of the purchases of the last 3 min got through (status_401)",
+    orders: "wrong: for 3 min no purchase got through (status_401)",
   });
   const { refusals } = await upstreamRuns["upstream show"](context, {});
   const at = isoTime(NOON_MS);
@@ -308,7 +308,7 @@ test("after unrecognized answers the doctor says that the outcomes of the purcha
   expect(checks.find(({ check }) => check === "orders")).toEqual({
     check: "orders",
     state: "wrong",
-    found: "the outcomes of the purchases of the last 2 min are unknown (unrecognized_403)",
+    found: "for 2 min the outcome of each purchase is unknown (unrecognized_403)",
     todo: 'Follow "Unrecognized answers" in docs/runbook.md',
   });
 });
