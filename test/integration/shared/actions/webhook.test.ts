@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
@@ -214,6 +214,22 @@ test("a disabled endpoint is shown as off until it is enabled, each with an audi
     ["webhook disable", "ticket 7"],
     ["webhook enable", undefined],
   ]);
+});
+
+test("a change of an endpoint and a test that are not recorded are errors", async () => {
+  const account = await anAccount();
+  await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9/" });
+  const transactWrite = vi.spyOn(tables.db, "transactWrite");
+  for (const change of [
+    () => webhookRuns["webhook disable"](context(), { account }),
+    () => webhookRuns["webhook enable"](context(), { account }),
+    () => webhookRuns["webhook test"](context(), { account }),
+    () => webhookRuns["webhook remove"](context(), { account, endpoint: "1" }),
+  ]) {
+    transactWrite.mockRejectedValueOnce(new Error("No answer"));
+    await expect(change()).rejects.toThrow("No answer");
+  }
+  transactWrite.mockRestore();
 });
 
 test("endpoints are added up to five, each with its own secret and events, and an id is used once", async () => {
