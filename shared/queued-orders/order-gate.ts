@@ -63,7 +63,7 @@ type Reading = {
   readonly purchases: OnOrOff;
   readonly off: readonly string[];
   readonly pace: UpstreamPace;
-  readonly untilMs: number;
+  readonly readAtMs: number;
 };
 
 const storedItem = z.looseObject({ pk: z.string() });
@@ -121,13 +121,15 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
       const begun = z.pick(purchasesSwitch, { since: true }).safeParse(item).data?.since;
       if (begun !== undefined && isLong(begun)) log.alarm("purchases.part_still_off", { part, since: begun });
     }
-    // Counted from before the read, so that a slow response does not prolong it.
-    return { purchases, off, pace, untilMs: nowMs + GATE_CACHE_MS };
+    // The time before the read, so that a slow response does not prolong it.
+    return { purchases, off, pace, readAtMs: nowMs };
   };
   return {
     purchases: async (parts = []) => {
       const nowMs = clock();
-      if (cached === undefined || nowMs >= cached.untilMs) cached = await read(nowMs);
+      // The clock may be set back.
+      const isCurrent = (atMs: number): boolean => atMs <= nowMs && nowMs < atMs + GATE_CACHE_MS;
+      if (cached === undefined || !isCurrent(cached.readAtMs)) cached = await read(nowMs);
       return cached.off.some((part) => parts.includes(part)) ? "off" : cached.purchases;
     },
     pace: () => cached?.pace ?? NO_ORDERS_QUEUED,

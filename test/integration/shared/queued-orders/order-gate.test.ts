@@ -191,6 +191,14 @@ test("the 10 seconds begin before the reading, so that a slow response does not 
   expect(await purchases()).toBe("off");
 });
 
+test("a clock that is set back does not prolong the 10 seconds", async () => {
+  const gate = orderGate(store, clock, "vtu");
+  expect(await gate.purchases()).toBe("on");
+  await writePurchasesSwitch(store, switched("off"));
+  nowMs -= 3_600_000;
+  expect(await gate.purchases()).toBe("off");
+});
+
 test("a switch that cannot be read gives no answer, not even the previous one, once its 10 seconds are over", async () => {
   const { purchases } = orderGate(store, clock, "vtu");
   countReads("never_arrives");
