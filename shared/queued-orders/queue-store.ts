@@ -72,7 +72,7 @@ export const enqueueOrder = async (
   if (refusals !== undefined) {
     const queued = { order, table, refusals };
     const update = transactionUpdate(ledger, target, transitions.setAside, { queued }, claimIs(target.claim));
-    return enqueueResult(ledger, target, await writeInTime(ledger, target, [update], deadline));
+    return enqueueResult(ledger, target, await writeInTime(ledger, target, [update], deadline), deadline);
   }
   // A restored ledger gives its numbers to other orders.
   if (number === undefined || table !== ledger.table) return joinQueue(ledger, target, { order, table }, deadline);
@@ -80,7 +80,7 @@ export const enqueueOrder = async (
     queueUpdate(ledger, target, { order, table, number }),
     walletQueueReturn(ledger, accountId, number, turnUntil),
   ];
-  return enqueueResult(ledger, target, await writeInTime(ledger, target, writes, deadline));
+  return enqueueResult(ledger, target, await writeInTime(ledger, target, writes, deadline), deadline);
 };
 
 const queueUpdate = (ledger: Ledger, target: EnqueueTarget, queued: Queued["queued"]) =>
@@ -116,7 +116,7 @@ const joinQueue = async (
     }
     const moved = result.transaction;
     if (moved !== undefined || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
-      const waits = await enqueueResult(ledger, target, result);
+      const waits = await enqueueResult(ledger, target, result, deadline);
       const own = moved?.queued?.number;
       if (waits.kind !== "queued" || own === undefined) return waits;
       // An attempt without an answer was carried out.
@@ -125,7 +125,12 @@ const joinQueue = async (
   }
 };
 
-const enqueueResult = async (ledger: Ledger, target: EnqueueTarget, result: WriteResult): Promise<EnqueueResult> => {
+const enqueueResult = async (
+  ledger: Ledger,
+  target: EnqueueTarget,
+  result: WriteResult,
+  deadline: Deadline,
+): Promise<EnqueueResult> => {
   if (result.kind === "written") return { kind: "queued" };
   const { transaction } = result;
   const { turnUntil, isIndeterminate } = target.claimed ?? {};
@@ -135,17 +140,19 @@ const enqueueResult = async (ledger: Ledger, target: EnqueueTarget, result: Writ
   if (transaction.write_token !== target.write_token || !isQueuedOrder(transaction))
     return { kind: "not_open", transaction };
   if (transaction.claim === target.claim) return { kind: "queued" };
-  return isIndeterminate ? voidClaim(ledger, transaction) : { kind: "not_open", transaction };
+  return isIndeterminate ? voidClaim(ledger, transaction, deadline) : { kind: "not_open", transaction };
 };
 
 /** An indeterminate claim may still arrive at the order that waits. It cannot once the order has another one. */
-const voidClaim = async (ledger: Ledger, order: QueuedOrder): Promise<EnqueueResult> => {
+const voidClaim = async (ledger: Ledger, order: QueuedOrder, deadline: Deadline): Promise<EnqueueResult> => {
   const { from } = transitions.claim;
   // It waits as long as before: the sender reads `updated_at` as the time since which it waits.
   const set = { claim: randomUUID(), updated_at: order.updated_at };
   const { Update } = transactionUpdate(ledger, order, { from }, set, claimIs(order.claim));
+  const limitMs = settleBudgetMs(deadline);
+  const abort = { abortSignal: abortAfter(limitMs) };
   try {
-    await retryContention(() => ledger.db.update(Update));
+    await retryContention(() => ledger.db.update(Update, abort), limitMs);
     return { kind: "queued" };
   } catch {
     // Also if a claim was faster: it may be the indeterminate one, which nobody sends.

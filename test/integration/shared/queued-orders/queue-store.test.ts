@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, type TransactWriteCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { koboSchema } from "../../../../shared/contract/money.ts";
@@ -127,6 +127,13 @@ const indeterminateClaim = async (order: QueuedOrder, fault: WireFault) => {
 /** What the outcomes queue does after an indeterminate claim of the only order. */
 const waitAfter = (claimed: ClaimedOrder) =>
   enqueueAgain(claimed, { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true });
+
+/** A call that AWS does not answer, and that has an end of its own. */
+const untilAborted = (_input: unknown, { abortSignal }: { readonly abortSignal?: unknown } = {}): Promise<never> =>
+  new Promise((_, reject) => {
+    if (!(abortSignal instanceof AbortSignal)) return reject(new TypeError("The call has no end"));
+    abortSignal.addEventListener("abort", () => reject(new Error("aborted")));
+  });
 
 describe("enqueueOrder", () => {
   test("an order that waits has what is needed to send it, its number, its own index key, and a listed wallet", async () => {
@@ -266,13 +273,7 @@ describe("enqueueOrder", () => {
 
   test("an order whose account's queue is not answered is indeterminate while there is time for a message", async () => {
     const transaction = await ledger.anOpenTransaction();
-    const unanswered = vi.spyOn(ledger.db, "get").mockImplementationOnce(
-      (_input: unknown, { abortSignal }: { readonly abortSignal?: unknown } = {}) =>
-        new Promise((_, reject) => {
-          if (!(abortSignal instanceof AbortSignal)) return reject(new TypeError("The read has no end"));
-          abortSignal.addEventListener("abort", () => reject(new Error("aborted")));
-        }),
-    );
+    const unanswered = vi.spyOn(ledger.db, "get").mockImplementationOnce(untilAborted);
     const deadline = { remainingMs: () => QUEUE_RESERVE_MS + 1 };
     expect(await enqueueOrder(ledger, transaction, toSend, deadline)).toEqual({ kind: "indeterminate" });
     expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: new Error("aborted") }]);
@@ -498,6 +499,22 @@ describe("claimOrder", () => {
     expect(await waitAfter(result)).toEqual({ kind: "queued" });
     expect(await stored(waiting)).toEqual({ ...waiting, claim: expect.any(String) });
     expect(await numbers(waiting.account_id)).toEqual([1]);
+  });
+
+  test("an indeterminate claim whose end is not answered is left while there is time to answer the queue", async () => {
+    const waiting = await aQueuedOrder();
+    const claimed = { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true };
+    const target = { ...(await indeterminateClaim(waiting, "never_arrives")), claimed };
+    let remainingMs = 29_000;
+    vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (input: TransactWriteCommandInput) => {
+      await ledger.db.send(new TransactWriteCommand(input)).finally(() => {
+        remainingMs = QUEUE_RESERVE_MS + 1;
+      });
+    });
+    const unanswered = vi.spyOn(ledger.db, "update").mockImplementationOnce(untilAborted);
+    const result = await enqueueOrder(ledger, target, toSend, { remainingMs: () => remainingMs });
+    expect(result).toEqual({ kind: "indeterminate" });
+    expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: new Error("aborted") }]);
   });
 
   test("an indeterminate claim that arrives late is undone, and the order waits under its number", async () => {
