@@ -155,13 +155,13 @@ export const continueClosing = async (
       closing =
         next === undefined
           ? { phase: "close", done: 0, accounts: closing.accounts }
-          : { ...closing, account: keys.at(-1), done: closing.done + keys.length };
+          : { ...closing, account: next, done: closing.done + keys.length };
     } else {
       openCounts ??= await countOpenOrders(ledger, month.to);
       const closed = await closeAccounts(ledger, month, closing, { keys, openCounts }, deadline);
       if (closed.waitMs !== undefined) return { closing: closed.closing, waitMs: closed.waitMs };
-      closing = closed.closing;
       if (next === undefined) return undefined;
+      closing = { ...closed.closing, account: next };
     }
     if (deadline.remainingMs() <= 0) return { closing, waitMs: 0 };
   }

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
@@ -10,6 +17,8 @@ import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { putAccountPeriod, readAccountPeriod, readServicePeriod } from "../../../../shared/ledger/period.ts";
 import {
+  ACCOUNTS_LIST,
+  accountPk,
   adjustmentPk,
   entriesList,
   fundingPk,
@@ -25,7 +34,7 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
 import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
+import { EPOCH, isoTime } from "../../../../shared/platform/time.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -547,6 +556,24 @@ test("the lines of a closed period have the cost of their order where it is know
   const { lines } = await runs["periods lines"](context, { month: "2026-10", account });
   expect(lines.find(({ id }) => id === referenceOf(known))).toMatchObject({ effect: -500, cost: 485 });
   expect(lines.map(({ cost }) => cost).toSorted()).toEqual([485, null, null]);
+});
+
+test("a month is closed and verified whatever accounts a page of the index has, also none", async () => {
+  at("2026-09-10T12:00:00.000Z");
+  await anAccount();
+  at("2026-10-05T12:00:00.000Z");
+  const { db } = context.ledger;
+  const first = { pk: accountPk(""), created_at: EPOCH };
+  let pages = 0;
+  vi.spyOn(db, "query").mockImplementation(async (input: QueryCommandInput) => {
+    const isOfAccounts = input.ExpressionAttributeValues?.[":partition"] === ACCOUNTS_LIST;
+    if (!isOfAccounts || input.ExclusiveStartKey !== undefined) return db.send(new QueryCommand(input));
+    pages += 1;
+    if (pages > 20) throw new Error("The first page is read again and again");
+    return { Items: [], Count: 0, LastEvaluatedKey: { ...first, list_key: ACCOUNTS_LIST } };
+  });
+  expect((await close("2026-09")).period).toMatchObject({ accounts: 1 });
+  expect(await verifyMonth(context, "2026-09")).toEqual([]);
 });
 
 test("a month is closed while orders are placed: the wallet changes after each read of its lines", async () => {
