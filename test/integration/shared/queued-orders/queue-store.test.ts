@@ -475,6 +475,17 @@ describe("claimOrder", () => {
     expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
   });
 
+  test("an order that waits again in front is not claimed once an earlier one waits again too", async () => {
+    const [first, second] = await threeQueuedOrders();
+    const [one, two] = [await claim(first), await claim(second)];
+    await enqueueAgain(two, { number: 2 });
+    const again = await storedQueued(ledger, second.pk);
+    const late = await claimPart(again);
+    await enqueueAgain(one, { number: 1 });
+    expect(await claimOrder(ledger, again, [late], enough())).toEqual({ kind: "not_claimed" });
+    expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
+  });
+
   test("no order of a restricted account is claimed, in its queue or set aside", async () => {
     const waiting = await aQueuedOrder();
     const aside = await ledger.anOpenTransaction();
@@ -643,6 +654,20 @@ describe("the lists of the sender", () => {
     await enqueueAgain(claimed, { number: 1 });
     expect(await listed(accountId)).toBe(true);
     expect(await numbers(accountId)).toEqual([1]);
+  });
+
+  test("a wallet stays on the list if an order waits again after one in front has ended", async () => {
+    const rich = await ledger.aWallet(1_000);
+    const [first, second] = [await nextQueuedOrder(rich), await nextQueuedOrder(rich)];
+    const [one, two] = [await claim(first), await claim(second)];
+    await enqueueAgain(one, { number: 1 });
+    await settleTransaction(ledger, one, failed, enough());
+    const before = await read(rich);
+    expect(queueLength(queueOf(before))).toBe(0);
+    await enqueueAgain(two, { number: 2 });
+    await unlistWallet(ledger, rich, queueOf(before), before.turn_until);
+    expect(await listed(rich)).toBe(true);
+    expect(await numbers(rich)).toEqual([2]);
   });
 
   test("a wallet has no attribute that its schema lacks, whether its account has queued orders or not", async () => {

@@ -269,6 +269,15 @@ describe("an order that is sent from its queue", () => {
     expect(queued).toMatchObject([{ message: { ...message, claim: expect.any(String) }, delayS: 15 }]);
     expect(viewOf(lane)).toEqual({ waiting: [1, 2], orders: [2], hasTurn: false, isHeld: true });
   });
+
+  test("is not sent if neither its claim nor the message that makes it wait again gets an answer, with an alarm", async () => {
+    const log = captureLog();
+    const { order, lane, inLane } = await aLane(2);
+    loseAnswers();
+    expect(await takeTurn(aRun(), order, inLane)).toBe("not_written");
+    expect(log.lines("order.sender_failed")).toMatchObject([{ reference: referenceOf(order) }]);
+    expect(viewOf(lane)).toEqual({ waiting: [1, 2], orders: [2], hasTurn: false, isHeld: true });
+  });
 });
 
 describe("an order that was set aside", () => {
