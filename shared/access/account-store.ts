@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
@@ -10,7 +9,13 @@ import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
-import { operatorRetries, transactOnce, transactUnlessRefused, type WriteResult } from "../ledger/transact.ts";
+import {
+  operatorRetries,
+  transactOnce,
+  transactUnlessRefused,
+  type WriteResult,
+  wasWritten,
+} from "../ledger/transact.ts";
 import { cancellationReasons } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import type { Secret } from "../platform/secrets.ts";
@@ -231,7 +236,10 @@ export const changeAnyAccount = (
     const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
     const atOnce = keyWrites.slice(0, KEY_WRITES_MAX);
     const replaced = await replaceAccount(store, changed, atOnce, others, account);
-    if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
+    const stored = () => findAccount(store, accountId);
+    // A secret that is shown with a change that was made without an answer would otherwise be lost.
+    if (replaced.kind !== "written" && !(await wasWritten(replaced, stored, withNextVersion(changed)))) {
+      if (!replaced.isCertain) return replaced;
       if (replaced.wallet !== undefined) throw walletChangedError(accountId);
       for (const { keyId, whenRefused } of refusedOf(atOnce, replaced.error)) {
         if (whenRefused === "fail") throw mismatchError(accountId, keyId);
@@ -244,14 +252,3 @@ export const changeAnyAccount = (
     return { kind: "done", result: withNextVersion(changed) };
   });
 };
-
-/**
- * Whether a change was made although its write got no answer: a secret that is shown with it would otherwise be lost.
- * Absence is inconclusive, because the write may still land.
- */
-const wasReplaced = async (
-  store: AccountTable,
-  changed: Account,
-  { isCertain }: Pick<Exclude<WriteResult, { readonly kind: "written" }>, "isCertain">,
-): Promise<boolean> =>
-  !isCertain && isDeepStrictEqual(await findAccount(store, changed.account_id), withNextVersion(changed));

@@ -11,7 +11,7 @@ import {
 } from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
-import { transactWithRetry } from "../ledger/transact.ts";
+import { operatorTransact, wasWritten } from "../ledger/transact.ts";
 import { emptyWallet, type Wallet, walletClosing, walletReopening, walletRestriction } from "../ledger/wallet.ts";
 import type { IpRange } from "../platform/ip-address.ts";
 import { formatIpRange } from "../platform/ip-range.ts";
@@ -24,6 +24,7 @@ import {
   auditWrites,
   changeAccount,
   changeAnyAccount,
+  findAccount,
   type KeyWrite,
   requireAccount,
 } from "./account-store.ts";
@@ -60,7 +61,7 @@ export const createAccount = async (
     entitlements = INITIAL_ENTITLEMENTS,
   }: { readonly name: string; readonly whitelist: readonly string[]; readonly entitlements?: Entitlements },
 ): Promise<Account> => {
-  const { db, ledgerTable, clock = systemClock } = store;
+  const { ledgerTable, clock = systemClock } = store;
   whitelistRanges(whitelist);
   const accountId = newId("acc");
   const account: Account = {
@@ -82,7 +83,10 @@ export const createAccount = async (
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
   const items = [put(account), put(emptyWallet(accountId, clock())), ...auditWrites(store, account)];
-  await transactWithRetry({ db }, items);
+  const result = await operatorTransact(store, items);
+  // The person would make a second account.
+  const isMade = result.kind === "written" || (await wasWritten(result, () => findAccount(store, accountId), account));
+  if (!isMade) throw result.error;
   return account;
 };
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { CancellationReason } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { cancellationReasons, earlierAttempts, isConditionFailure } from "../platform/aws/errors.ts";
@@ -175,9 +176,23 @@ export const transactWithRetry = async (table: Pick<Table, "db">, writes: Writes
   if (result.kind !== "written") throw result.error;
 };
 
-/** As `transactWithRetry`, but resolves with false if a condition fails: nothing was written. */
+/**
+ * As `transactWithRetry`, but resolves with false if a condition fails and nothing was written. A refusal after a copy
+ * without an answer is thrown: that copy may be what the condition failed for, or may still land.
+ */
 export const transactUnlessRefused = async (table: Pick<Table, "db">, writes: Writes): Promise<boolean> => {
   const result = await operatorTransact(table, writes);
-  if (result.kind !== "written" && result.kind !== "condition_failed") throw result.error;
-  return result.kind === "written";
+  if (result.kind === "written") return true;
+  if (result.kind === "condition_failed" && result.isCertain) return false;
+  throw result.error;
 };
+
+/**
+ * Whether a write was made although a copy of it got no answer: then what is stored is what it would have stored. False is
+ * inconclusive, because the copy may still land.
+ */
+export const wasWritten = async <Item>(
+  { isCertain }: Pick<Exclude<WriteResult, { readonly kind: "written" }>, "isCertain">,
+  read: () => Promise<Item | undefined>,
+  written: Item,
+): Promise<boolean> => !isCertain && isDeepStrictEqual(await read(), written);

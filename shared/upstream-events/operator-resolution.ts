@@ -9,7 +9,7 @@ import {
   type Settlement,
   settlementWrites,
 } from "../ledger/settle-transaction.ts";
-import { classifyWriteError, type ShowsNothing, transactWithRetry, type WriteFailure } from "../ledger/transact.ts";
+import { operatorTransact, type ShowsNothing, type WriteFailure } from "../ledger/transact.ts";
 import {
   isFinalStatus,
   isIdentityCheck,
@@ -369,12 +369,9 @@ const writeOrRefuse = async (
 ): Promise<
   (ShowsNothing & { readonly kind: "done" }) | Extract<WriteFailure, { readonly kind: "condition_failed" }>
 > => {
-  try {
-    await transactWithRetry(ledger, writes);
-    return { kind: "done" };
-  } catch (error) {
-    const failure = classifyWriteError(error);
-    if (failure.kind !== "condition_failed") throw error;
-    return failure;
-  }
+  const result = await operatorTransact(ledger, writes);
+  if (result.kind === "written") return { kind: "done" };
+  // A copy without an answer may be what the condition failed for, or may still land once an account is reopened.
+  if (result.kind !== "condition_failed" || !result.isCertain) throw result.error;
+  return result;
 };

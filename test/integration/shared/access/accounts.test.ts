@@ -20,9 +20,11 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { INITIAL_ENTITLEMENTS, type Permission } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { CHECKSUM_KEY, checksumKey } from "../../../builders/secrets.ts";
@@ -80,6 +82,32 @@ test("a key that was created or rotated although the write got no answer is retu
   // Another attempt could make a second key.
   expect(writes).toBe(TRIES);
   expect((await access.account(accountId)).keys).toHaveLength(3);
+});
+
+test("an account that was created although the write got no answer is returned, and is not made again", async () => {
+  const store = { ...access.store, db: emulatorClient(access.proxy.endpoint) };
+  access.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "answer_lost" : undefined);
+  const { account_id } = await createAccount(store, { name: "Shop", whitelist: [] });
+  expect(await access.account(account_id)).toMatchObject({ name: "Shop" });
+});
+
+test("a closing that is refused while its first copy may still land is an error, and does not say that nothing was done", async () => {
+  const { accountId } = await access.anAccount();
+  await setAccountStatus(access.store, accountId, "restricted");
+  const { db, ledgerTable: table } = access.tables;
+  const store = { ...access.store, db: emulatorClient(access.proxy.endpoint) };
+  const wallet = await readWallet({ db, table, clock: () => access.nowMs }, accountId);
+  await changeItem({ db, table }, walletPk(accountId), { balance_kobo: 1 });
+  let writes = 0;
+  access.proxy.fault = ({ operation }) => {
+    if (operation !== "TransactWriteItems") return undefined;
+    writes += 1;
+    return writes === 1 ? "lands_late" : undefined;
+  };
+  await expect(closeAccount(store, wallet)).rejects.not.toBeInstanceOf(AccountError);
+  await changeItem({ db, table }, walletPk(accountId), { balance_kobo: 0 });
+  await access.proxy.landLateWrites();
+  expect(await access.account(accountId)).toMatchObject({ status: "closed" });
 });
 
 test("a revoked key is 401 from the next request on, and the account's other key is admitted", async () => {

@@ -6,6 +6,7 @@ import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-th
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getWallet } from "../../../../shared/read-account/read-account.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -80,14 +81,19 @@ describe("setLowBalanceThreshold", () => {
     expect(await readAudit(ledger, "acc_none")).toEqual([]);
   });
 
+  test("a threshold that is refused while its first copy may still land is an error, not a refusal", async () => {
+    const accountId = await ledger.aWallet(0);
+    await changeItem(ledger, walletPk(accountId), { closed: true, restricted: true });
+    ledger.firstTries(1, "lands_late");
+    await expect(setThreshold(accountId, 10)).rejects.toMatchObject({ name: "TransactionCanceledException" });
+    await changeItem(ledger, walletPk(accountId), { closed: undefined });
+    await ledger.proxy.landLateWrites();
+    expect(await walletOf(accountId)).toMatchObject({ low_balance_threshold: 10 });
+  });
+
   test("a threshold for an account that closed since it was read is refused by the write, and not audited", async () => {
     const accountId = await ledger.aWallet(0);
-    await ledger.db.update({
-      TableName: ledger.table,
-      Key: { pk: walletPk(accountId) },
-      UpdateExpression: "SET closed = :true, restricted = :true",
-      ExpressionAttributeValues: { ":true": true },
-    });
+    await changeItem(ledger, walletPk(accountId), { closed: true, restricted: true });
     for (const naira of [10, undefined]) {
       await expect(setThreshold(accountId, naira)).rejects.toThrow(`The account ${accountId} is closed`);
     }

@@ -29,13 +29,15 @@ import {
   type StoredEvent,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { anOpenOrder } from "../../../builders/event-message.ts";
-import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { newTransactionPk } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 
 /**
  * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the
@@ -512,5 +514,33 @@ describe("with a faulty table", () => {
     );
     expect(seen.writes).toBe(TRIES);
     expect((await order.stored())?.status).toBe("processing");
+  });
+
+  test("a refund that is refused while its first copy may still land is an error, not a refusal", async () => {
+    const order = await anOldOrder();
+    await changeItem(ledger, walletPk(order.transaction.account_id), { closed: true });
+    ledger.firstTries(1, "lands_late");
+    await expect(resolveTransaction(ledger, order.transaction, "failed", decision)).rejects.not.toBeInstanceOf(
+      OperatorError,
+    );
+    await changeItem(ledger, walletPk(order.transaction.account_id), { closed: undefined });
+    await ledger.proxy.landLateWrites();
+    expect((await order.stored())?.status).toBe("failed");
+  });
+
+  test("a discarding that is refused because its first copy was carried out is an error, not another operator's", async () => {
+    await recordUnreadable(ledger, {
+      kind: "unreadable_event",
+      mode: "live",
+      digest: "0".repeat(43),
+      problem: "status reversed",
+    });
+    const [event] = await listEvents(ledger, "0000");
+    if (event === undefined) throw new Error("The event was not stored");
+    // The answer to the first copy is lost, and the second one meets another write: the third is another request.
+    const faults: WireFault[] = ["answer_lost", "conflict"];
+    ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? faults.shift() : undefined);
+    await expect(discardEvent(ledger, event, decision)).rejects.not.toBeInstanceOf(OperatorError);
+    expect(await findEvent(ledger, storedEventId(event))).toMatchObject({ state: "discarded" });
   });
 });
