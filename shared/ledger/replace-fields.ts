@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import type { Table } from "./ledger.ts";
-import { classifyWriteError } from "./transact.ts";
+import { isOfSecondCopy } from "./transact.ts";
 
 /** Attributes with their values as they were read, and the new ones; without the latter they are removed. */
 export type Replacements = Readonly<Record<string, { readonly from: unknown; readonly to?: unknown }>>;
@@ -8,7 +11,14 @@ export type Replacements = Readonly<Record<string, { readonly from: unknown; rea
 const clause = (name: "SET" | "REMOVE", parts: readonly string[]): string =>
   parts.length === 0 ? "" : `${name} ${parts.join(", ")}`;
 
-/** Replaces attributes of an item. False if another write has changed one of them since it was read. */
+/** DynamoDB's answer has the item as it is stored, in which the change may be made already. */
+const isChanged = (item: Readonly<Record<string, unknown>>, change: Replacements): boolean =>
+  Object.entries(change).every(([name, { to }]) => isDeepStrictEqual(item[name], to));
+
+/**
+ * Replaces attributes of an item. False if another write has changed one of them since it was read. The SDK sends a write
+ * again whose answer was lost, and the second copy is refused because the first one was carried out.
+ */
 export const replaceFields = async ({ db, table }: Table, pk: string, change: Replacements): Promise<boolean> => {
   const changes = Object.entries(change);
   const sets = changes.flatMap(([, { to }], index) => (to === undefined ? [] : [`#${index} = :to${index}`]));
@@ -26,10 +36,11 @@ export const replaceFields = async ({ db, table }: Table, pk: string, change: Re
           [`:to${index}`, to],
         ]),
       ),
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     });
     return true;
   } catch (error) {
-    if (classifyWriteError(error).kind === "condition_failed") return false;
-    throw error;
+    if (!isConditionFailure(error)) throw error;
+    return isOfSecondCopy(error) && error.Item !== undefined && isChanged(unmarshall(error.Item), change);
   }
 };

@@ -109,12 +109,15 @@ const sendOnce = async (
     // A proposal is decided already (proposal.ts): no answer of AWS.
     if (error instanceof OperatorError) throw error;
     const failure = classifyWriteError(error);
-    const attempts = [...earlierAttempts(error).map(classifyWriteError), failure];
-    return { ...failure, error, isCertain: !attempts.some(isUnanswered) };
+    return { ...failure, error, isCertain: !isUnanswered(failure) && !isOfSecondCopy(error) };
   }
 };
 
 const isUnanswered = ({ kind }: WriteFailure): boolean => kind === "indeterminate" || kind === "in_progress";
+
+/** Whether a copy that the SDK sent before got no answer: it may have been carried out, or may yet be. */
+export const isOfSecondCopy = (error: unknown): boolean =>
+  earlierAttempts(error).map(classifyWriteError).some(isUnanswered);
 
 /**
  * Retries the writes until they are made, a condition fails, too many attempts are indeterminate, or the time is up.
