@@ -3,8 +3,7 @@ import { findingClasses } from "../contract/upstream-statement.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
-import { transactWithRetry } from "../ledger/transact.ts";
-import { cancellationReasons, isConditionFailure } from "../platform/aws/errors.ts";
+import { operatorTransact, wasWritten } from "../ledger/transact.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 
 const closingSchema = z.object({ balance_kobo: z.int(), at: z.iso.datetime() });
@@ -113,12 +112,10 @@ export const changeStatement = async (
     const changed = await change(before);
     if (changed === undefined) return before;
     const Item: Statement = { ...changed.statement, version: before.version + 1 };
-    try {
-      await transactWithRetry(ledger, [statementPut(ledger, Item, before.version), ...changed.writes]);
-      return Item;
-    } catch (error) {
-      if (!isConditionFailed(error) || attempt === TRIES) throw error;
-    }
+    const result = await operatorTransact(ledger, [statementPut(ledger, Item, before.version), ...changed.writes]);
+    if (result.kind === "written" || (await wasWritten(result, read, Item))) return Item;
+    // After a copy without an answer another attempt could make the change twice.
+    if (result.kind !== "condition_failed" || !result.isCertain || attempt === TRIES) throw result.error;
   }
 };
 
@@ -131,6 +128,3 @@ const statementPut = ({ table }: Ledger, Item: Statement, version: number) => ({
       : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
   },
 });
-
-const isConditionFailed = (error: unknown): boolean =>
-  isConditionFailure(error) || cancellationReasons(error).some(({ Code }) => Code === "ConditionalCheckFailed");

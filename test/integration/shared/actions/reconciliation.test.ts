@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
@@ -11,7 +11,9 @@ import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
 import { requireStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
+import { isWrite, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 
 const day = "2026-11-21";
 const RANGE = { from: "2026-11-20T23:00:00.000Z", to: "2026-11-21T23:00:00.000Z" };
@@ -90,6 +92,21 @@ test("of two changes of a statement at once both are kept, and one that is not w
   vi.spyOn(db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
   await expect(append(0, [aRow(2)], true, second)).rejects.toThrow("No answer");
   expect(await storedLines()).toEqual([2]);
+});
+
+test("a decision whose answer was lost and whose repetition is refused is made and recorded once", async () => {
+  const ledger = await openFaultyLedger();
+  onTestFinished(() => ledger.proxy.stop());
+  context = { ...context, ledger };
+  await begin();
+  await append(0, [aRow(2)], true);
+  await put({ put: [clock(9)] });
+  // The answer to the first copy is lost, and the second one meets another write: the third is another request.
+  const faults: WireFault[] = ["answer_lost", "conflict"];
+  ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? faults.shift() : undefined);
+  expect(await decide()).toMatchObject({ decisions: [{ why }] });
+  const entries = await readAudit(ledger, SERVICE);
+  expect(entries.filter(({ action }) => action === "reconciliation cases decide")).toHaveLength(1);
 });
 
 test("a file that is read with other columns replaces its former reading", async () => {
