@@ -85,6 +85,19 @@ test("purchases stay as they are, with an error, if the switch is not written, a
   expect(await purchasesRuns["purchases show"](context, {})).toMatchObject({ purchases: "off" });
 });
 
+test("purchases that are off although the write got no answer have an audit entry", async () => {
+  const { context } = await aService();
+  const { db } = context.purchases;
+  const put = db.put.bind(db);
+  vi.spyOn(db, "put").mockImplementationOnce(async (...write) => {
+    await put(...write);
+    throw new Error("No answer");
+  });
+  await expect(purchasesRuns["purchases off"](context, { why: "ticket 97" })).rejects.toThrow("No answer");
+  expect(await purchasesRuns["purchases off"](context, { why: "ticket 97" })).toMatchObject({ changed: false });
+  expect(await readAudit(context.ledger, SERVICE)).toMatchObject([{ action: "purchases off", why: "ticket 97" }]);
+});
+
 test("purchases off says by whom and why, and changes nothing if they are off already", async () => {
   const { context } = await aService();
   const off = await purchasesRuns["purchases off"](context, { why: "ticket 97" });
