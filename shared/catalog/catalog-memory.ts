@@ -17,17 +17,24 @@ export type CatalogMemory = {
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
   let cached: Snapshot | undefined;
   let requestedAtMs = Number.NEGATIVE_INFINITY;
+  /** Number the requests, because the clock may be set back. */
+  let requests = 0;
+  let answeredRequest = 0;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
 
   const snapshot = async (): Promise<Snapshot | undefined> => {
     // An answer may arrive an hour later, after Lambda froze the process: its catalog is as old as the request.
     const nowMs = clock();
-    if (cached !== undefined && nowMs - requestedAtMs < CATALOG_MEMORY_MS) return cached;
+    const isCurrent = requestedAtMs <= nowMs && nowMs < requestedAtMs + CATALOG_MEMORY_MS;
+    if (cached !== undefined && isCurrent) return cached;
+    requests += 1;
+    const request = requests;
     try {
       const stored = await store.read();
-      if (nowMs >= requestedAtMs) {
+      if (request > answeredRequest) {
         cached = stored ?? cached;
         requestedAtMs = nowMs;
+        answeredRequest = request;
       }
     } catch (error) {
       // While the table cannot be read, the copy in memory is served. Callers decide whether it is too old.

@@ -30,18 +30,27 @@ export const secret = (
   stage: Stage = "AWSCURRENT",
 ): Secret => {
   let cached:
-    | { readonly value: string | undefined; readonly requestedAtMs: number; readonly untilMs: number }
+    | {
+        readonly value: string | undefined;
+        readonly request: number;
+        readonly fromMs: number;
+        readonly untilMs: number;
+      }
     | undefined;
+  /** Numbers the requests, because the clock may be set back. */
+  let requests = 0;
   let request: Promise<string | undefined> | undefined;
 
   const send = (): Promise<string | undefined> => {
     // An answer may arrive an hour later, after Lambda froze the process: its value is as old as the request.
-    const requestedAtMs = clock();
+    const fromMs = clock();
+    requests += 1;
+    const number = requests;
     const sent = read(client, secretId, stage)
       .then((value) => {
         const cacheMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
-        if (cached === undefined || cached.requestedAtMs <= requestedAtMs) {
-          cached = { value, requestedAtMs, untilMs: requestedAtMs + cacheMs };
+        if (cached === undefined || cached.request < number) {
+          cached = { value, request: number, fromMs, untilMs: fromMs + cacheMs };
         }
         return value;
       })
@@ -65,11 +74,13 @@ export const secret = (
 
   const value = async (): Promise<string | undefined> => {
     if (cached === undefined) return refetch();
-    if (clock() < cached.untilMs) return cached.value;
+    const nowMs = clock();
+    if (cached.fromMs <= nowMs && nowMs < cached.untilMs) return cached.value;
     try {
       return await withTimeout(FETCH_MS_MAX, refetch);
     } catch {
-      cached = { ...cached, untilMs: clock() + RETRY_AFTER_MS };
+      const failedAtMs = clock();
+      cached = { ...cached, fromMs: failedAtMs, untilMs: failedAtMs + RETRY_AFTER_MS };
       return cached.value;
     }
   };

@@ -49,6 +49,14 @@ test("plans have the time of the last refresh, also of one that changed nothing"
   expect((await plans())?.fetchedAtMs).toBe(NOON_MS + 7_000);
 });
 
+test("a clock that is set back does not prolong the 60 s, and what is read then is kept", async () => {
+  const { snapshot, table, clock } = aMemory(older);
+  await snapshot();
+  table.stored = newer;
+  clock.nowMs = NOON_MS - 3_600_000;
+  expect([await snapshot(), await snapshot(), table.reads]).toEqual([newer, newer, 2]);
+});
+
 describe("while the table cannot be read", () => {
   test("while the table cannot be read the copy in memory is served, and afterwards the new catalog", async () => {
     const { snapshot, plans, table, clock } = aMemory(older);

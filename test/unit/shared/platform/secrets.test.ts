@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SecretsClient } from "../../../../shared/platform/aws-clients.ts";
-import { secret } from "../../../../shared/platform/secrets.ts";
+import { SECRET_CACHE_MS, secret } from "../../../../shared/platform/secrets.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 type Version = { readonly value: string; readonly createdMs: number };
@@ -32,4 +32,20 @@ test("a secret that was never rotated has no previous version", async () => {
   expect(await secret(clientOf({ AWSCURRENT: current }), "webhook-token", () => NOON_MS, "AWSPREVIOUS").value()).toBe(
     undefined,
   );
+});
+
+test("a clock that is set back does not prolong the use of a cached value, and the next value is kept", async () => {
+  const versions = { AWSCURRENT: current };
+  const client = clientOf(versions);
+  let nowMs = NOON_MS;
+  const rotated = secret(client, "upstream-key", () => nowMs);
+  expect(await rotated.value()).toBe("current");
+  versions.AWSCURRENT = { ...current, value: "next" };
+  nowMs -= 3_600_000;
+  expect(await rotated.value()).toBe("next");
+  versions.AWSCURRENT = { ...current, value: "after it" };
+  nowMs += SECRET_CACHE_MS - 1;
+  expect(await rotated.value()).toBe("next");
+  nowMs += 1;
+  expect(await rotated.value()).toBe("after it");
 });
