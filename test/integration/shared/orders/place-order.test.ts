@@ -681,4 +681,18 @@ describe("an order after its debit", () => {
       },
     ]);
   });
+
+  test.each([
+    ["settlement that cannot be written in time", { settlement: { status: "success" } } as const, 3_500],
+    ["later settlement", { later: { settlement: { status: "success" }, afterS: 7 } } as const, 20_000],
+  ])(
+    "an order whose %s cannot be queued either fails, so that its response raises an alarm",
+    async (_name, fulfilment, remainingMs) => {
+      const deps = depsWith({ outcomeQueue: { send: () => Promise.reject(new Error("SQS does not answer")) } });
+      const transaction = await ledger.anOpenTransaction();
+      ledger.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
+      const finalised = finaliseOrder(deps, transaction, fulfilment, { remainingMs: () => remainingMs });
+      await expect(finalised).rejects.toThrow("SQS does not answer");
+    },
+  );
 });

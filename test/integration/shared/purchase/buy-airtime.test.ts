@@ -197,6 +197,14 @@ test("an airtime purchase that the upstream refuses is refunded, and answered 42
   }
 });
 
+test("an airtime purchase that the upstream cannot take now is refused before its debit", async () => {
+  const { newKey } = await service.newCaller();
+  const body = anAirtimeOrder({ phone_number: "08000000006" });
+  const answer = await service.call("POST", BUY_AIRTIME, { key: await newKey({ mode: "test" }), body });
+  expect([answer.status, answer.headers.get("x-error-code")]).toEqual([503, "provider_unavailable"]);
+  expect(answer.headers.get("x-transaction-reference")).toBeNull();
+});
+
 test("an airtime purchase waits, debited, once the upstream has refused one for a minute, and is not sent", async () => {
   // A service of its own: its memory of the limit outlasts the test.
   const limited = await startTestService();
