@@ -60,10 +60,11 @@ export const sendAction = async (
   };
   const signed = await signedHeaders({ service: "execute-api", region: process.env.AWS_REGION ?? "" }, url, request);
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-  const response = await fetch(url, { ...request, headers: signed, signal }).catch((error: unknown) => {
+  const unanswered = (error: unknown): never => {
     throw isRead ? causeOf(error) : unansweredChange(causeOf(error));
-  });
-  const body = jsonOf(await response.text());
+  };
+  const response = await fetch(url, { ...request, headers: signed, signal }).catch(unanswered);
+  const body = jsonOf(await response.text().catch(unanswered));
   if (response.status === 202)
     throw new ProposedError(z.extend(success, { data: proposedData }).parse(body).data.proposal);
   if (response.ok) return success.parse(body).data;

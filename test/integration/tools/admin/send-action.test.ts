@@ -120,3 +120,8 @@ test("an answer that the request may still be running says for how long", async 
   expect(error).toBeInstanceOf(InFlightError);
   expect(error).toMatchObject({ retryAfterMs: 7_000 });
 });
+
+test("a change whose answer is cut off may have been made", async () => {
+  answer = { status: 200, headers: { "content-length": "1000", connection: "close" }, body: '{"data":' };
+  await expect(sendAction(sender, "purchases off", {})).rejects.toThrow(/check what changed before you retry/);
+});
