@@ -26,9 +26,12 @@ export const rotatingSecret = (current: Secret, previous: Secret, clock: Clock =
   };
 
   const refetchOnce = async (): Promise<void> => {
-    if (refresh === undefined || clock() - refresh.startedMs >= REFRESH_INTERVAL_MS) {
+    const nowMs = clock();
+    // The clock may be set back.
+    const isRecent = (startedMs: number): boolean => startedMs <= nowMs && nowMs < startedMs + REFRESH_INTERVAL_MS;
+    if (refresh === undefined || !isRecent(refresh.startedMs)) {
       // A failed fetch keeps the cached version.
-      refresh = { startedMs: clock(), done: Promise.allSettled([current.refetch(), previous.refetch()]) };
+      refresh = { startedMs: nowMs, done: Promise.allSettled([current.refetch(), previous.refetch()]) };
       await refresh.done;
     } else {
       await Promise.race([refresh.done, sleep(JOIN_MS_MAX)]);

@@ -71,6 +71,14 @@ describe("rotatingSecret", () => {
     expect(stored.fetches).toBe(4);
   });
 
+  test("a clock that is set back does not prolong the 5 s: a rotation takes effect", async () => {
+    const { stored, clock, matches } = aRotatingSecret({ current: "first", previous: undefined });
+    expect(await matches("wrong")).toBe(false);
+    stored.versions = { current: "second", previous: "first" };
+    clock.nowMs -= 3_600_000;
+    expect(await matches("second")).toBe(true);
+  });
+
   test("a failed fetch keeps the cached versions, and is not an error", async () => {
     const { stored, matches } = aRotatingSecret({ current: "new", previous: "old" });
     stored.isFailing = true;
