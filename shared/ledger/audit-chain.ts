@@ -190,6 +190,20 @@ export const linkAudit = async (db: Table["db"], writes: Writes): Promise<Writes
   return writes.map((write) => (write.Put === put ? { Put: { ...put, Item } } : write));
 };
 
+/**
+ * Whether the linked entry of these writes is stored in its place: then all of them were carried out, because they are one
+ * transaction. False is inconclusive, because they may still land.
+ */
+export const isEntryStored = async (db: Table["db"], linked: Writes): Promise<boolean> => {
+  const put = linked.find(isEntryPut)?.Put;
+  if (put?.TableName === undefined) return false;
+  const entry = linkSchema.parse(put.Item);
+  const before = sequenceKey((placeOf(entry.sequence) ?? 1) - 1);
+  const { value } = await readItems({ db, table: put.TableName }, String(put.Item?.pk), ">", before, 1).next();
+  const stored = linkSchema.safeParse(value).data;
+  return stored?.sequence === entry.sequence && stored.hash === entry.hash;
+};
+
 /** What a chain and its attestations do not explain. */
 export type AuditProblem = {
   readonly kind: "changed" | "removed" | "out_of_order" | "not_attested" | "misplaced" | "gap";

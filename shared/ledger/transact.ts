@@ -9,7 +9,7 @@ import { deadlineIn } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
-import { linkAudit } from "./audit-chain.ts";
+import { isEntryStored, linkAudit } from "./audit-chain.ts";
 import type { Table, Writes } from "./ledger.ts";
 import { isEntryPk, itemKindOf } from "./schema.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
@@ -90,7 +90,12 @@ export const transactOnce = async (
   writes: Writes,
   token: string,
   abortSignal?: AbortSignal,
-): Promise<WriteResult> => sendOnce(db, await linkAudit(db, writes), token, abortSignal);
+): Promise<WriteResult> => {
+  const linked = await linkAudit(db, writes);
+  const result = await sendOnce(db, linked, token, abortSignal);
+  const mayBeWritten = result.kind !== "written" && !result.isCertain;
+  return mayBeWritten && (await isEntryStored(db, linked)) ? { kind: "written" } : result;
+};
 
 /**
  * Sends linked writes once. The SDK may try twice, and then the second response does not show whether the first copy was
@@ -146,12 +151,14 @@ export const transact = async (
   let token = randomUUID();
   let linked = await linkAudit(db, writes);
   let unanswered = 0;
-  let isCertain = true;
+  const mayBeWritten = new Set<Writes>();
   for (;;) {
     const attempt = await sendOnce(db, linked, token, abortSignal);
     if (attempt.kind === "written") return attempt;
-    isCertain &&= attempt.isCertain;
-    const result = { ...attempt, isCertain };
+    if (!attempt.isCertain) mayBeWritten.add(linked);
+    // Under another token and in another place of the audit log, the writes could be made and recorded twice.
+    for (const sent of mayBeWritten) if (await isEntryStored(db, sent)) return { kind: "written" };
+    const result = { ...attempt, isCertain: mayBeWritten.size === 0 };
     if (attempt.kind === "condition_failed") return result;
     if (attempt.kind === "indeterminate") {
       unanswered += 1;
