@@ -79,10 +79,11 @@ test("an earlier time that another process adds to a requeue that is due stays",
   await schedule(0);
   await schedule(5 * HOUR_MS);
   const put = ledger.db.put.bind(ledger.db);
-  vi.spyOn(ledger.db, "put").mockImplementationOnce(async (command) => {
+  const overtaken = vi.spyOn(ledger.db, "put").mockImplementationOnce(async (command) => {
     await put({ TableName: command.TableName, Item: { ...command.Item, rest_due_at: isoTime(NOON_MS + HOUR_MS) } });
     return put(command);
   });
+  onTestFinished(() => overtaken.mockRestore());
   await schedule(2 * HOUR_MS);
   expect(await times()).toEqual([0, HOUR_MS]);
 });
