@@ -19,6 +19,7 @@ const COUNT_MS_MAX = 2_000;
  */
 export const noteEmptyCheck = async (ledger: Ledger, accountId: string, deadline: Deadline): Promise<void> => {
   const limitMs = Math.min(COUNT_MS_MAX, settleBudgetMs(deadline));
+  const abort = { abortSignal: abortAfter(limitMs) };
   /** The wallet after the update, or as it is if the update's condition fails. */
   const update = async (change: Omit<UpdateCommandInput, "TableName">): Promise<Wallet> => {
     const command: UpdateCommandInput = {
@@ -28,8 +29,7 @@ export const noteEmptyCheck = async (ledger: Ledger, accountId: string, deadline
       ...change,
     };
     try {
-      const send = () => ledger.db.update(command, { abortSignal: abortAfter(limitMs) });
-      return walletSchema.parse((await retryContention(send, limitMs)).Attributes);
+      return walletSchema.parse((await retryContention(() => ledger.db.update(command, abort), limitMs)).Attributes);
     } catch (error) {
       if (isConditionFailure(error) && error.Item) {
         return walletSchema.parse(unmarshall(error.Item));

@@ -96,6 +96,20 @@ test("a check that begins a run at once with another one is counted in the other
   expect(log.lines("identity.empty_checks").map(({ in_a_row }) => in_a_row)).toEqual([8]);
 });
 
+test("all writes of a count end at the same time: the answer waits for 2 seconds, and not for 2 seconds for each", async () => {
+  const { ledger } = service;
+  const { accountId } = await service.newCaller();
+  const update = ledger.db.update.bind(ledger.db);
+  const ends: unknown[] = [];
+  vi.spyOn(ledger.db, "update").mockImplementation((input, options) => {
+    ends.push(options?.abortSignal);
+    return update(input, options);
+  });
+  await noteEmptyCheck(ledger, accountId, deadlineIn(29_000));
+  expect(ends).toEqual([expect.any(AbortSignal), expect.any(AbortSignal)]);
+  expect(ends[1]).toBe(ends[0]);
+});
+
 test("test checks and checks without an answer are not counted, nor checks of another account", async () => {
   const caller = await service.newCaller();
   expect(await checkInTurn(caller, times(8, NO_ANSWER))).toEqual([]);
