@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createAccount } from "../../../shared/access/accounts.ts";
+import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { isoTime, systemClock } from "../../../shared/platform/time.ts";
+import { loadHandler } from "../../../tools/local/functions.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
+import { dynamodbEndpoint } from "../../builders/emulator.ts";
+import { aLambdaContext } from "../../builders/lambda-context.ts";
+import { freshTables } from "../../builders/tables.ts";
+import { aTransaction } from "../../builders/transaction.ts";
+
+/** Goal: the run of the schedule keeps each kind of personal data for as long as its own setting says. */
+const DAY_MS = 24 * 3_600_000;
+
+test("a phone number is masked after its own retention, and not after that of consents", async () => {
+  const tables = await freshTables();
+  const { account_id } = await createAccount(tables, { name: "test", whitelist: [] });
+  const { open: _open, ...transaction } = aTransaction({
+    ...{ account_id, list_key: `${account_id}#live`, status: "success" },
+    created_at: isoTime(systemClock() - 405 * DAY_MS),
+  });
+  await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
+  onTestFinished(
+    setEnvironment({
+      ...localAwsEnvironment({ dynamodb: dynamodbEndpoint, sqs: "", secretsManager: "" }),
+      LEDGER_TABLE: tables.ledgerTable,
+      PHONE_RETENTION_DAYS: "400",
+      CONSENT_RETENTION_DAYS: "2190",
+      TIME_ZONE: "Africa/Lagos",
+    }),
+  );
+  const handler = await loadHandler("reconcile-ledger", new URL("../../../functions/", import.meta.url));
+  await handler({}, aLambdaContext());
+  const ledger = { db: tables.db, table: tables.ledgerTable, clock: systemClock };
+  expect((await readTransaction(ledger, transaction.pk))?.phone_number).toMatch(/^\*{9}\d\d$/);
+});
