@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
@@ -10,8 +11,12 @@ import { secret } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
 import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
+import { loadHandler } from "../../../tools/local/functions.ts";
+import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { anApiEvent } from "../../builders/api-event.ts";
 import { captureLog } from "../../builders/captured-log.ts";
 import { eventually } from "../../builders/eventually.ts";
+import { aLambdaContext } from "../../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service.ts";
 
 /** Goal: the upstream's events, and no others, are applied to the ledger. Method: the whole service. */
@@ -118,4 +123,41 @@ test("a failed that was put on the queue past the webhook is stored, and only th
   await eventually(async () => expect(await balance()).toBe(10_000));
   const found = await service.call("GET", `/transactions/${reference}`, { key });
   expect(transactionOf(found).status).toBe("failed");
+});
+
+test("a signed event from an address that the stage does not list is refused", async () => {
+  onTestFinished(setEnvironment({ UPSTREAM_WEBHOOK_IPS: "203.0.113.7" }));
+  const handler = await loadHandler("receive-upstream-event", new URL("../../../functions/", import.meta.url));
+  const { pathname } = new URL(webhook().url);
+  const token = pathname.split("/").at(-1) ?? "";
+  const body = event({ ...data, reference: "U-elsewhere" });
+  const from = (sourceIp: string) =>
+    handler(
+      anApiEvent({
+        ...{
+          method: "POST",
+          path: pathname,
+          routeKey: "POST /v1/webhooks/upstream/{token}",
+          pathParameters: { token },
+          body,
+          sourceIp,
+        },
+        headers: { "content-type": "application/json", "x-webhook-signature": sign(body) },
+      }),
+      aLambdaContext(),
+    );
+  expect(await from("203.0.113.8")).toMatchObject({ statusCode: 403 });
+  expect(await from("203.0.113.7")).toMatchObject({ statusCode: 200 });
+});
+
+test("after a rotation the path token before it is accepted beside the new one", async () => {
+  const rotate = (SecretString: string) =>
+    openSecretsManager().send(new PutSecretValueCommand({ SecretId: "webhook-token", SecretString }));
+  const { url } = webhook();
+  const body = event({ ...data, reference: "U-rotated" });
+  await rotate("y".repeat(43));
+  await eventually(async () =>
+    expect(await post(body, { url: url.replace(/[^/]+$/, "y".repeat(43)) })).toMatchObject({ status: 200 }),
+  );
+  expect(await post(body)).toMatchObject({ status: 200 });
 });
