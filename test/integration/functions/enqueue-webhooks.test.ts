@@ -1,11 +1,14 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
+import { deliveryPk } from "../../../shared/ledger/schema.ts";
+import { pkOfReference } from "../../../shared/ledger/transaction.ts";
 import { openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { sleep, systemClock } from "../../../shared/platform/time.ts";
+import { readDelivery } from "../../../shared/webhooks/delivery.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
-import { aReceiver, LOOPBACK } from "../../builders/endpoint.ts";
+import { aReceiver, ENDPOINT, LOOPBACK } from "../../builders/endpoint.ts";
 import { eventually } from "../../builders/eventually.ts";
 import { type Receiver, standardHeaders } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service.ts";
@@ -48,6 +51,15 @@ test("a delivered purchase has one signed webhook with the fields of the interfa
   });
   await sleep(600);
   expect(receiver.received).toHaveLength(1);
+});
+
+test("an endpoint at the service's own host is never called", async () => {
+  const caller = await service.newCaller();
+  await setEndpoint(service.endpoints, LOOPBACK, caller.accountId, `${service.baseUrl}/wallet`);
+  const { reference } = transactionOf(await buy(caller.key, "08031234567"));
+  const delivery = { transaction_pk: pkOfReference(reference) ?? "", status: "success", endpoint: ENDPOINT } as const;
+  const firstAttempt = async () => (await readDelivery(service.ledger, deliveryPk(delivery)))?.attempts[0];
+  await eventually(async () => expect(await firstAttempt()).toMatchObject({ outcome: "address_refused" }));
 });
 
 test("a live purchase that the upstream's event fails about 5 s later has one webhook", async () => {
