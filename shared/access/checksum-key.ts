@@ -1,6 +1,6 @@
 import { errorFields, log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
-import { type Clock, systemClock } from "../platform/time.ts";
+import { type Clock, isRecent, systemClock } from "../platform/time.ts";
 
 /** Between two attempts, because each may take the request's whole time budget for Secrets Manager. */
 const RETRY_AFTER_MS = 60_000;
@@ -14,13 +14,13 @@ export type ChecksumKey = () => Promise<string | undefined>;
  */
 export const loadChecksumKey = (secret: Secret, clock: Clock = systemClock): ChecksumKey => {
   let read: string | undefined;
-  let failedUntilMs = 0;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (read !== undefined || clock() < failedUntilMs) return read;
+    if (read !== undefined || isRecent(failedAtMs, RETRY_AFTER_MS, clock())) return read;
     try {
       read = await checksumKeyOf(secret);
     } catch (error) {
-      failedUntilMs = clock() + RETRY_AFTER_MS;
+      failedAtMs = clock();
       log.warn("checksum_key.unreadable", errorFields(error));
     }
     return read;

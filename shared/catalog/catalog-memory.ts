@@ -1,5 +1,5 @@
 import { errorFields, log } from "../platform/log.ts";
-import type { Clock } from "../platform/time.ts";
+import { type Clock, isRecent } from "../platform/time.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import { indexPlans, type PlanIndex } from "./plan-index.ts";
 import { catalogOf, type Snapshot } from "./snapshot.ts";
@@ -17,7 +17,7 @@ export type CatalogMemory = {
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
   let cached: Snapshot | undefined;
   let requestedAtMs = Number.NEGATIVE_INFINITY;
-  /** Number the requests, because the clock may be set back. */
+  /** Numbers the requests, because the clock may be set back. */
   let requests = 0;
   let answeredRequest = 0;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
@@ -25,8 +25,7 @@ export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): 
   const snapshot = async (): Promise<Snapshot | undefined> => {
     // An answer may arrive an hour later, after Lambda froze the process: its catalog is as old as the request.
     const nowMs = clock();
-    const isCurrent = requestedAtMs <= nowMs && nowMs < requestedAtMs + CATALOG_MEMORY_MS;
-    if (cached !== undefined && isCurrent) return cached;
+    if (cached !== undefined && isRecent(requestedAtMs, CATALOG_MEMORY_MS, nowMs)) return cached;
     requests += 1;
     const request = requests;
     try {

@@ -1,5 +1,5 @@
 import type { Secret } from "./secrets.ts";
-import { type Clock, sleep, systemClock } from "./time.ts";
+import { type Clock, isRecent, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /**
@@ -27,9 +27,7 @@ export const rotatingSecret = (current: Secret, previous: Secret, clock: Clock =
 
   const refetchOnce = async (): Promise<void> => {
     const nowMs = clock();
-    // The clock may be set back.
-    const isRecent = (startedMs: number): boolean => startedMs <= nowMs && nowMs < startedMs + REFRESH_INTERVAL_MS;
-    if (refresh === undefined || !isRecent(refresh.startedMs)) {
+    if (refresh === undefined || !isRecent(refresh.startedMs, REFRESH_INTERVAL_MS, nowMs)) {
       // A failed fetch keeps the cached version.
       refresh = { startedMs: nowMs, done: Promise.allSettled([current.refetch(), previous.refetch()]) };
       await refresh.done;

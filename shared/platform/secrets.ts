@@ -1,6 +1,6 @@
 import type { SecretsClient } from "./aws-clients.ts";
 import { withTimeout } from "./deadline.ts";
-import { type Clock, sleep, systemClock } from "./time.ts";
+import { type Clock, isRecent, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /** How long a value is cached. After that it is fetched again, so a rotation needs no deployment. */
@@ -30,12 +30,7 @@ export const secret = (
   stage: Stage = "AWSCURRENT",
 ): Secret => {
   let cached:
-    | {
-        readonly value: string | undefined;
-        readonly request: number;
-        readonly fromMs: number;
-        readonly untilMs: number;
-      }
+    | { readonly value: string | undefined; readonly request: number; readonly atMs: number; readonly forMs: number }
     | undefined;
   /** Numbers the requests, because the clock may be set back. */
   let requests = 0;
@@ -43,15 +38,13 @@ export const secret = (
 
   const send = (): Promise<string | undefined> => {
     // An answer may arrive an hour later, after Lambda froze the process: its value is as old as the request.
-    const fromMs = clock();
+    const atMs = clock();
     requests += 1;
     const number = requests;
     const sent = read(client, secretId, stage)
       .then((value) => {
-        const cacheMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
-        if (cached === undefined || cached.request < number) {
-          cached = { value, request: number, fromMs, untilMs: fromMs + cacheMs };
-        }
+        const forMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
+        if (cached === undefined || cached.request < number) cached = { value, request: number, atMs, forMs };
         return value;
       })
       .finally(() => {
@@ -74,13 +67,11 @@ export const secret = (
 
   const value = async (): Promise<string | undefined> => {
     if (cached === undefined) return refetch();
-    const nowMs = clock();
-    if (cached.fromMs <= nowMs && nowMs < cached.untilMs) return cached.value;
+    if (isRecent(cached.atMs, cached.forMs, clock())) return cached.value;
     try {
       return await withTimeout(FETCH_MS_MAX, refetch);
     } catch {
-      const failedAtMs = clock();
-      cached = { ...cached, fromMs: failedAtMs, untilMs: failedAtMs + RETRY_AFTER_MS };
+      cached = { ...cached, atMs: clock(), forMs: RETRY_AFTER_MS };
       return cached.value;
     }
   };

@@ -11,6 +11,9 @@ export const EPOCH = isoTime(0);
 
 export const sleep = (delayMs: number): Promise<void> => new Promise((wake) => setTimeout(wake, delayMs));
 
+/** Whether a time is less than this long ago. A time ahead is not: it is from before the clock was set back. */
+export const isRecent = (atMs: number, forMs: number, nowMs: number): boolean => atMs <= nowMs && nowMs < atMs + forMs;
+
 /** Nigeria has one time zone, UTC+1, without summer time. */
 const LAGOS_OFFSET_MS = 3_600_000;
 const DAY_MS = 86_400_000;

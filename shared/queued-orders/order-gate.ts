@@ -21,7 +21,7 @@ import {
 } from "../orders/upstream-refusal.ts";
 import { abortAfter, beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { type Clock, isoTime } from "../platform/time.ts";
+import { type Clock, isoTime, isRecent } from "../platform/time.ts";
 import type { UpstreamBlocks } from "../upstream/upstream.ts";
 import {
   blocksOf,
@@ -127,9 +127,7 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
   return {
     purchases: async (parts = []) => {
       const nowMs = clock();
-      // The clock may be set back.
-      const isCurrent = (atMs: number): boolean => atMs <= nowMs && nowMs < atMs + GATE_CACHE_MS;
-      if (cached === undefined || !isCurrent(cached.readAtMs)) cached = await read(nowMs);
+      if (cached === undefined || !isRecent(cached.readAtMs, GATE_CACHE_MS, nowMs)) cached = await read(nowMs);
       return cached.off.some((part) => parts.includes(part)) ? "off" : cached.purchases;
     },
     pace: () => cached?.pace ?? NO_ORDERS_QUEUED,

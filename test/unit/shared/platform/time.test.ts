@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
-import { isoTime, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
+import { isoTime, isRecent, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 test("isoTime is UTC with 3 decimals, so that times sort as text", () => {
   expect(isoTime(NOON_MS)).toBe("2026-11-21T12:00:00.000Z");
   expect(isoTime(NOON_MS + 7)).toBe("2026-11-21T12:00:00.007Z");
+});
+
+test("a time is recent from its own millisecond until the time is up, and never ahead of the clock", () => {
+  const recent = [-1, 0, 999, 1_000].map((afterMs) => isRecent(NOON_MS, 1_000, NOON_MS + afterMs));
+  expect(recent).toEqual([false, true, true, false]);
+  expect(isRecent(Number.NEGATIVE_INFINITY, 1_000, NOON_MS)).toBe(false);
 });
 
 test("a minute lasts from :00.000 to :59.999", () => {
