@@ -7,7 +7,7 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { type EmulatorFiles, type LocalDynamoDb, startEmulator } from "./dynamodb.ts";
 
 /** DynamoDB Local, Amazon's own emulator: a Java program, which Maven fetches once. */
-export const DYNAMODB_LOCAL_VERSION = "2.6.0";
+const DYNAMODB_LOCAL_VERSION = "2.6.0";
 const JAVA_MIN = 17;
 /** SHA-256 over the names and contents of all libraries, so that an altered one does not run. */
 const LIBRARIES_SHA256 = "40d645defec4cd2fe7ea17fa17b755ec539ad9714b5b4682464207fe481a4730";
@@ -72,10 +72,6 @@ const sha256OfFiles = (path: string): string => {
   return hash.digest("hex");
 };
 
-/** The program's arguments about where tables are kept: in a folder, or in memory. */
-export const storeArgs = (databaseFolder: string | undefined): readonly string[] =>
-  databaseFolder === undefined ? ["-inMemory"] : ["-sharedDb", "-dbPath", databaseFolder];
-
 export const startDynamoDbLocal = ({
   jars,
   databaseFolder,
@@ -86,11 +82,12 @@ export const startDynamoDbLocal = ({
   readonly files: EmulatorFiles;
 }): Promise<LocalDynamoDb> => {
   if (databaseFolder !== undefined) mkdirSync(databaseFolder, { recursive: true });
+  const store = databaseFolder === undefined ? ["-inMemory"] : ["-sharedDb", "-dbPath", databaseFolder];
   const java = [`-Djava.library.path=${jars}`, "-cp", join(jars, "*"), MAIN, "-disableTelemetry"];
   return startEmulator({
     name: "DynamoDB Local",
     program: "java",
-    args: (port) => [...java, ...storeArgs(databaseFolder), "-port", String(port)],
+    args: (port) => [...java, ...store, "-port", String(port)],
     files,
   });
 };

@@ -1,14 +1,13 @@
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type EmulatorFiles, findDynoxide, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
-import { dockerRuns, startDynamoDbContainer } from "./dynamodb-container.ts";
 import { fetchDynamoDbLocal, javaProblem, startDynamoDbLocal } from "./dynamodb-local.ts";
 
 /** Where the tables are kept: dynoxide's file and DynamoDB Local's folder. Without it they are kept in memory. */
 export type DynamoDbStore = { readonly databaseFile: string; readonly databaseFolder: string };
 
 /**
- * Starts the first DynamoDB that this machine can run: dynoxide, then DynamoDB Local with Java, then in a container.
- * Throws a `SettingsError` that says what to install.
+ * Starts dynoxide where it runs, and DynamoDB Local with Java elsewhere. Throws a `SettingsError` that says what to
+ * install.
  */
 export const startDynamoDb = async ({
   store,
@@ -23,18 +22,11 @@ export const startDynamoDb = async ({
     onProgress("Starting DynamoDB (dynoxide)");
     return startDynoxide({ ...files, databaseFile: store?.databaseFile });
   }
-  const databaseFolder = store?.databaseFolder;
   const problem = javaProblem();
-  if (problem === undefined) {
-    const jars = fetchDynamoDbLocal(onProgress);
-    onProgress("Starting DynamoDB (DynamoDB Local)");
-    return startDynamoDbLocal({ jars, databaseFolder, files });
-  }
-  if (dockerRuns()) {
-    onProgress("Starting DynamoDB (DynamoDB Local in Docker)");
-    return startDynamoDbContainer({ databaseFolder, files });
-  }
-  throw new SettingsError(nothingToStart(process.platform, process.arch, problem));
+  if (problem !== undefined) throw new SettingsError(nothingToStart(process.platform, process.arch, problem));
+  const jars = fetchDynamoDbLocal(onProgress);
+  onProgress("Starting DynamoDB (DynamoDB Local)");
+  return startDynamoDbLocal({ jars, databaseFolder: store?.databaseFolder, files });
 };
 
 const easiest: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
@@ -45,5 +37,5 @@ const easiest: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
 
 /** `problem`: why DynamoDB Local does not run with Java. */
 export const nothingToStart = (platform: NodeJS.Platform, arch: string, problem: string): string =>
-  `There is no DynamoDB to start: no dynoxide for ${platform}-${arch}; DynamoDB Local: ${problem}; and Docker does not run. ` +
-  `Easiest here: ${easiest[platform] ?? "start Docker"}. Or set DYNAMODB_ENDPOINT to one that runs already.`;
+  `There is no DynamoDB to start: no dynoxide for ${platform}-${arch}; DynamoDB Local: ${problem}. ` +
+  `Easiest here: ${easiest[platform] ?? "install Java and Maven"}. Or set DYNAMODB_ENDPOINT to one that runs already.`;
