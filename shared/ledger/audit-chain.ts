@@ -92,9 +92,8 @@ async function* readItems(
       Limit: pageItems,
     };
     const { Items, LastEvaluatedKey } = await db.query(query);
-    const items = z.array(auditItemSchema).parse(Items);
-    yield* items;
-    next = LastEvaluatedKey && items.at(-1)?.sequence;
+    yield* z.array(auditItemSchema).parse(Items);
+    next = LastEvaluatedKey && auditItemSchema.parse(LastEvaluatedKey).sequence;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -70,7 +71,7 @@ export type ListedItems<Item, Key> = {
   readonly next: Key | undefined;
 };
 
-/** One page of an index. */
+/** One page of an index. It is empty only at the end: an empty one of DynamoDB is none, and may have another behind it. */
 export const queryIndex = async <Item, Key extends object>(
   { name, partition, sort }: Index,
   wanted: Wanted,
@@ -83,7 +84,7 @@ export const queryIndex = async <Item, Key extends object>(
 ): Promise<ListedItems<Item, Key>> => {
   const { ExpressionAttributeNames: names, ...projection } =
     wanted === "keys" ? projectionOf(Object.keys(keySchema.shape)) : {};
-  const page = await db.query({
+  const query: QueryCommandInput = {
     TableName: table,
     IndexName: name,
     ...projection,
@@ -92,13 +93,16 @@ export const queryIndex = async <Item, Key extends object>(
     ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
     ...(limits.newest !== undefined && { ScanIndexForward: false }),
     Limit: limits.newest ?? limits.oldest,
-    ...(start && { ExclusiveStartKey: { ...keySchema.parse(start), [partition]: list } }),
-  });
-  return {
-    count: page.Count ?? 0,
-    items: () => z.array(itemSchema).parse(page.Items ?? []),
-    next: page.LastEvaluatedKey && keySchema.parse(page.LastEvaluatedKey),
   };
+  let next = start;
+  for (;;) {
+    const place = next && { ...keySchema.parse(next), [partition]: list };
+    const page = await db.query({ ...query, ExclusiveStartKey: place });
+    const count = page.Count ?? 0;
+    next = page.LastEvaluatedKey && keySchema.parse(page.LastEvaluatedKey);
+    if (count > 0 || next === undefined)
+      return { count, items: () => z.array(itemSchema).parse(page.Items ?? []), next };
+  }
 };
 
 const queryPageOf =

@@ -155,11 +155,17 @@ test("entries are read by pages, newest first, and those about an item until its
     return { next: found.next, seconds: found.entries.map(({ details }) => details.second) };
   };
   const table = { db: ledger.db, table: ledger.auditTable };
-  const places = (await allOf(readNewestFirst(table, entriesPk(log), { pageItems: 20 }))).map(
-    ({ sequence }) => sequence,
-  );
-  expect(places).toEqual(Array.from({ length: 52 }, (_, index) => sequenceKey(52 - index)));
+  const places = async () => {
+    const items = await allOf(readNewestFirst(table, entriesPk(log), { pageItems: 20 }));
+    return items.map(({ sequence }) => sequence);
+  };
+  const all = Array.from({ length: 52 }, (_, index) => sequenceKey(52 - index));
+  expect(await places()).toEqual(all);
   const query = vi.spyOn(ledger.db, "query");
+  const LastEvaluatedKey = { pk: entriesPk(log), sequence: sequenceKey(53) };
+  query.mockImplementationOnce(async () => ({ Items: [], Count: 0, LastEvaluatedKey }));
+  expect(await places()).toEqual(all);
+  query.mockClear();
   const first = await page();
   expect(query.mock.calls).toMatchObject([[{ Limit: 51, ConsistentRead: true }]]);
   expect([first.seconds.length, first.seconds[0], first.seconds.at(-1)]).toEqual([50, 51, 2]);

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openOrders, openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { listKeys } from "../../../../shared/ledger/query-index.ts";
+import { listKeys, queryList } from "../../../../shared/ledger/query-index.ts";
 import { openLists } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -71,6 +71,19 @@ describe("an index that returns pages", () => {
     const keys = await listKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
     expect(keys).toEqual(transactions.map(({ pk, created_at }) => ({ pk, created_at })));
     expect([table.pages, table.whole]).toEqual([6, 0]);
+  });
+
+  test("a page that is empty although the index continues is not returned: the next one is", async () => {
+    const [first, second] = transactions.map(({ pk, created_at }) => ({ pk, created_at }));
+    const db = emulatorClient();
+    const query = db.query.bind(db);
+    const list_key = "acc_1#live";
+    const empty = { Items: [], Count: 0, LastEvaluatedKey: { ...first, list_key } };
+    vi.spyOn(db, "query")
+      .mockImplementationOnce(async () => empty)
+      .mockImplementation(query);
+    const page = await queryList({ ...ledger, db }, list_key, ALWAYS, undefined, { oldest: 1 });
+    expect(page).toEqual({ keys: [second], next: second });
   });
 });
 

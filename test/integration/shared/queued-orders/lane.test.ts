@@ -190,13 +190,6 @@ describe("the order that is sent next", () => {
     const lane = await openLane(ledger, accountId);
     if (lane === undefined) expect.unreachable();
     expect([queueLength(lane.queue), lane.isListed, lane.next]).toEqual([1, false, undefined]);
-    // A page may be empty, although the index lists more.
-    const LastEvaluatedKey = { pk: "transaction#1", listed_at: isoTime(NOON_MS) };
-    intercept(async (command, send) =>
-      Object.assign({}, await send(), command instanceof QueryCommand && { LastEvaluatedKey }),
-    );
-    expect(await openLane(ledger, accountId)).toMatchObject({ isListed: true, next: LastEvaluatedKey });
-    vi.restoreAllMocks();
     expect(await nextOf(lane)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
   });
 
