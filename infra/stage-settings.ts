@@ -19,6 +19,9 @@ const ipRanges = z.array(
   ),
 );
 
+/** Each address is an output, and a stack has 200, some 60 of them others. Source: "Understand CloudFormation quotas". */
+const ADDRESSES_MAX = 100;
+
 /** Whether functions that call the upstream or apps do so through NAT gateways with fixed addresses. */
 const egress = z.discriminatedUnion("kind", [
   /** No VPC, and therefore no cost of NAT gateways and addresses: for test keys only. */
@@ -55,7 +58,10 @@ const egress = z.discriminatedUnion("kind", [
     /** The addresses from which calls arrive at the upstream. */
     addresses: z
       .array(z.ipv4("is not an IPv4 address"))
-      .check(z.minLength(1, "Name the addresses that the upstream whitelists")),
+      .check(
+        z.minLength(1, "Name the addresses that the upstream whitelists"),
+        z.maxLength(ADDRESSES_MAX, `The service's stack has outputs for ${ADDRESSES_MAX} addresses`),
+      ),
   }),
 ]);
 
@@ -67,8 +73,9 @@ const LOCK_AFTER_DAYS_MIN = 3;
 /** The committed placeholder until the operator names the account: a stage with it can be synthesised only. */
 export const ACCOUNT_PLACEHOLDER = "000000000000";
 
-/** Source: Amazon S3, "Object Lock considerations". */
-const COPY_DAYS_MAX = 36_500;
+/** A century. Sources: Amazon S3, "Object Lock considerations"; AWS Backup, "PutBackupVaultLockConfiguration". */
+const DAYS_MAX = 36_500;
+const AT_MOST_DAYS = z.maximum(DAYS_MAX, `Must be at most ${DAYS_MAX} days`);
 
 /** Tables and secrets of an earlier stack that the stage uses instead of creating them. */
 const adoption = z.object({
@@ -104,10 +111,15 @@ const domain = z.object({
   isOnlyAddress: z._default(z.boolean(), false),
 });
 
-/** AWS WAF's lowest limit. Source: AWS WAF, "Rate-based rule high-level settings". */
+/** AWS WAF's limits. Sources: AWS WAF, "Rate-based rule high-level settings"; "RateBasedStatement". */
 const REQUESTS_PER_ADDRESS_MIN = 10;
-/** The policy of a REST API has 8,192 characters: a hundred IPv6 ranges fill half of them. Source: API Gateway quotas. */
+const REQUESTS_PER_ADDRESS_MAX = 2_000_000_000;
+/**
+ * The policy of a REST API has 8,192 characters: a hundred IPv6 ranges fill half of them, and as many ids of endpoints a
+ * third. Source: API Gateway quotas.
+ */
 const CALLER_RANGES_MAX = 100;
+const VPC_ENDPOINTS_MAX = 100;
 
 /** The API of the callers' routes. Upstream events, console, operations and documents keep the HTTP API. */
 const front = z.discriminatedUnion("kind", [
@@ -124,7 +136,10 @@ const front = z.discriminatedUnion("kind", [
     requestsPerAddress: z._default(
       z
         .int()
-        .check(z.minimum(REQUESTS_PER_ADDRESS_MIN, `AWS WAF limits to ${REQUESTS_PER_ADDRESS_MIN} requests at least`)),
+        .check(
+          z.minimum(REQUESTS_PER_ADDRESS_MIN, `AWS WAF limits to ${REQUESTS_PER_ADDRESS_MIN} requests at least`),
+          z.maximum(REQUESTS_PER_ADDRESS_MAX, `AWS WAF limits to ${REQUESTS_PER_ADDRESS_MAX} requests at most`),
+        ),
       6_000,
     ),
   }),
@@ -133,7 +148,10 @@ const front = z.discriminatedUnion("kind", [
     kind: z.literal("private"),
     vpcEndpointIds: z
       .array(z.string().check(z.regex(/^vpce-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC endpoint")))
-      .check(z.minLength(1, "Name an interface endpoint at least")),
+      .check(
+        z.minLength(1, "Name an interface endpoint at least"),
+        z.maxLength(VPC_ENDPOINTS_MAX, `A resource policy has room for ${VPC_ENDPOINTS_MAX} endpoints`),
+      ),
   }),
 ]);
 
@@ -150,14 +168,17 @@ const recovery = z.strictObject({
   everyHours: z._default(z.literal([1, 2, 3, 4, 6, 8, 12, 24]), 1),
   /** How long backups and their copies are kept. */
   keepDays: z._default(
-    z.int().check(z.minimum(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`)),
+    z.int().check(z.minimum(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`), AT_MOST_DAYS),
     KEEP_DAYS_MIN,
   ),
   /** Days from the deployment on after which nobody can remove the lock of the vaults, the root user included. */
   lockAfterDays: z.optional(
     z
       .int()
-      .check(z.minimum(LOCK_AFTER_DAYS_MIN, `AWS lets a lock be removed for at least ${LOCK_AFTER_DAYS_MIN} days`)),
+      .check(
+        z.minimum(LOCK_AFTER_DAYS_MIN, `AWS lets a lock be removed for at least ${LOCK_AFTER_DAYS_MIN} days`),
+        AT_MOST_DAYS,
+      ),
   ),
   /** A vault of another account of the organisation, which gets a copy too: for when this account is lost. */
   otherAccountVaultArn: z.optional(z.string().check(z.regex(VAULT_ARN, "must be the ARN of a vault in AWS Backup"))),
@@ -209,6 +230,11 @@ const release = z.discriminatedUnion("kind", [
 /** Source: AWS, "Tagging your AWS resources". */
 const TAG_VALUE = /^(?!aws:)[\p{L}\p{N} _.:/=+@-]{1,256}$/u;
 
+/** NGN. A percentage of it is still computed in whole numbers. */
+const AIRTIME_MAX = 1_000_000_000;
+/** NGN: no action takes a larger amount. Beyond the whole kobo that a number can hold the functions would not start. */
+const OPERATOR_ACT_MAX = 9_999_999_999;
+
 /** A call to the upstream lasts a second: fewer would refuse requests that the rate limits of keys allow. */
 const RESERVED_MIN = 5;
 
@@ -241,9 +267,15 @@ export const stageSettings = z
       "Africa/Lagos",
     ),
     /** NGN. */
-    airtimeMax: z._default(z.int().check(z.minimum(50)), 50_000),
+    airtimeMax: z._default(
+      z.int().check(z.minimum(50), z.maximum(AIRTIME_MAX, `Must be at most ${AIRTIME_MAX}`)),
+      50_000,
+    ),
     /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
-    operatorActMaxNaira: z._default(z.int().check(z.minimum(1)), 5_000_000),
+    operatorActMaxNaira: z._default(
+      z.int().check(z.minimum(1), z.maximum(OPERATOR_ACT_MAX, `Must be at most ${OPERATOR_ACT_MAX}`)),
+      5_000_000,
+    ),
     /** What one person proposes and another approves; absent: one person does everything alone. */
     fourEyes: z.optional(fourEyesSettings),
     /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
@@ -255,13 +287,14 @@ export const stageSettings = z
       minutes: 15,
     }),
     /** Phone numbers of settled transactions are masked after this many days. */
-    phoneRetentionDays: z._default(z.int().check(z.minimum(PHONE_RETENTION_DAYS_MIN)), 400),
+    phoneRetentionDays: z._default(z.int().check(z.minimum(PHONE_RETENTION_DAYS_MIN), AT_MOST_DAYS), 400),
     /** Consents lose the person's hash, purpose and evidence after this many days: six years, as claims last. */
     consentRetentionDays: z._default(
       z
         .int()
         .check(
           z.minimum(CONSENT_RETENTION_DAYS_MIN, `Consents are kept for at least ${CONSENT_RETENTION_DAYS_MIN} days`),
+          AT_MOST_DAYS,
         ),
       2_190,
     ),
@@ -329,7 +362,7 @@ export const stageSettings = z
     /** A copy of the audit log in S3 with Object Lock, whose objects nobody can delete for `days`, the root user included. */
     auditCopy: z.optional(
       z.strictObject({
-        days: z.int().check(z.minimum(1), z.maximum(COPY_DAYS_MAX, `S3 locks for ${COPY_DAYS_MAX} days at most`)),
+        days: z.int().check(z.minimum(1), AT_MOST_DAYS),
       }),
     ),
     /** An HMAC key of KMS that hashes the numbers of identity checks; without it the stage makes one. */

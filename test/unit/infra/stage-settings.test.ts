@@ -61,6 +61,18 @@ describe("settingsOf", () => {
     [{ egress: { ...existing, vpcId: "10.0.0.0/16" } }, "egress.vpcId: is not the id of a VPC"],
     [{ egress: { ...existing, addresses: [] } }, "Name the addresses that the upstream whitelists"],
     [
+      { egress: { ...existing, addresses: Array(101).fill("203.0.113.1") } },
+      "egress.addresses: The service's stack has outputs for 100 addresses",
+    ],
+    [
+      { front: { kind: "private", vpcEndpointIds: Array(101).fill("vpce-0a1b2c3d") } },
+      "front.vpcEndpointIds: A resource policy has room for 100 endpoints",
+    ],
+    [
+      { front: { kind: "rest", callerRanges: ["203.0.113.1"], requestsPerAddress: 2_000_000_001 } },
+      "front.requestsPerAddress: AWS WAF limits to 2000000000 requests at most",
+    ],
+    [
       { egress: { kind: "none" }, webhookAllowedCidrs: ["10.1.0.0/16"] },
       "webhookAllowedCidrs: There is no route to private ranges without a VPC: choose another egress",
     ],
@@ -148,6 +160,13 @@ describe("settingsOf", () => {
     ]),
     [withCopies({ everyHours: 5 }), "recovery.everyHours: "],
     [withCopies({ keepDays: 6 }), "recovery.keepDays: Backups are kept for at least 7 days"],
+    [withCopies({ keepDays: 36_501 }), "recovery.keepDays: Must be at most 36500 days"],
+    [withCopies({ lockAfterDays: 36_501 }), "recovery.lockAfterDays: Must be at most 36500 days"],
+    [{ auditCopy: { days: 36_501 } }, "auditCopy.days: Must be at most 36500 days"],
+    [{ phoneRetentionDays: 36_501 }, "phoneRetentionDays: Must be at most 36500 days"],
+    [{ consentRetentionDays: Number.MAX_SAFE_INTEGER }, "consentRetentionDays: Must be at most 36500 days"],
+    [{ airtimeMax: Number.MAX_SAFE_INTEGER }, "airtimeMax: Must be at most 1000000000"],
+    [{ operatorActMaxNaira: Number.MAX_SAFE_INTEGER }, "operatorActMaxNaira: Must be at most 9999999999"],
     [withCopies({ lockAfterDays: 2 }), "recovery.lockAfterDays: AWS lets a lock be removed for at least 3 days"],
     [
       withCopies({ otherAccountVaultArn: "airtime" }),
