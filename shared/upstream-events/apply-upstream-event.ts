@@ -18,7 +18,7 @@ import {
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
-import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { amountFacts, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import {
   contraryEvent,
@@ -121,12 +121,15 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
   }
   if (message.finding === "not_found") {
     if (isFinalStatus(status)) return { kind: "done", outcome: "duplicate" };
+    // An order that waits is sent again, as one was that has another claim: this says nothing of that sending.
+    if (isQueuedOrder(stored) || stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
     await recordNotFound(ledger, pk, message.reference, message.claim);
     return alarmed(ledger, message, "not_found", pk);
   }
   const { event } = message;
   if (message.finding === "another_order" || (await belongsToAnother(ledger, event.reference, pk))) {
     if (isFinalStatus(status)) return { kind: "done", outcome: "duplicate" };
+    if (stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
     return escalate(deps, event, "another_order", pk, message.claim);
   }
   const late = await lateAnswer(deps, stored, message.claim, event);

@@ -7,7 +7,7 @@ import { transactionIdOf } from "../ledger/schema.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
-import { isoTime } from "../platform/time.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 
 /** From when an order was sent to the first question about it: its own request has ended by then. */
 export const FIRST_QUESTION_MS = 60_000;
@@ -43,17 +43,22 @@ const readableFinding = z.catch(z.optional(z.enum(lookupFindings)), undefined);
 const readableRecordSchema = z.extend(lookupRecordSchema, { finding: readableFinding, escalated: readableFinding });
 
 type Target = Pick<Transaction, "pk">;
+type Sent = Pick<Transaction, "sent_at" | "created_at">;
 const lookupPk = (transaction: Target): string => cachePk("upstream-lookup", transactionIdOf(transaction));
 
-/** The records of these orders, by the orders' keys. */
+/** What is known of the order's last sending. An answer about one before says nothing of it. */
+const ofLastSending = (order: Sent, record: LookupRecord | undefined): LookupRecord | undefined =>
+  record?.asked_at !== undefined && record.asked_at < sentAt(order) ? undefined : record;
+
+/** The records of these orders' last sendings, by the orders' keys. */
 export const readLookups = async (
   cache: Table,
-  transactions: readonly Target[],
+  transactions: readonly (Target & Sent)[],
 ): Promise<ReadonlyMap<string, LookupRecord>> => {
   const byPk = await getItemsByPk(cache, transactions.map(lookupPk), readableRecordSchema);
   return new Map(
     transactions.flatMap((transaction) => {
-      const record = byPk.get(lookupPk(transaction));
+      const record = ofLastSending(transaction, byPk.get(lookupPk(transaction)));
       return record === undefined ? [] : [[transaction.pk, record]];
     }),
   );
@@ -63,8 +68,10 @@ export const readLookup = (cache: Table, transaction: Target): Promise<LookupRec
   getItem(cache, lookupPk(transaction), readableRecordSchema);
 
 /** When the order is asked for next. A question that a person requested is not sent before the first one would be. */
-export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number =>
-  Math.max(Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS, record === undefined ? 0 : Date.parse(record.next_at));
+export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number => {
+  const { next_at = EPOCH } = ofLastSending(transaction, record) ?? {};
+  return Math.max(Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS, Date.parse(next_at));
+};
 
 /** From one question to the next: 2, 4, 8 minutes, and so on, until it is 6 hours. */
 export const intervalMs = (asked: number): number => Math.min(INTERVAL_MS_MAX, FIRST_QUESTION_MS * 2 ** asked);
@@ -95,12 +102,17 @@ export const noteAnswer = async (
     ...(details !== undefined && { details }),
     ...(escalated !== undefined && { escalated }),
   };
+  const removed = [
+    ...(details === undefined ? ["details"] : []),
+    // Of a sending before.
+    ...(escalated === undefined && previous === undefined ? ["escalated"] : []),
+  ];
   const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk: lookupPk(transaction) },
     UpdateExpression: `SET ${Object.keys(values)
       .map((name) => `${name} = :${name}`)
-      .join(", ")}${details === undefined ? " REMOVE details" : ""}`,
+      .join(", ")}${removed.length === 0 ? "" : ` REMOVE ${removed.join(", ")}`}`,
     ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
   };
   await retryContention(() => db.update(update));

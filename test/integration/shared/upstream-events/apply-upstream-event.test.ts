@@ -21,6 +21,7 @@ import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstrea
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import {
   anEvent,
   anOpenOrder,
@@ -242,12 +243,26 @@ describe("answers of the upstream to a question for an order", () => {
   });
 
   test("an order that the upstream does not know is a case again after its next sending", async () => {
-    const { transaction } = await anOrder();
+    const { transaction } = await anOrder({ claim: "first" });
     const event = { reference: `U-${randomUUID()}`, status: "success" } as const;
     for (const claim of ["first", "first", "second"]) {
+      await changeItem(ledger, transaction.pk, { claim });
       expect(await apply(notFound(answerOf(transaction, { event, claim })))).toEqual(done("not_found"));
     }
     expect(await storedEvents(event.reference)).toHaveLength(2);
+  });
+
+  test("an answer about a sending before that settles nothing is no case for a person, also while the order waits", async () => {
+    const { transaction } = await anOrder({ claim: "first" });
+    const event = { reference: `U-${randomUUID()}`, status: "success" } as const;
+    const answer = answerOf(transaction, { event, claim: "first", finding: "another_order" });
+    const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
+    await changeItem(ledger, transaction.pk, { queued: { order, table: ledger.table, number: 1 } });
+    expect(await apply(notFound(answer))).toEqual(done("another_sending"));
+    await changeItem(ledger, transaction.pk, { queued: undefined, claim: "second" });
+    expect(await apply(notFound(answer))).toEqual(done("another_sending"));
+    expect(await apply(answer)).toEqual(done("another_sending"));
+    expect(await storedEvents(event.reference)).toEqual([]);
   });
 
   test("orders that the upstream does not know are a case each, although it was asked by one reference", async () => {

@@ -15,6 +15,7 @@ import { askNow, intervalMs, readLookup } from "../../../../shared/upstream-look
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { putItems } from "../../../builders/put-items.ts";
@@ -292,6 +293,22 @@ test("a case is sent once, whatever is answered in between, and an outcome with 
     { ...sent, finding: "another_order", event: { reference, status: "success", type: "airtime" } },
     ...[outcome, outcome],
   ]);
+});
+
+test("an order that is sent again is asked for like a new one, and is a case again if the upstream does not know it", async () => {
+  const service = await aService();
+  const { ledger } = service;
+  const { transaction, lookup } = await service.anOrder({ claim: "first", sent_at: isoTime(NOON_MS) });
+  ledger.nowMs += 15 * MINUTE_MS;
+  await service.run();
+  ledger.nowMs += 60 * MINUTE_MS;
+  await changeItem(ledger, transaction.pk, { claim: "second", sent_at: isoTime(ledger.nowMs) });
+  ledger.nowMs += MINUTE_MS;
+  expect(await service.run()).toMatchObject({ due: 1, asked: 1 });
+  expect(await lookup()).toMatchObject({ finding: "not_found", asked: 1 });
+  ledger.nowMs += 15 * MINUTE_MS;
+  await service.run();
+  expect(service.sent).toMatchObject(["first", "second"].map((claim) => ({ claim, finding: "not_found" })));
 });
 
 test("an order that the upstream does not know is a case from the moment in which it is stuck", async () => {
