@@ -71,7 +71,7 @@ const hashPhoneOf = async ({ keyedHashes }: ReconciliationContext): Promise<Hash
 
 const entryOf = (context: ReconciliationContext, fields: AuditFields): Writes => [auditItem(context, SERVICE, fields)];
 
-const statementView = ({ pk: _pk, list_key: _list, version: _version, files, ...view }: Statement) => ({
+const statementView = ({ pk: _pk, list_key: _list, version: _version, cases: _cases, files, ...view }: Statement) => ({
   ...view,
   files: files.map(({ chunks: _chunks, closing: _closing, number: _number, ...file }) => file),
 });
@@ -121,7 +121,8 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
 
   "reconciliation statements export": async (context, { day, cursor }) => {
     const { ledger } = context;
-    const header = packHeaderOf(await requireStatement(ledger, day));
+    const statement = await requireStatement(ledger, day);
+    const header = packHeaderOf(statement);
     if (header === undefined) throw refusal(day, "is not signed off");
     const lines: string[] = [];
     const list = [STATEMENT_EXPORT, day];
@@ -141,6 +142,11 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     }
     key = page.next;
     if (key !== undefined) return { lines, next_cursor: await sealCursor(context, list, { end, key }) };
+    // Nothing of a signed-off day changes: only the index can lack a case.
+    if (end.count < statement.cases)
+      throw new OperatorError(
+        `The index lacks ${counted(statement.cases - end.count, "case")} of ${day}. Export it later`,
+      );
     // The audit entry of the whole export is written before the footer is returned.
     await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day, ...end } });
     return { lines: [...lines, footerLine(end)], next_cursor: null };
@@ -321,10 +327,15 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         const wereOpen = changed.filter(
           ({ version, case_id }) => version > 0 && known.get(case_id)?.state === "open",
         ).length;
+        const added = changed.filter(({ version }) => version === 0).length;
         // Until its last request, which has the totals, a comparison may end half-way: the day cannot be signed.
         const compared = totals === undefined ? null : { revision, at, totals };
         return {
-          statement: { ...read, compared, comparison, open_cases: read.open_cases + opened - wereOpen },
+          statement: {
+            ...{ ...read, compared, comparison },
+            open_cases: read.open_cases + opened - wereOpen,
+            cases: read.cases + added,
+          },
           writes: [
             ...changed.map((each) => casePut(ledger, each)),
             ...(totals === undefined

@@ -53,6 +53,8 @@ export const statementSchema = z.object({
   /** The comparison whose cases are stored, or are being stored; empty before the first. */
   comparison: z._default(z.string(), ""),
   open_cases: z.int().check(z.minimum(0)),
+  /** Cases of every state. The index that lists them lags. */
+  cases: z._default(z.int().check(z.minimum(0)), 0),
   /** The balance that its files state last. */
   closing: z.nullable(closingSchema),
   signed_off: z.nullable(z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() })),
@@ -65,7 +67,7 @@ export type Statement = z.infer<typeof statementSchema>;
 export const newStatement = (day: string, { from, to }: Pick<Statement, "from" | "to">, at: string): Statement => ({
   pk: statementPk(day),
   list_key: STATEMENTS_LIST,
-  ...{ day, from, to, state: "open", files: [], revision: 0, compared: null, comparison: "", open_cases: 0 },
+  ...{ day, from, to, state: "open", files: [], revision: 0, compared: null, comparison: "", open_cases: 0, cases: 0 },
   ...{ closing: null, signed_off: null, version: 0, created_at: at },
 });
 

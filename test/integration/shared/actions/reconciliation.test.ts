@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
@@ -6,9 +7,10 @@ import type { ActionInput } from "../../../../shared/contract/actions/actions.ts
 import { reconciliationActions } from "../../../../shared/contract/actions/reconciliation.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
-import { statementPk } from "../../../../shared/ledger/schema.ts";
+import { ledgerIndexes, statementPk } from "../../../../shared/ledger/schema.ts";
 import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
 import { requireStatement } from "../../../../shared/upstream-statement/statement.ts";
+import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { isWrite, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
@@ -248,6 +250,24 @@ test("a comparison that ends half-way cannot be signed, although the one before 
   await expect(sign()).rejects.toThrow("was not compared to the end");
   await put({ totals: [] });
   expect(await sign()).toMatchObject({ state: "signed_off" });
+});
+
+test("a signed-off day is not exported to its end while the index lacks one of its cases", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  await put({ put: [clock(1)], totals: [] });
+  await decide();
+  await sign();
+  const { db } = context.ledger;
+  const lagging = vi.spyOn(db, "query").mockImplementation(async (input: QueryCommandInput) => {
+    const page = await db.send(new QueryCommand(input));
+    return input.IndexName === ledgerIndexes.byList.name ? { ...page, Items: [] } : page;
+  });
+  const exported = () => reconciliationRuns["reconciliation statements export"](context, { day });
+  await expect(exported()).rejects.toThrow("The index lacks 1 case of 2026-11-21");
+  lagging.mockRestore();
+  const { lines } = await exported();
+  expect(verifyPack(lines.join("\n"))).toMatchObject({ isWhole: true, end: { count: 1 } });
 });
 
 test("a comparison of other rows than the stored ones is refused, and so is signing before the last one", async () => {
