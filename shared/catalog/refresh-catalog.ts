@@ -1,4 +1,6 @@
 import * as z from "#zod";
+import { documentText } from "../call/prepared-document.ts";
+import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -72,6 +74,9 @@ export const refreshCatalog = async (
   const plans = catalog.data_plans.length;
   const snapshot = snapshotOf(catalog, clock(), fetched.dropped);
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
+  // A caller without gzip gets it as it is.
+  const bytes = responseBytes(documentText(snapshot));
+  if (bytes > RESPONSE_BYTES_MAX) return refuse("too_large", { bytes });
   reportDropped(snapshot.dropped, before?.dropped);
   const plansBefore = before?.catalog.data_plans.length;
   const suspicion = acceptanceReasonOf(plans, plansBefore);

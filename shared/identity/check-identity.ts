@@ -1,6 +1,7 @@
 import type * as z from "#zod";
 import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
+import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import type { DateOrder } from "../contract/date-order.ts";
 import { ServiceError } from "../contract/errors.ts";
 import {
@@ -270,10 +271,7 @@ const resultFor = async <Result extends z.ZodMiniObject>(
   });
 };
 
-/** Lambda limits a response, which is encoded as a JSON string, to 6 MB. */
-const RESPONSE_BYTES_MAX = 5_900_000;
-const fitsResponse = (result: unknown): boolean =>
-  Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= RESPONSE_BYTES_MAX;
+const fitsResponse = (result: unknown): boolean => responseBytes(JSON.stringify(result)) <= RESPONSE_BYTES_MAX;
 
 const responseFor = async <Result extends z.ZodMiniObject>(
   replays: ReplayStore,

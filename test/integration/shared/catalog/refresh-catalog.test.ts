@@ -494,6 +494,14 @@ describe("a refused catalog", () => {
         serve(ofPlans(...Array.from({ length: 8_000 }, (_, id) => aPlan({ id: id + 1, name: name() }))));
       },
     ],
+    [
+      "would not fit into an answer to a caller without gzip",
+      "too_large",
+      ({ serve }) => {
+        const name = "a".repeat(120);
+        serve(ofPlans(...Array.from({ length: 30_000 }, (_, id) => aPlan({ id: id + 1, name }))));
+      },
+    ],
   ];
 
   test.for(spoilt)("the old catalog stays if the new one %s: %s", async ([, reason, spoil]) => {
