@@ -5,6 +5,7 @@ import { queueClient, secretsClient } from "../../shared/platform/aws-clients.ts
 import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { preload } from "../../shared/platform/preload.ts";
 import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -20,10 +21,11 @@ const rotatingSecretOf = (id: string) =>
   rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));
 const profile = parseUpstreamProfile(env.UPSTREAM_PROFILE);
 const { signature: scheme } = profile;
+const signature = scheme && { scheme, key: rotatingSecretOf(env.UPSTREAM_HMAC_SECRET_ID) };
 const authentication = {
   pathToken: rotatingSecretOf(env.WEBHOOK_TOKEN_SECRET_ID),
   ranges: parseIpRanges(env.UPSTREAM_WEBHOOK_IPS),
-  ...(scheme && { signature: { scheme, key: rotatingSecretOf(env.UPSTREAM_HMAC_SECRET_ID) } }),
+  ...(signature && { signature }),
 };
 const deps = {
   profile,
@@ -32,6 +34,7 @@ const deps = {
   isAuthenticated: authenticatesEvents(authentication),
   clock: systemClock,
 };
+await preload(authentication.pathToken.current, deps.keyedHashes, async () => signature?.key.current());
 
 /** Receives the upstream's events: refuses unauthenticated ones and queues the others. */
 export const handler = apiHandler(receiveUpstreamEventRoutes, createUpstreamAdmission(authentication), {

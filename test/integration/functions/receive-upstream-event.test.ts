@@ -1,7 +1,10 @@
 import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
+import * as z from "#zod";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../shared/ledger/schema.ts";
@@ -13,6 +16,7 @@ import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/ev
 import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { captureLog } from "../../builders/captured-log.ts";
 import { eventually } from "../../builders/eventually.ts";
@@ -148,6 +152,25 @@ test("a signed event from an address that the stage does not list is refused", a
     );
   expect(await from("203.0.113.8")).toMatchObject({ statusCode: 403 });
   expect(await from("203.0.113.7")).toMatchObject({ statusCode: 200 });
+});
+
+const secretRequest = z.object({ SecretId: z.string() });
+
+test("a new process reads path token, signing key and reference key before its first event, all at the same time", async () => {
+  const asked = new Set<string>();
+  const all = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    asked.add(await text(request));
+    if (asked.size === 3) all.resolve();
+    await all.promise;
+    response.writeHead(400).end("{}");
+  });
+  const endpoint = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+  onTestFinished(() => void server.close());
+  onTestFinished(setEnvironment({ AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint }));
+  await loadHandler("receive-upstream-event", new URL("../../../functions/", import.meta.url));
+  const ids = new Set([...asked].map((body) => secretRequest.parse(JSON.parse(body)).SecretId));
+  expect(ids).toEqual(new Set(["webhook-token", "upstream-webhook-hmac", "reference-key"]));
 });
 
 test("after a rotation the path token before it is accepted beside the new one", async () => {
