@@ -123,8 +123,8 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
     if (isFinalStatus(status)) return { kind: "done", outcome: "duplicate" };
     // An order that waits is sent again, as one was that has another claim: this says nothing of that sending.
     if (isQueuedOrder(stored) || stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
-    await recordNotFound(ledger, pk, message.reference, message.claim);
-    return alarmed(ledger, message, "not_found", pk);
+    const isOpen = await recordNotFound(ledger, pk, message.reference, message.claim);
+    return alarmed(ledger, isOpen, message, "not_found", pk);
   }
   const { event } = message;
   if (message.finding === "another_order" || (await belongsToAnother(ledger, event.reference, pk))) {
@@ -351,17 +351,17 @@ const escalateUnknown = async (
 ): Promise<MessageResult> => {
   const { reference, status } = event;
   const pk = storedEventPk(event);
-  await recordEvent(ledger, event, reason);
+  const isOpen = await recordEvent(ledger, event, reason);
   const known = await noteEvent(ledger, reference, status, pk);
   if (known.transaction_pk !== undefined && status === "failed") {
     // The success under its reference was matched since the reference was read.
     await changeReason(ledger, pk, "contradiction", known.transaction_pk);
-    return alarmed(ledger, event, "contradiction", known.transaction_pk);
+    return alarmed(ledger, isOpen, event, "contradiction", known.transaction_pk);
   }
   const contrary = contraryEvent(known, status);
-  if (contrary === undefined) return alarmed(ledger, event, reason);
+  if (contrary === undefined) return alarmed(ledger, isOpen, event, reason);
   for (const each of [pk, contrary]) await changeReason(ledger, each, "conflicting_events");
-  return alarmed(ledger, event, "conflicting_events");
+  return alarmed(ledger, isOpen, event, "conflicting_events");
 };
 
 /**
@@ -394,17 +394,10 @@ const settlementOf = (
 
 /** Records an unreadable event with its transaction, where that is known: the event may contradict its final status. */
 const escalateUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMessage): Promise<MessageResult> => {
-  const { reference, problem } = message;
+  const { reference } = message;
   const transactionPk = reference === undefined ? undefined : (await findByAnyReference(ledger, reference))?.pk;
-  await recordUnreadable(ledger, message, transactionPk);
-  const reason = "unreadable";
-  log.alarm("upstream_event.escalated", {
-    reason,
-    problem,
-    upstream_reference: reference,
-    ...(await transactionField(ledger, transactionPk)),
-  });
-  return { kind: "done", outcome: reason };
+  const isOpen = await recordUnreadable(ledger, message, transactionPk);
+  return alarmed(ledger, isOpen, message, "unreadable", transactionPk);
 };
 
 /** The one transaction with this upstream reference, or with this reference of ours. */
@@ -430,18 +423,24 @@ const escalate = async (
   transactionPk?: string,
   claim?: string,
 ): Promise<MessageResult> => {
-  await recordEvent(ledger, event, reason, transactionPk, claim);
-  return alarmed(ledger, event, reason, transactionPk);
+  const isOpen = await recordEvent(ledger, event, reason, transactionPk, claim);
+  return alarmed(ledger, isOpen, event, reason, transactionPk);
 };
 
-/** Raises the alarm about a stored event. */
+/**
+ * Raises the alarm about a stored event that is open: with each copy, because the process of an earlier one may have died
+ * before its alarm.
+ */
 const alarmed = async (
   ledger: Ledger,
-  { reference }: Pick<ReportedOrder, "reference">,
+  isOpen: boolean,
+  { reference, problem }: { readonly reference?: string | undefined; readonly problem?: string },
   reason: StoredEvent["reason"],
   transactionPk?: string,
 ): Promise<MessageResult> => {
-  const about = await transactionField(ledger, transactionPk);
-  log.alarm("upstream_event.escalated", { reason, upstream_reference: reference, ...about });
+  if (isOpen) {
+    const about = await transactionField(ledger, transactionPk);
+    log.alarm("upstream_event.escalated", { reason, problem, upstream_reference: reference, ...about });
+  }
   return { kind: "done", outcome: reason };
 };

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput, UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { putIf } from "../ledger/put-if.ts";
 import { ALL_TIMES, listKeyBatches, queryList, queryOpen } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
@@ -97,14 +96,17 @@ export type ReportedOrder = Pick<EventMessage, "reference" | "status" | "amount_
   readonly phone?: { readonly key?: string; readonly masked: string } | undefined;
 };
 
-/** Stores an event for the operator. A duplicate changes nothing. `claim`: of the sending that it is a case of. */
+/**
+ * Stores an event for the operator. A duplicate changes nothing. Resolves with whether the event is open. `claim`: of the
+ * sending that it is a case of.
+ */
 export const recordEvent = (
   ledger: Ledger,
   event: ReportedOrder | EventMessage,
   reason: EventReason,
   transactionPk?: string,
   claim?: string,
-): Promise<void> =>
+): Promise<boolean> =>
   store(ledger, {
     ...newEvent(ledger, storedEventPk(event, claim), transactionPk),
     reason,
@@ -121,7 +123,7 @@ export const recordUnreadable = (
   ledger: Ledger,
   { digest, reference, problem }: UnreadableMessage,
   transactionPk?: string,
-): Promise<void> =>
+): Promise<boolean> =>
   store(ledger, {
     ...newEvent(ledger, eventPk(digest.slice(0, HASH_LENGTH)), transactionPk),
     reason: "unreadable",
@@ -135,7 +137,7 @@ export const recordNotFound = (
   transactionPk: string,
   reference: string,
   claim: string | undefined,
-): Promise<void> =>
+): Promise<boolean> =>
   store(ledger, {
     ...newEvent(ledger, eventPk(hashOf(["not_found", transactionPk, claim ?? null])), transactionPk),
     reason: "not_found",
@@ -161,8 +163,18 @@ const newEvent = (
   };
 };
 
-const store = async (ledger: Ledger, event: StoredEvent): Promise<void> => {
-  await putIf(ledger, event, { ConditionExpression: "attribute_not_exists(pk)" });
+const store = async ({ db, table }: Ledger, event: StoredEvent): Promise<boolean> => {
+  const put: PutCommandInput = {
+    ...{ TableName: table, Item: event, ConditionExpression: "attribute_not_exists(pk)" },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  };
+  try {
+    await retryContention(() => db.put(put));
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return error.Item?.open !== undefined;
+  }
 };
 
 /** Gives an event that is still open another reason, and the transaction that it is about, if that is known. */

@@ -745,6 +745,18 @@ describe("unreadable events", () => {
   });
   const storedFor = async ({ digest }: UnreadableMessage) => findEvent(ledger, `event_${digest.slice(0, 32)}`);
 
+  test("each copy of an event raises the alarm while the event waits for an operator, and none once it is decided", async () => {
+    const old = { received_at: isoTime(NOON_MS - DECISION_AGE_MS) };
+    const reference = `U-${randomUUID()}`;
+    for (const message of [anUnreadable({ reference }), await anEvent({ ...old, status: "failed", reference })]) {
+      const alarms = async () => (await logOf(message, message)).filter(({ Alarms }) => Alarms === 1).length;
+      expect(await alarms()).toBe(2);
+      const open = (await storedEvents(reference)).filter(({ state }) => state === "open");
+      for (const event of open) await discardEvent(ledger, event, { by: "ada", why: "ticket 7" });
+      expect(await alarms()).toBe(0);
+    }
+  });
+
   test("an unreadable event is stored with its order, raises an alarm with the order's reference, and settles nothing", async () => {
     const message = anUnreadable();
     const { transaction, stored } = await anOrder({ upstream_reference: message.reference });
