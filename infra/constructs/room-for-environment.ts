@@ -6,17 +6,22 @@ import { SettingsError } from "../settings-error.ts";
  * "Lambda quotas"; the refusal "exceeded the 4KB limit. String measured", as in github-aws-runners/terraform-aws-github-runner 3594.
  */
 const VARIABLES_BYTES_MAX = 4_096;
-/** The mean length of the names, ARNs and URLs that CloudFormation inserts, without the name of the stage. */
-const REFERENCE_BYTES = 55;
-/** The message names longer values only. */
-const NAMED_BYTES_MIN = 100;
+/** The longest name, ARN or URL that CloudFormation inserts, without the name of the stage, by the variable's last word. */
+const REFERENCE_BYTES: Readonly<Record<string, number>> = { TABLE: 34, BUCKET: 36, URL: 71, ARN: 83, ID: 101 };
+const REFERENCE_BYTES_MAX = Math.max(...Object.values(REFERENCE_BYTES));
+/** A host name has several: the id of an API, the region and the domain of AWS. */
+const HOST_PART_BYTES = 14;
+/** The message names longer values only, which are settings and no references. */
+const NAMED_BYTES_MIN = 120;
 
-const insertedText = (value: string, stage: string): string =>
-  String(
-    Tokenization.reverseString(value)
-      .mapTokens({ mapToken: () => "x".repeat(REFERENCE_BYTES + stage.length) })
-      .join({ join: (left, right) => `${left}${right}` }),
+const insertedText = (variable: string, value: string, stage: string): string => {
+  const fragments = Tokenization.reverseString(value);
+  const bytes = REFERENCE_BYTES[variable.split("_").at(-1) ?? ""] ?? REFERENCE_BYTES_MAX;
+  const length = fragments.tokens.length > 1 ? HOST_PART_BYTES : bytes + stage.length;
+  return String(
+    fragments.mapTokens({ mapToken: () => "x".repeat(length) }).join({ join: (left, right) => `${left}${right}` }),
   );
+};
 
 /** `FOUR_EYES` has the setting `fourEyes`. */
 const settingOf = (variable: string): string =>
@@ -28,7 +33,7 @@ export const assertRoomFor = (
   { stage, name }: { readonly stage: string; readonly name: string },
 ): void => {
   const inserted = Object.entries(environment).map(
-    ([variable, value]) => [variable, insertedText(value, stage)] as const,
+    ([variable, value]) => [variable, insertedText(variable, value, stage)] as const,
   );
   const bytes = Buffer.byteLength(JSON.stringify(Object.fromEntries(inserted)));
   if (bytes <= VARIABLES_BYTES_MAX) return;
