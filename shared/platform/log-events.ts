@@ -583,7 +583,7 @@ export const logEvents = {
   "phone_numbers.not_masked": {
     level: "alarm",
     urgency: "ticket",
-    fields: { list: "string?", ...thrown },
+    fields: { list: "string?", record: "string?", ...thrown },
     meaning: "Phone numbers stay in the ledger for longer than the stage allows. No customer loses anything.",
     action: "Read the log of reconcile-ledger.",
   },

@@ -43,8 +43,8 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
   const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
   let masked = 0;
   let isOverdue = false;
-  const report = (error: unknown, list?: string): void => {
-    const fields = { list, ...errorFields(error) };
+  const report = (error: unknown, list?: string, record?: string): void => {
+    const fields = { list, record, ...errorFields(error) };
     if (isTransient(error) && !isOverdue) log.warn("phone_numbers.masking_delayed", fields);
     else log.alarm("phone_numbers.not_masked", fields);
   };
@@ -63,7 +63,7 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
         return masked;
       };
       if (!hasTime()) return await goOnHere();
-      const result = await maskPart(ledger, part, hasTime, (error) => report(error, part.name));
+      const result = await maskPart(ledger, part, hasTime, (error, record) => report(error, part.name, record));
       masked += result.masked;
       if (!result.isComplete && !hasTime()) return await goOnHere();
       isComplete &&= result.isComplete;
@@ -111,7 +111,6 @@ const writeProgress = async ({ db, table }: Ledger, Item: MaskingProgress): Prom
 /** An item to mask: `change` is empty if no number is left to mask; `waits` is true if the number is kept for now. */
 type Maskable = {
   readonly pk: string;
-  readonly created_at: string;
   readonly waits: boolean;
   readonly change: Replacements;
 };
@@ -176,9 +175,8 @@ export const maskableTransaction = z.pipe(
     phone_number: true,
     phone_key: true,
     description: true,
-    created_at: true,
   }),
-  z.transform(({ pk, mode, status, phone_number: number = "", phone_key, description, created_at }): Maskable => {
+  z.transform(({ pk, mode, status, phone_number: number = "", phone_key, description }): Maskable => {
     const change = {
       ...changeOf("phone_number", number, maskedNumber(number)),
       ...(number !== "" && changeOf("description", description, maskedText(description, number))),
@@ -186,24 +184,24 @@ export const maskableTransaction = z.pipe(
     };
     // No event is matched to a test transaction, and some of those stay open for ever.
     const waits = mode === "live" && status === "processing";
-    return { pk, created_at, waits, change };
+    return { pk, waits, change };
   }),
 );
 
 /** An event is stored with the beginning and the end of its number. */
 export const maskableEvent = z.pipe(
-  z.pick(readableEventSchema, { pk: true, phone_masked: true, created_at: true }),
-  z.transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
-    return { pk, created_at, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };
+  z.pick(readableEventSchema, { pk: true, phone_masked: true }),
+  z.transform(({ pk, phone_masked: number = "" }): Maskable => {
+    return { pk, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };
   }),
 );
 
 export const maskableDelivery = z.pipe(
   deliverySchema,
-  z.transform(({ pk, created_at, attempts }): Maskable => {
+  z.transform(({ pk, attempts }): Maskable => {
     const hasAnswer = attempts.some((each) => (each.response_headers ?? each.response_body) !== undefined);
     const to = attempts.map(withoutAnswer);
-    return { pk, created_at, waits: false, change: hasAnswer ? { attempts: { from: attempts, to } } : {} };
+    return { pk, waits: false, change: hasAnswer ? { attempts: { from: attempts, to } } : {} };
   }),
 );
 
@@ -211,26 +209,28 @@ export const maskableDelivery = z.pipe(
 const reducedConsent = z.pipe(
   z.pick(consentSchema, {
     pk: true,
-    created_at: true,
     subject: true,
     subject_key: true,
     purpose: true,
     evidence: true,
   }),
-  z.transform(({ pk, created_at, ...gone }): Maskable => {
+  z.transform(({ pk, ...gone }): Maskable => {
     const stored = Object.entries(gone).filter(([, value]) => value !== undefined);
-    return { pk, created_at, waits: false, change: Object.fromEntries(stored.map(([name, from]) => [name, { from }])) };
+    return { pk, waits: false, change: Object.fromEntries(stored.map(([name, from]) => [name, { from }])) };
   }),
 );
 
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
 
-/** Masks one list's items, from where the pass is; an error stops this list's part until the next run. */
+/**
+ * Masks one list's items, from where the pass is; an error stops this list's part until the next run. An item that cannot be
+ * read stops no other one: the next pass begins with it again.
+ */
 const maskPart = async (
   ledger: Ledger,
   part: Part,
   hasTime: () => boolean,
-  report: (error: unknown) => void,
+  report: (error: unknown, record?: string) => void,
 ): Promise<PartResult> => {
   const { before } = part;
   let count = 0;
@@ -241,17 +241,23 @@ const maskPart = async (
     const range = { from: progress.position, to: before };
     for await (const keys of listKeyBatches(ledger, part.listKey, range)) {
       if (!hasTime()) return { masked: count, isComplete: false };
+      const kept = new Set<string>();
       const items = await getItems(
         ledger,
         keys.map((key) => ({ pk: part.pkOf(key) })),
         part.schema,
+        (pk, error) => {
+          kept.add(pk);
+          report(error, pk);
+        },
       );
       const due = items.filter(({ change }) => Object.keys(change).length > 0);
       count += await maskAll(
         ledger,
         due.filter(({ waits }) => !waits),
       );
-      const oldestWaiting = progress.oldest_waiting ?? due.find(({ waits }) => waits)?.created_at;
+      for (const { pk, waits } of due) if (waits) kept.add(pk);
+      const oldestWaiting = progress.oldest_waiting ?? keys.find((key) => kept.has(part.pkOf(key)))?.created_at;
       const position = keys.at(-1)?.created_at ?? progress.position;
       progress = { ...progress, position, ...(oldestWaiting !== undefined && { oldest_waiting: oldestWaiting }) };
       await writeProgress(ledger, progress);
