@@ -1,19 +1,17 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
+import { rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { isoTime } from "../platform/time.ts";
-import { CLOCK_DIFFERENCE_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
+import { SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
+import { BLOCK_MS_MAX } from "../upstream/rate-limit.ts";
 import type { UpstreamBlocks } from "../upstream/upstream.ts";
 
 export const UPSTREAM_PACE_PK = cachePk("upstream-pace");
 const NEVER = "1970-01-01T00:00:00.000Z";
-
-/** The longest time that an instance blocks purchases for, by the clock of another. */
-const BLOCK_MS_MAX = RETRY_AFTER_S_MAX * 1_000 + CLOCK_DIFFERENCE_MS_MAX;
 
 /**
  * What the instances of the functions tell each other about purchases at the upstream: an item of the cache table. It

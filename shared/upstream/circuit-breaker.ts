@@ -2,6 +2,7 @@ import { RETRY_AFTER_S_MAX } from "../contract/limits.ts";
 import type { Clock } from "../platform/time.ts";
 import { isUnrecognized } from "./classify.ts";
 import type { ExchangeResult } from "./exchange.ts";
+import { BLOCK_MS_MAX } from "./rate-limit.ts";
 import type { Outcome } from "./upstream.ts";
 
 /** Answers in a row that are not the upstream's, after which purchases stop for a minute. */
@@ -26,7 +27,10 @@ export type CircuitBreaker = {
 export const circuitBreaker = (clock: Clock): CircuitBreaker => {
   let unrecognized = 0;
   let openUntilMs = 0;
-  const untilMs = (): number => (unrecognized >= UNRECOGNIZED_MAX ? openUntilMs : 0);
+  const untilMs = (): number => {
+    openUntilMs = Math.min(openUntilMs, clock() + BLOCK_MS_MAX);
+    return unrecognized >= UNRECOGNIZED_MAX ? openUntilMs : 0;
+  };
   return {
     record: (result, outcome) => {
       if (isUnrecognized(outcome)) {

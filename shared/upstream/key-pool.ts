@@ -2,7 +2,7 @@ import { createHash, randomInt } from "node:crypto";
 import type { RateGroup } from "../contract/limits.ts";
 import { log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
-import type { Clock } from "../platform/time.ts";
+import { type Clock, isRecent } from "../platform/time.ts";
 import type { ExchangeResult } from "./exchange.ts";
 import type { UpstreamProfile } from "./profile.ts";
 import { upstreamLimit } from "./rate-limit.ts";
@@ -75,8 +75,8 @@ export const keyPool = (secret: Secret, clock: Clock, limits: UpstreamProfile["l
   const limit = upstreamLimit(clock, limits);
   let text: string | undefined;
   let keys: readonly string[] = [];
-  /** Until when a key is set aside, by group or for `every` group. */
-  let setAsideUntilMs = new Map<string, number>();
+  /** Since when a key is set aside, by group or for `every` group. */
+  let setAsideAtMs = new Map<string, number>();
   // Instances begin at different keys: otherwise each new one would send its first request with the first key.
   let turn = randomInt(1_000);
 
@@ -84,12 +84,15 @@ export const keyPool = (secret: Secret, clock: Clock, limits: UpstreamProfile["l
     if (current !== text) {
       text = current;
       keys = usableKeys(current);
-      setAsideUntilMs = new Map();
+      setAsideAtMs = new Map();
     }
     return keys.length > 0;
   };
   const isSetAside = (group: RateGroup, key: string): boolean =>
-    [group, "every"].some((scope) => (setAsideUntilMs.get(`${scope} ${key}`) ?? 0) > clock());
+    [group, "every"].some((scope) => {
+      const atMs = setAsideAtMs.get(`${scope} ${key}`);
+      return atMs !== undefined && isRecent(atMs, SET_ASIDE_MS, clock());
+    });
   const healthyKeys = (group: RateGroup): readonly string[] => {
     const healthy = keys.filter((key) => !isSetAside(group, key));
     return healthy.length > 0 ? healthy : keys;
@@ -112,15 +115,15 @@ export const keyPool = (secret: Secret, clock: Clock, limits: UpstreamProfile["l
     another: (group, than) => takeTurn(healthyKeys(group).filter((key) => key !== than && hasBudget(group, key))),
     record: (group, result, key) => {
       if (result.kind === "answered" && result.status === 200) {
-        setAsideUntilMs.delete(`${group} ${key}`);
-        setAsideUntilMs.delete(`every ${key}`);
+        setAsideAtMs.delete(`${group} ${key}`);
+        setAsideAtMs.delete(`every ${key}`);
       }
       return limit.record(group, result, key);
     },
     reject: (group, status, key) => {
       // A key that is no longer in the secret was rotated out, and the only key has no replacement.
       if (!keys.includes(key) || keys.length === 1 || isSetAside(group, key)) return;
-      setAsideUntilMs.set(`${status === 401 ? "every" : group} ${key}`, clock() + SET_ASIDE_MS);
+      setAsideAtMs.set(`${status === 401 ? "every" : group} ${key}`, clock());
       log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });
     },
     spentUntilMs: (group) => limit.spentUntilMs(group, healthyKeys(group)),

@@ -2,6 +2,7 @@ import { headers } from "../contract/headers.ts";
 import { type RateGroup, RETRY_AFTER_S_MAX } from "../contract/limits.ts";
 import { sum } from "../platform/sum.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import type { UpstreamProfile } from "./profile.ts";
 
@@ -27,6 +28,8 @@ export type UpstreamLimit = {
   readonly perMinute: (group: RateGroup, keys: readonly string[]) => number;
 };
 
+/** The longest time that an instance blocks purchases for, by the clock of another, or by its own that is set back. */
+export const BLOCK_MS_MAX = RETRY_AFTER_S_MAX * 1_000 + CLOCK_DIFFERENCE_MS_MAX;
 /** A 429 so soon after a success under the same key is about its order, unless it states that none is left. */
 const BESIDE_SUCCESS_MS = 1_000;
 /** An overtaken response states at most this many more requests than later ones; a larger number is of a new minute. */
@@ -61,8 +64,10 @@ export const upstreamLimit = (clock: Clock, stated: UpstreamProfile["limits"]): 
   const left = new Map<string, number>();
   const succeededAtMs = new Map<string, number>();
   const spentUntilMs: UpstreamLimit["spentUntilMs"] = (group, keys) => {
+    const nowMs = clock();
+    for (const [id, atMs] of freeAtMs) freeAtMs.set(id, Math.min(atMs, nowMs + BLOCK_MS_MAX));
     const firstMs = Math.min(...keys.map((key) => freeAtMs.get(`${group} ${key}`) ?? 0));
-    return keys.length > 0 && firstMs > clock() ? firstMs : undefined;
+    return keys.length > 0 && firstMs > nowMs ? firstMs : undefined;
   };
   return {
     record: (group, result, key) => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { circuitBreaker } from "../../../../shared/upstream/circuit-breaker.ts";
 import { classify } from "../../../../shared/upstream/classify.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
+import { BLOCK_MS_MAX } from "../../../../shared/upstream/rate-limit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
@@ -43,6 +44,15 @@ test("after the minute one answer decides: another page stops purchases again, t
   record(answered(400, own));
   expect([waitS(), isTrusted()]).toEqual([0, true]);
   record(page, page);
+  expect(waitS()).toBe(0);
+});
+
+test("a clock that is set back prolongs a stop to 70 s at most", () => {
+  const { record, waitS, untilMs, state } = aBreaker();
+  record(page, page, page);
+  state.nowMs -= 3_600_000;
+  expect([waitS(), untilMs()]).toEqual([70, state.nowMs + BLOCK_MS_MAX]);
+  state.nowMs += BLOCK_MS_MAX;
   expect(waitS()).toBe(0);
 });
 

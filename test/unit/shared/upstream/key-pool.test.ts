@@ -142,6 +142,13 @@ describe("rejected keys", () => {
     expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
   });
 
+  test("a clock that is set back does not prolong the 4 minutes", async () => {
+    const { reject, take, state } = await aPool("a", "b");
+    reject("vtu", 401, "a");
+    state.nowMs -= 1;
+    expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
+  });
+
   test("a key with a 403 is set aside in the group that it was refused in, because it may lack one permission", async () => {
     const { reject, take } = await aPool("a", "b");
     reject("identity", 403, "a");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
-import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
+import { BLOCK_MS_MAX, retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
@@ -106,6 +106,15 @@ describe("an exhausted group", () => {
     record("vtu", answered(429, { ...none, "retry-after": "0" }));
     expect([waitS("vtu"), left()]).toEqual([0, 1]);
   });
+});
+
+test("a clock that is set back prolongs the wait for a spent limit to 70 s at most", () => {
+  const { record, waitS, spentUntilMs, pass } = limitAt(NOON_MS);
+  record("vtu", answered(429, { "retry-after": "30" }));
+  pass(-3_600_000);
+  expect([waitS("vtu"), spentUntilMs(["one"])]).toEqual([70, NOON_MS - 3_600_000 + BLOCK_MS_MAX]);
+  pass(BLOCK_MS_MAX);
+  expect([waitS("vtu"), spentUntilMs(["one"])]).toEqual([0, undefined]);
 });
 
 describe("a 429 about one order", () => {
