@@ -19,6 +19,7 @@ import type { AuditedLedger } from "../ledger/ledger.ts";
 import { errorFields, LOCAL_STAGE, log, stageName } from "../platform/log.ts";
 import { maskedDigits, maskPhones } from "../platform/mask-phones.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { isRecent } from "../platform/time.ts";
 import { authorise, ownedAccounts, rolesOf } from "./authorisation.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 import {
@@ -78,7 +79,7 @@ const readRecorder = (ledger: AuditedLedger) => {
       .update(JSON.stringify([read, given]))
       .digest("base64url");
     const nowMs = ledger.clock();
-    if (nowMs - (recordedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < READ_RECORDED_MS) return;
+    if (isRecent(recordedAtMs.get(key) ?? Number.NEGATIVE_INFINITY, READ_RECORDED_MS, nowMs)) return;
     await recordAudit(ledger, read);
     if (recordedAtMs.size >= READS_REMEMBERED_MAX) recordedAtMs.clear();
     recordedAtMs.set(key, nowMs);

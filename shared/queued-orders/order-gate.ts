@@ -86,7 +86,7 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     }
     const { reason } = shown;
     const isNoted =
-      isStanding && refusal?.reason === reason && nowMs - Date.parse(refusal.refused_at) < REFUSAL_NOTED_MS;
+      isStanding && refusal?.reason === reason && isRecent(Date.parse(refusal.refused_at), REFUSAL_NOTED_MS, nowMs);
     if (isNoted) return;
     await noteRefusal(store, group, reason, nowMs, signal);
     refusal = { pk: refusalPk, reason, refused_at: isoTime(nowMs), since: refusal?.since ?? isoTime(nowMs) };

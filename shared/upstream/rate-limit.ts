@@ -1,7 +1,7 @@
 import { headers } from "../contract/headers.ts";
 import { type RateGroup, RETRY_AFTER_S_MAX } from "../contract/limits.ts";
 import { sum } from "../platform/sum.ts";
-import { type Clock, secondsToNextMinute } from "../platform/time.ts";
+import { type Clock, isRecent, secondsToNextMinute } from "../platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import type { UpstreamProfile } from "./profile.ts";
@@ -78,7 +78,8 @@ export const upstreamLimit = (clock: Clock, stated: UpstreamProfile["limits"]): 
       const nowMs = clock();
       if (result.status === 200) succeededAtMs.set(id, nowMs);
       const isSpent = spentUntilMs(group, [key]) !== undefined;
-      const isBesideSuccess = !isSpent && nowMs - (succeededAtMs.get(id) ?? 0) < BESIDE_SUCCESS_MS;
+      const succeededMs = succeededAtMs.get(id) ?? Number.NEGATIVE_INFINITY;
+      const isBesideSuccess = !isSpent && isRecent(succeededMs, BESIDE_SUCCESS_MS, nowMs);
       const remaining = statedCount(result, "rateRemaining");
       const isAboutOrder = result.status === 429 && (remaining === undefined ? isBesideSuccess : remaining > 0);
       if (remaining === 0 || (result.status === 429 && !isAboutOrder)) {

@@ -527,6 +527,10 @@ describe("a read of personal data", () => {
     nowMs += 1;
     await ask();
     expect(await readsOf(others)).toHaveLength(2);
+    // The clock was ahead, and is set back.
+    nowMs -= 3_600_000;
+    await ask();
+    expect(await readsOf(others)).toHaveLength(3);
   });
 
   test("is recorded for each of two numbers with the same last two digits", async () => {

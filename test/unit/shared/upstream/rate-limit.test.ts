@@ -150,6 +150,14 @@ describe("a 429 about one order", () => {
     expect(waitS("vtu")).toBe(59);
   });
 
+  test("is not one without a count after a success before which the clock was ahead", () => {
+    const { record, waitS, pass } = limitAt(NOON_MS);
+    record("vtu", answered(200));
+    pass(-3_600_000);
+    expect(record("vtu", answered(429))).toBe(false);
+    expect(waitS("vtu")).toBe(60);
+  });
+
   test("is not one without a count after a success under another key, in another group, or that was the last", () => {
     const { record, waitS } = limitAt(NOON_MS);
     record("vtu", answered(200), "two");
