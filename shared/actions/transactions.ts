@@ -26,8 +26,8 @@ import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import {
+  oldestQueuedJson,
   type QueuedOrders,
-  queuedOrderJson,
   queuedText,
   readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
@@ -240,9 +240,7 @@ const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: QueuedO
     counted,
     amount: nairaFromKobo(sum(orders.map(({ amount_kobo }) => amount_kobo))),
   })),
-  orders: accounts.flatMap(({ orders, isRestricted }) =>
-    orders.map((order) => queuedOrderJson(order, isRestricted, nowMs)),
-  ),
+  orders: oldestQueuedJson(accounts, nowMs),
 });
 
 /** The audit index lags: it is read 5 times, 300 ms apart. */

@@ -1,3 +1,4 @@
+import { QUEUED_ORDERS_LISTED_MAX } from "../contract/actions/transactions.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -97,6 +98,13 @@ export const queuedOrderJson = (order: QueuedOrder, isRestricted: boolean, nowMs
   age_s: ageS(order, nowMs),
   reason: reasonOf(order, isRestricted),
 });
+
+/** The oldest orders of all these accounts. */
+export const oldestQueuedJson = (accounts: readonly QueuedAccount[], nowMs: number) =>
+  accounts
+    .flatMap(({ orders, isRestricted }) => orders.map((order) => queuedOrderJson(order, isRestricted, nowMs)))
+    .toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1))
+    .slice(0, QUEUED_ORDERS_LISTED_MAX);
 
 const queuedReasonText: Readonly<Record<QueuedReason, string>> = {
   upstream_limit: "for the upstream's rate limit",

@@ -38,6 +38,7 @@ export const WaitingPage = () => {
             <Facts
               facts={[
                 { name: "Orders", value: number },
+                ...(orders.length < number ? [{ name: "Listed", value: `The oldest ${orders.length}` }] : []),
                 { name: "Amount", value: <Money naira={amount} /> },
                 { name: "Oldest", value: oldest_s === null ? undefined : durationText(oldest_s) },
                 { name: "Sending them takes", value: sendingText(number, sending_s) },

@@ -103,6 +103,9 @@ const transactionDetails = z.extend(listedTransaction, {
 /** The most transactions of one page. */
 export const LISTED_TRANSACTIONS_MAX = 500;
 
+/** The most queued orders of one answer, which Lambda limits to 6 MB: about 30,000 of them have as much. */
+export const QUEUED_ORDERS_LISTED_MAX = 5_000;
+
 /** Transactions and their resolution. Amounts are NGN. */
 export const transactionsActions = {
   "transactions list": {
@@ -173,17 +176,20 @@ export const transactionsActions = {
       /** About how long it takes to send them all once the limit is free; null while nothing is sent. */
       sending_s: z.nullable(z.number()),
       accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: nairaAmount })),
-      orders: z.array(
-        z.object({
-          reference: z.string(),
-          account_id: z.string(),
-          amount: nairaAmount,
-          created_at: z.iso.datetime(),
-          age_s: z.int(),
-          /** An order that the upstream refused because of the order itself is sent again, and holds back no other one. */
-          reason: z.enum(["upstream_limit", "refused_by_upstream", "account_restricted"]),
-        }),
-      ),
+      /** The oldest of them. */
+      orders: z
+        .array(
+          z.object({
+            reference: z.string(),
+            account_id: z.string(),
+            amount: nairaAmount,
+            created_at: z.iso.datetime(),
+            age_s: z.int(),
+            /** An order that the upstream refused because of the order itself is sent again, and holds back no other one. */
+            reason: z.enum(["upstream_limit", "refused_by_upstream", "account_restricted"]),
+          }),
+        )
+        .check(z.maxLength(QUEUED_ORDERS_LISTED_MAX)),
     }),
     summary: "List the orders that wait for the upstream's rate limit, in all accounts or in one",
     command: "none",

@@ -26,6 +26,7 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
   sections({
     "Queued orders": fields({
       number: waiting.number,
+      ...(waiting.orders.length < waiting.number && { listed: `the oldest ${waiting.orders.length}` }),
       amount: nairaText(waiting.amount),
       oldest: waiting.oldest_s === null ? null : duration(waiting.oldest_s * 1_000),
       "sending takes":
