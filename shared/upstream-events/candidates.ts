@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
-import { wasSentBy } from "./heuristic-match.ts";
+import { latestSending, wasSentBy } from "./heuristic-match.ts";
 import { differencesOf } from "./operator-resolution.ts";
 import { isReadable, receivedAt, type StoredEvent } from "./stored-event.ts";
 
@@ -24,10 +24,10 @@ export const findCandidates = async (
     return transaction === undefined ? [] : [transaction];
   }
   if (!isReadable(event)) return [];
-  const at = receivedAt(event);
-  const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: at });
+  const latest = latestSending(receivedAt(event));
+  const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: latest });
   return open
-    .filter((transaction) => wasSentBy(transaction, at))
+    .filter((transaction) => wasSentBy(transaction, latest))
     .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
     .map((transaction) => ({ transaction, differences: differencesOf(costs, event, transaction).length }))
     .sort(

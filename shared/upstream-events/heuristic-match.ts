@@ -4,6 +4,8 @@ import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isQueuedOrder, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { EventMessage } from "../orders/outcome-message.ts";
+import { isoTime } from "../platform/time.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
 import type { EventReason } from "./stored-event.ts";
 
 /** How much older than the event a matched order may be. */
@@ -25,8 +27,9 @@ export const findHeuristicMatch = async (
 ): Promise<HeuristicMatch> => {
   if (event.status === "failed") return { kind: "none", reason: "unknown_failure" };
   if (event.phone === undefined) return { kind: "none", reason: "no_candidate" };
-  const open = await openOrdersFor(deps.ledger, event.phone.key, { from: ALL_TIMES.from, to: event.received_at });
-  const sent = open.filter((transaction) => wasSentBy(transaction, event.received_at));
+  const latest = latestSending(event.received_at);
+  const open = await openOrdersFor(deps.ledger, event.phone.key, { from: ALL_TIMES.from, to: latest });
+  const sent = open.filter((transaction) => wasSentBy(transaction, latest));
   const [transaction, ...others] = sent.filter(
     ({ upstream_reference, type, ...priced }) =>
       upstream_reference === undefined &&
@@ -35,8 +38,9 @@ export const findHeuristicMatch = async (
       isExpectedAmount(deps.costs, priced, event.amount_kobo),
   );
   if (others.length > 0) return { kind: "none", reason: "several_candidates" };
-  // An older order also counts as a candidate above: the event may be about either.
-  if (transaction === undefined || isTooOld(transaction, event)) return { kind: "none", reason: "no_candidate" };
+  // An older order also counts as a candidate above, and one that seems to be too young: the event may be about either.
+  if (transaction === undefined || isTooOld(transaction, event) || !wasSentBy(transaction, event.received_at))
+    return { kind: "none", reason: "no_candidate" };
   return { kind: "found", transaction };
 };
 
@@ -46,6 +50,9 @@ export const findHeuristicMatch = async (
  */
 export const wasSentBy = (transaction: Transaction, at: string): boolean =>
   !isQueuedOrder(transaction) && sentAt(transaction) <= at;
+
+/** When an order was sent at the latest that an event of this time may be about: the clocks that dated both differ. */
+export const latestSending = (at: string): string => isoTime(Date.parse(at) + CLOCK_DIFFERENCE_MS_MAX);
 
 const isTooOld = (transaction: Transaction, { received_at }: EventMessage): boolean =>
   Date.parse(received_at) - Date.parse(sentAt(transaction)) > MATCH_WINDOW_MS;

@@ -9,6 +9,7 @@ import type { EventMessage } from "../../../../shared/orders/outcome-message.ts"
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
   listEvents,
@@ -65,7 +66,8 @@ test("candidates are the open orders that were sent before the event, those with
 
   const late = await operator.anOrder();
   await enqueueOrder(operator.ledgerAt(), late.transaction, toSend, deadlineIn(9_000));
-  await claimAsSender(operator.ledgerAt(NOON_MS + 1), await storedQueued(operator.ledgerAt(), late.transaction.pk));
+  const sentMs = NOON_MS + CLOCK_DIFFERENCE_MS_MAX + 1;
+  await claimAsSender(operator.ledgerAt(sentMs), await storedQueued(operator.ledgerAt(), late.transaction.pk));
 
   const found = await candidates(await anEvent());
   expect(found.map(({ reference }) => reference)).toEqual([same, older, other]);
@@ -87,6 +89,15 @@ test("a candidate has what the upstream should state of it beside its price: tha
   const { operator, anEvent, candidates } = await openEvents();
   await operator.anOrder({ amount_kobo: koboFromNaira(490), face_kobo: koboFromNaira(500) });
   expect(await candidates(await anEvent())).toMatchObject([{ amount: 490, expected_amount: 500, differences: [] }]);
+});
+
+test("an order that a clock may have dated after its own event is a candidate whose time differs", async () => {
+  const { operator, anEvent, candidates } = await openEvents();
+  const at = isoTime(NOON_MS + CLOCK_DIFFERENCE_MS_MAX);
+  const { transaction } = await operator.anOrder({ created_at: at, updated_at: at, listed_at: at });
+  expect(await candidates(await anEvent())).toMatchObject([
+    { reference: referenceOf(transaction), sent_before_s: -10, differences: [{ field: "time" }] },
+  ]);
 });
 
 test("an order that was sent after the event came, but before the event was stored, is no candidate", async () => {

@@ -8,6 +8,7 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
@@ -88,6 +89,21 @@ test("an event that fits a recent order and one that is too old settles neither 
   const recent = await anOpenOrder(ledger, { phone_number: phoneNumber });
   expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("several_candidates"));
   expect(await recent.stored()).toMatchObject({ status: "processing" });
+});
+
+test("an order that a clock may have dated after its own event keeps an older one that looks the same from being matched", async () => {
+  for (const [afterMs, outcome] of [
+    [1, "several_candidates"],
+    [CLOCK_DIFFERENCE_MS_MAX, "several_candidates"],
+    [CLOCK_DIFFERENCE_MS_MAX + 1, "matched"],
+  ] as const) {
+    const phoneNumber = aPhoneNumber();
+    const older = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(5 * MINUTE_MS) });
+    const younger = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(-afterMs) });
+    expect(await apply(await anEvent({ phoneNumber })), String(afterMs)).toEqual(done(outcome));
+    expect((await older.stored())?.status).toBe(outcome === "matched" ? "success" : "processing");
+    expect((await younger.stored())?.status).toBe("processing");
+  }
 });
 
 test.each<readonly [string, Partial<Transaction>, Parameters<typeof anEvent>[0]]>([
