@@ -5,6 +5,7 @@ import type { ActionContext } from "../actions/action-context.ts";
 import type { ActionRuns } from "../actions/action-runs.ts";
 import { principalOf } from "../actions/four-eyes.ts";
 import { isRefusal } from "../actions/refusal.ts";
+import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import { type Action, type ActionTable, methodOf, needsReason } from "../contract/actions/action.ts";
 import type { ProposalView } from "../contract/actions/proposals.ts";
 import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
@@ -255,12 +256,25 @@ const serveAction =
       };
     }
     const data = action.output.parse(await run(context, input));
-    // After it ran, so that a search beyond the limit writes no entry.
-    if (action.personal && capacity !== "owner") await recordRead(actor, account, input);
     const shown =
       capacity === "owner" || capacity === "person" || action.audited ? undefined : phoneDigitsShown[capacity];
-    return successResponse({ message: "Done", data: shown === undefined ? data : maskPhones(data, shown) });
+    const response = successResponse({ message: "Done", data: shown === undefined ? data : maskPhones(data, shown) });
+    if (action.kind === "read") assertFits(response);
+    // After it ran, so that a search beyond the limit writes no entry.
+    if (action.personal && capacity !== "owner") await recordRead(actor, account, input);
+    return response;
   };
+
+/** Lambda would fail the invocation, and the person would learn nothing. */
+const assertFits = ({ body = "" }: ApiResponse): void => {
+  const bytes = responseBytes(body);
+  if (bytes <= RESPONSE_BYTES_MAX) return;
+  const megabytes = (bytes / 1_000_000).toFixed(1);
+  throw new OperatorError(
+    `The answer takes ${megabytes} MB, and AWS Lambda answers at most 6 MB: ask for less, or see "Fixed limits" in docs/scale.md`,
+    { command: "With --direct a command reads the tables itself" },
+  );
+};
 
 /** What a person cannot choose. All sessions of a role are one, because AWS verifies no more of them. */
 const identityOf = ({ by, caller_arn, person }: Actor): string =>

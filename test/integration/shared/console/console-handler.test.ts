@@ -65,6 +65,7 @@ const actions = {
     input: z.extend(itemInput, { reference: z.optional(z.string()), cursor: z.optional(z.string()) }),
   },
   "audit write": { ...read, scope: "service", input: z.object({}) },
+  "notes all": { ...read, scope: "service", input: z.object({}), output: z.object({ notes: z.array(z.string()) }) },
 } as const satisfies ActionTable;
 
 const trouble = {
@@ -94,6 +95,7 @@ const runs: ActionRuns<typeof actions> = {
     context.actor();
     return {};
   },
+  "notes all": async () => ({ notes: Array.from({ length: 60_000 }, () => "a".repeat(100)) }),
 };
 
 let nowMs = NOON_MS;
@@ -427,6 +429,14 @@ test.each([
     expect(await sendAt(rawPath, role, path, stage)).toBe(status);
   },
 );
+
+test("an answer that Lambda would refuse is a refusal that says why, and no fault", async () => {
+  const answer = await send(operator, "notes/all");
+  expect([answer.status, answer.code]).toEqual([409, "refused"]);
+  expect(answer.body.message).toBe(
+    'The answer takes 6.3 MB, and AWS Lambda answers at most 6 MB: ask for less, or see "Fixed limits" in docs/scale.md',
+  );
+});
 
 test("input is checked before the permission, and fields are named", async () => {
   const absent = await send(nobody, "notes/list");
