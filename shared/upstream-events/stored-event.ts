@@ -4,12 +4,13 @@ import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, listKeyBatches, queryList, queryOpen } from "../ledger/query-index.ts";
+import { ALL_TIMES, listKeyBatches, queryList, queryOpen, type TimeRange } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
 
 /** Why an event that could be read was not applied. */
 const eventReasons = [
@@ -209,17 +210,22 @@ export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent
 /** Events are kept for ever, so that no list reads all of them. */
 const LISTED_EVENTS_MAX = 500;
 
-/** The first events that were stored since a time, oldest first. */
-export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> => {
-  const range = { from, to: ALL_TIMES.to };
-  const { keys } = await queryList(ledger, EVENTS_LIST, range, undefined, { oldest: LISTED_EVENTS_MAX });
+/** The times of events that may be about an order of this time. The clocks that date both differ. */
+const timesSince = (placedAt: string): TimeRange => ({
+  from: isoTime(Date.parse(placedAt) - CLOCK_DIFFERENCE_MS_MAX),
+  to: ALL_TIMES.to,
+});
+
+/** The first events that were stored since an order was placed, oldest first. */
+export const listEvents = async (ledger: Ledger, placedAt: string): Promise<readonly StoredEvent[]> => {
+  const { keys } = await queryList(ledger, EVENTS_LIST, timesSince(placedAt), undefined, { oldest: LISTED_EVENTS_MAX });
   return getItems(ledger, keys, storedEventSchema);
 };
 
-/** All events with a phone number that were stored since a time, oldest first. */
-export const eventsWithPhone = async (ledger: Ledger, from: string): Promise<readonly ReadableEvent[]> => {
+/** All events with a phone number that were stored since an order was placed, oldest first. */
+export const eventsWithPhone = async (ledger: Ledger, placedAt: string): Promise<readonly ReadableEvent[]> => {
   const events: ReadableEvent[] = [];
-  for await (const keys of listKeyBatches(ledger, EVENTS_LIST, { from, to: ALL_TIMES.to })) {
+  for await (const keys of listKeyBatches(ledger, EVENTS_LIST, timesSince(placedAt))) {
     const stored = await getItems(ledger, keys, storedEventSchema);
     events.push(...stored.filter(isReadable).filter(({ phone_masked }) => phone_masked !== undefined));
   }

@@ -13,6 +13,7 @@ import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts"
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import {
   findEvent,
   recordEvent,
@@ -226,6 +227,15 @@ test("the same is removed and masked of a check, also if the event came before t
   const { accountId, checks } = await addChecks(2, nin);
   const expectErased = await addAnswerAndEvent(accountId, checks[0]?.pk ?? "", "u-2", Date.parse(timeOf(1)) - 1);
   await erase(contextOn(), "nin", nin);
+  await expectErased();
+});
+
+test("an event about an order is masked also if a clock has dated it before the order", async () => {
+  const phone = "08037777777";
+  const { accountId, orders } = await addOrders(1, phone);
+  const eventAtMs = Date.parse(orders[0]?.created_at ?? "") - CLOCK_DIFFERENCE_MS_MAX;
+  const expectErased = await addAnswerAndEvent(accountId, orders[0]?.pk ?? "", "u-3", eventAtMs);
+  await erase(contextOn(), "phone_number", phone);
   await expectErased();
 });
 
