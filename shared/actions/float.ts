@@ -1,7 +1,7 @@
 import type { floatActions } from "../contract/actions/float.ts";
 import { counted } from "../contract/counted.ts";
 import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
-import { SERVICE } from "../ledger/audit.ts";
+import { actorName, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, decodeIndexKey, encodeIndexKey, queryList } from "../ledger/query-index.ts";
@@ -49,8 +49,8 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
     const { keys, next } = await queryList(ledger, FLOAT_PAYMENTS_LIST, range, start, { newest: PAYMENTS_PER_PAGE });
     const payments = await getItems(ledger, keys, floatPaymentSchema);
     return {
-      payments: payments.map(({ payment_id: id, amount_kobo, created_at: at }) => ({
-        ...{ id, at },
+      payments: payments.map(({ payment_id: id, amount_kobo, by = null, created_at: at }) => ({
+        ...{ id, at, by },
         amount: nairaFromKobo(amount_kobo),
       })),
       next_cursor: next === undefined ? null : encodeIndexKey(next),
@@ -60,7 +60,8 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
   "float fund": async (context, { amount_kobo: amountKobo, id, why }) => {
     const details = { id, amount: nairaFromKobo(amountKobo) };
     const audit = auditItem(context, SERVICE, { action: "float fund", why, details });
-    const result = await recordPayment(context.ledger, { paymentId: id, amountKobo }, audit);
+    const by = actorName(context.actor());
+    const result = await recordPayment(context.ledger, { paymentId: id, amountKobo, by }, audit);
     if (result.kind === "already_recorded" && result.payment.amount_kobo !== amountKobo)
       throw bookedError(result.payment);
     return { id, amount: nairaFromKobo(amountKobo), repeated: result.kind === "already_recorded" };

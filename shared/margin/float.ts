@@ -46,6 +46,8 @@ export const floatPaymentSchema = z.object({
   list_key: z.literal(FLOAT_PAYMENTS_LIST),
   payment_id: z.string(),
   amount_kobo: z.int(),
+  /** Who booked it. Absent of those of earlier releases. */
+  by: z.optional(z.string()),
   created_at: z.iso.datetime(),
 });
 export type FloatPayment = z.infer<typeof floatPaymentSchema>;
@@ -58,7 +60,7 @@ export type PaymentResult =
 /** Books a payment to the upstream, once per id, together with the operator's audit entry. */
 export const recordPayment = async (
   ledger: Ledger,
-  { paymentId, amountKobo }: { readonly paymentId: string; readonly amountKobo: number },
+  { paymentId, amountKobo, by }: { readonly paymentId: string; readonly amountKobo: number; readonly by: string },
   audit: AuditPut,
 ): Promise<PaymentResult> => {
   const Item: FloatPayment = {
@@ -66,6 +68,7 @@ export const recordPayment = async (
     list_key: FLOAT_PAYMENTS_LIST,
     payment_id: paymentId,
     amount_kobo: amountKobo,
+    by,
     created_at: isoTime(ledger.clock()),
   };
   try {

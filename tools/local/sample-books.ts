@@ -233,7 +233,7 @@ const auditOf = (ledger: AuditedLedger, action: string, details: Readonly<Record
 const bookPayment = (ledger: AuditedLedger, id: string, naira: number) =>
   recordPayment(
     ledger,
-    { paymentId: id, amountKobo: koboFromNaira(naira) },
+    { paymentId: id, amountKobo: koboFromNaira(naira), ...BY },
     auditOf(ledger, "float fund", { id, amount: naira }),
   );
 

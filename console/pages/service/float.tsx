@@ -106,7 +106,15 @@ const Payments = () => {
         columns={[
           { header: "The bank's reference", cell: ({ id }) => id },
           { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
-          { header: "Booked", cell: ({ at }) => <StageTime iso={at} /> },
+          {
+            header: "Booked",
+            cell: ({ at, by }) => (
+              <>
+                <StageTime iso={at} />
+                {by !== null && <div>by {by}</div>}
+              </>
+            ),
+          },
         ]}
         emptyText="No payment is booked in this period. Choose a longer one."
       />
@@ -119,6 +127,7 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Payment>[] => [
   "at",
   localTimeColumn(timeZone, ({ at }) => at),
   ["amount", ({ amount }) => nairaDecimals(amount)],
+  "by",
 ];
 
 const amountOf = (naira: number | null) => (naira === null ? undefined : <Money naira={naira} />);

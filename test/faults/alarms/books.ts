@@ -33,7 +33,7 @@ const closeLastMonth = async (account: TestAccount): Promise<void> => {
 
 /** Two orders of a day, and a payment to the upstream. */
 const sell = async (account: TestAccount, naira: number): Promise<void> => {
-  const payment = { paymentId: `payment-${account.accountId}`, amountKobo: koboFromNaira(naira) };
+  const payment = { paymentId: `payment-${account.accountId}`, amountKobo: koboFromNaira(naira), by: "ada" };
   await recordPayment(account.system.ledger, payment, auditOf(account, "float fund"));
   for (const reference of ["one", "two"]) await account.send(routes.buyData, { ...anOrder(), reference });
 };

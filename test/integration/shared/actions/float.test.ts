@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { floatRuns, PAYMENTS_PER_PAGE } from "../../../../shared/actions/float.ts";
+import { actorName } from "../../../../shared/ledger/audit.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
-import { walletPk } from "../../../../shared/ledger/schema.ts";
+import { floatPaymentPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
 const DAY_MS = 86_400_000;
@@ -14,12 +16,12 @@ test("payments to the upstream are listed newest first, page by page, those of a
   const list = floatRuns["float payments"];
   expect(await list(context, {})).toEqual({ payments: [], next_cursor: null });
 
-  const booked: { readonly id: string; readonly amount: number; readonly at: string }[] = [];
+  const booked: { readonly id: string; readonly amount: number; readonly at: string; readonly by: string }[] = [];
   for (let number = 0; number <= PAYMENTS_PER_PAGE; number += 1) {
     ledger.nowMs += 1_000;
     const payment = { id: `gtb-${number}`, amount: number === 3 ? -500 : 2_000_000 };
     await floatRuns["float fund"](context, { id: payment.id, amount_kobo: payment.amount * 100, why: "weekly" });
-    booked.unshift({ ...payment, at: isoTime(ledger.nowMs) });
+    booked.unshift({ ...payment, at: isoTime(ledger.nowMs), by: actorName(context.actor()) });
   }
   const first = await list(context, {});
   expect(first.payments).toEqual(booked.slice(0, PAYMENTS_PER_PAGE));
@@ -30,6 +32,10 @@ test("payments to the upstream are listed newest first, page by page, those of a
   await floatRuns["float fund"](context, { id: "next-day", amount_kobo: 100, why: "weekly" });
   const day = isoTime(ledger.nowMs).slice(0, 10);
   expect(await list(context, { from: day, to: day })).toMatchObject({ payments: [{ id: "next-day", amount: 1 }] });
+
+  // As one that was booked before payments had this.
+  await changeItem(ledger, floatPaymentPk("next-day"), { by: undefined });
+  expect(await list(context, { from: day, to: day })).toMatchObject({ payments: [{ id: "next-day", by: null }] });
 
   const foreign = encodeIndexKey({ pk: walletPk("acc_1"), created_at: isoTime(ledger.nowMs) });
   await expect(list(context, { cursor: foreign })).rejects.toThrow("The cursor is not of this list");

@@ -299,7 +299,7 @@ test("a float below its alarm, an endpoint that is down and a low wallet are loo
   for (const event of ["e-1", "e-2", "e-3"]) {
     await recordEndpointHealth(ledger, { ...firstEndpoint(accountId), generation: 0 }, { ...failing, event });
   }
-  const payment = { paymentId: "GTB-1", amountKobo: koboFromNaira(1_000) };
+  const payment = { paymentId: "GTB-1", amountKobo: koboFromNaira(1_000), by: "ada" };
   await recordPayment(ledger, payment, auditItem(context, SERVICE, { action: "float fund" }));
   await measureFloat({ ...ledger, timeZone: context.timeZone }, deadlineIn(60_000));
   expect(await checksOf({ ...context, floatAlarmHours: 10_001 })).toMatchObject({
