@@ -317,15 +317,28 @@ test("after a crash between the post and the record the attempt is repeated with
   expect(await delivery()).toMatchObject({ state: "delivered", attempts: [{ number: 1 }] });
 });
 
-test("of two copies of a message that are handled concurrently the one that ends first records its attempt", async () => {
-  const receiver = await aReceiver((response, count) => {
-    if (count === 1) setTimeout(() => response.writeHead(500).end(), 200);
-    else response.end();
-  });
-  const { deliver, delivery } = await aSettlement(receiver.url);
-  expect(await Promise.all([deliver(), deliver()])).toEqual(["done", "done"]);
-  expect(await delivery()).toMatchObject({ state: "delivered", attempts: { length: 1 } });
-});
+test.each<[string, { status?: number; isDisabled?: true }, "done" | "retry", object]>([
+  ["delivers it", {}, "done", { state: "delivered", attempts: [{ http_status: 200 }] }],
+  ["fails", { status: 503 }, "retry", { state: "pending", attempts: [{ http_status: 503 }] }],
+  ["finds the endpoint disabled", { isDisabled: true }, "done", { state: "switched_off", attempts: [] }],
+])(
+  "of two copies of a message that are handled concurrently the one that ends first, which %s, is recorded",
+  async (_what, { status = 200, isDisabled }, ended, recorded) => {
+    const answer = Promise.withResolvers<void>();
+    const receiver = await aReceiver(async (response, count) => {
+      if (count === 1) await answer.promise;
+      response.writeHead(count === 1 ? 500 : status).end();
+    });
+    const { deliver, delivery, endpoints, account_id } = await aSettlement(receiver.url);
+    const first = deliver();
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    if (isDisabled) await disableEndpoint(endpoints, firstEndpoint(account_id));
+    expect(await deliver()).toBe(ended);
+    answer.resolve();
+    expect(await first).toBe(ended);
+    expect(await delivery()).toMatchObject(recorded);
+  },
+);
 
 test("in one batch a slow endpoint does not delay another account, and the batch of an invocation that timed out repeats only what was not recorded", async () => {
   const answer = Promise.withResolvers<void>();
