@@ -31,20 +31,24 @@ import { maskedDigits } from "../../../../shared/platform/mask-phones.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { loadHandler } from "../../../../tools/local/functions.ts";
 import { type Inbox, openInbox } from "../../../../tools/local/inbox.ts";
-import { localClient } from "../../../../tools/local/local-aws.ts";
+import { localAwsEnvironment, localClient, setEnvironment } from "../../../../tools/local/local-aws.ts";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
+import { startSecretsManager } from "../../../../tools/local/secrets.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
 import { everyFunction } from "../../../builders/console.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate, type IamRequest } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
+import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { anOldAccount, CLOSED_MONTH } from "../../../builders/old-account.ts";
 import { putItems } from "../../../builders/put-items.ts";
@@ -539,6 +543,28 @@ describe("a channel that fails", () => {
     expect(chat.posted).toHaveLength(12);
     expect(await run()).toMatchObject({ sent: 1 });
     expect(await run()).toMatchObject({ sent: 0 });
+  });
+
+  test("is one at the service's own host, which the function never calls", async () => {
+    await aLowWalletOfBola();
+    const sealingKey = (await context().endpoints.webhookSealingKey.value()) ?? "";
+    const secrets = await startSecretsManager({ "webhook-key": sealingKey });
+    onTestFinished(secrets.stop);
+    onTestFinished(
+      setEnvironment({
+        ...localAwsEnvironment({ dynamodb: dynamodbEndpoint, sqs: sns.endpoint, secretsManager: secrets.endpoint }),
+        ...{ LEDGER_TABLE: ledger.table, NOTIFICATIONS_TOPIC_ARN: inbox.topicArn, CONSOLE_URL: CONSOLE },
+        ...{ WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8", WEBHOOK_REFUSED_HOSTS: new URL(chat.url).host },
+        ...{ WEBHOOK_KEY_SECRET_ID: "webhook-key", TIME_ZONE: "Africa/Lagos" },
+      }),
+    );
+    vi.useFakeTimers({ toFake: ["Date"], now: ledger.nowMs });
+    onTestFinished(() => void vi.useRealTimers());
+    const handler = await loadHandler("send-notifications", new URL("../../../../functions/", import.meta.url));
+    const log = captureLog();
+    await handler({}, aLambdaContext());
+    expect(chat.posted).toEqual([]);
+    expect(log.lines("notification.not_sent")).toMatchObject([{ channel: "slack", reason: "address_refused" }]);
   });
 
   test("does not keep another channel, or another person, from being notified", async () => {
