@@ -171,6 +171,9 @@ describe("enqueueOrder", () => {
     // Once it was sent again, a failure may be of the sending before: also after it waited for its account's limit.
     const claimed = await claim(await storedQueued(ledger, transaction.pk));
     expect([claimed.refusals, (await stored(transaction)).refusals]).toEqual([2, 2]);
+    // A late copy would have it sent twice.
+    expect(await enqueueOrder(ledger, target, toSend, enough())).toMatchObject({ kind: "not_open" });
+    expect(await stored(transaction)).not.toHaveProperty("queued");
     await enqueueOrder(ledger, { ...claimed, refusals: undefined }, toSend, enough());
     const again = await claim(await storedQueued(ledger, transaction.pk));
     expect([again.refusals, (await stored(transaction)).refusals]).toEqual([2, 2]);
