@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
 import {
   changePriceRules,
@@ -89,6 +89,16 @@ test("an account that was created although the write got no answer is returned, 
   access.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "answer_lost" : undefined);
   const { account_id } = await createAccount(store, { name: "Shop", whitelist: [] });
   expect(await access.account(account_id)).toMatchObject({ name: "Shop" });
+});
+
+test("a late copy of the write that made an account does not empty its wallet", async () => {
+  const { db, ledgerTable: table } = access.tables;
+  const write = vi.spyOn(db, "transactWrite");
+  const { account_id } = await createAccount(access.store, { name: "Shop", whitelist: [] });
+  const TransactItems = write.mock.lastCall?.[0].TransactItems;
+  write.mockRestore();
+  await changeItem({ db, table }, walletPk(account_id), { balance_kobo: 1 });
+  await expect(db.transactWrite({ TransactItems })).rejects.toThrow("ConditionalCheckFailed");
 });
 
 test("a closing that is refused while its first copy may still land is an error, and does not say that nothing was done", async () => {
