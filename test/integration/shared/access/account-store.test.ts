@@ -1,7 +1,14 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { revokeKey, rotateKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import {
+  closeAccount,
+  revokeKey,
+  rotateKey,
+  setAccountStatus,
+  setWhitelist,
+} from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { accessForTests, admissionCode, MINUTE_MS, OFFICE } from "../../../builders/access.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -51,7 +58,7 @@ test("a change of a key that another change overtakes is decided anew while a th
   await expect(rotateKey(access.store, accountId, keyId, MINUTE_MS)).rejects.toThrow("has ended");
 });
 
-test("a restriction reaches all 120 keys of an account, most of which are revoked", async () => {
+test("a restriction and a closing reach all 120 keys of an account, and its one active key first", async () => {
   const { key, keyId, accountId } = await access.anAccount();
   const restore = await access.rememberItem(key);
   await revokeKey(access.store, accountId, keyId);
@@ -64,7 +71,7 @@ test("a restriction reaches all 120 keys of an account, most of which are revoke
     hash: `hash-${index}`,
   }));
   const { db, accessTable, ledgerTable } = access.tables;
-  await db.put({ TableName: ledgerTable, Item: { ...ended, keys: [...others, first] } });
+  await db.put({ TableName: ledgerTable, Item: { ...ended, keys: [...others, { ...first, status: "active" }] } });
   await restore();
   const item = await access.keyItem(key);
   // The item of the last of them is missing, which is no obstacle.
@@ -90,9 +97,15 @@ test("a restriction reaches all 120 keys of an account, most of which are revoke
     return body.includes('"hash-100"') ? "never_arrives" : undefined;
   };
   await expect(setAccountStatus(store, accountId, "restricted")).rejects.toThrow();
-  expect(await restricted()).toBe(100);
+  expect(await restricted()).toBe(101);
+  expect((await access.keyItem(key)).account_status).toBe("restricted");
   access.reset();
   await setAccountStatus(store, accountId, "restricted");
   expect(await restricted()).toBe(119);
   expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
+  const wallet = await readWallet({ db, table: ledgerTable, clock: () => access.nowMs }, accountId);
+  access.proxy.fault = ({ body }) =>
+    body.includes('"hash-100"') && !body.includes('"Put"') ? "never_arrives" : undefined;
+  await expect(closeAccount(store, wallet)).rejects.toThrow();
+  expect((await access.keyItem(key)).status).toBe("revoked");
 });
