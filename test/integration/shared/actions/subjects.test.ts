@@ -174,6 +174,31 @@ test("an erasure that dies after any of its writes is finished by the next one, 
   }
 });
 
+/** A client whose indexes stay as they were when they were first read. */
+const withOldIndexes = (): typeof operator.tables.db => {
+  const { db } = operator.ledgerAt();
+  const answers = new Map<string, ReturnType<DocumentClient["query"]>>();
+  const query: DocumentClient["query"] = (input, ...options) => {
+    if (input.IndexName === undefined) return db.query(input, ...options);
+    const asked = JSON.stringify(input);
+    const answer = answers.get(asked) ?? db.query(input, ...options);
+    answers.set(asked, answer);
+    return answer;
+  };
+  return Object.assign(Object.create(db), { query });
+};
+
+test("what was erased is not found again while the indexes still list it", async () => {
+  const [nin, phone] = ["12345678906", "08039999977"] as const;
+  await addChecks(1, nin);
+  await addOrders(1, phone);
+  const context = contextOn(withOldIndexes());
+  for (const found of [1, 0]) {
+    expect(await erase(context, "nin", nin)).toMatchObject({ checks: found, open: 0 });
+    expect(await erase(context, "phone_number", phone)).toMatchObject({ orders: found, open: 0 });
+  }
+});
+
 test("an erased consent keeps all but whom it is about, and its check's fingerprint is nobody's", async () => {
   const { checks } = await addChecks(2, NIN);
   const { ledger } = contextOn();
