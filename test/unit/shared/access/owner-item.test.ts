@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
-import { type Owner, ownerWrites, pkOfOwner } from "../../../../shared/access/owner-item.ts";
+import { type Owner, ownerWrites, owns, pkOfOwner } from "../../../../shared/access/owner-item.ts";
 
 const ada: Owner = { kind: "email", value: "ada@example.com" };
 const ops: Owner = { kind: "group", value: "Ops" };
 
 test("an owner is the same in other capitals of the address, but not of the group's name", () => {
   expect(pkOfOwner({ ...ada, value: "Ada@Example.com" })).toBe(pkOfOwner(ada));
+  expect(owns({ email: ada.value, groups: [] }, { owners: [{ ...ada, value: "Ada@Example.com" }] })).toBe(true);
+  expect(owns({ groups: ["ops"] }, { owners: [ops] })).toBe(false);
   expect(pkOfOwner({ ...ops, value: "ops" })).not.toBe(pkOfOwner(ops));
   expect(pkOfOwner({ ...ops, value: ada.value })).not.toBe(pkOfOwner(ada));
 });
