@@ -214,7 +214,7 @@ const writeInTime = (
   });
 
 /** Ends an account's turn after the last request of a run. */
-export const endTurn = (ledger: Ledger, accountId: string, turnUntil: string | undefined): Promise<void> =>
+export const endTurn = (ledger: Ledger, accountId: string, turnUntil: string): Promise<void> =>
   unlessChanged(ledger, walletTurnEnd(ledger, accountId, turnUntil));
 
 /** Takes the numbers of ended orders out of the queue, so that the wallet does not grow while none of it is claimed. */

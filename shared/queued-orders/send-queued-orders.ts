@@ -295,7 +295,7 @@ const endLanes = async (ledger: Ledger, lanes: readonly Lane[]): Promise<void> =
         await unlistWallet(ledger, wallet.account_id, queue, turnUntil);
         return;
       }
-      if (hasTurn) await endTurn(ledger, wallet.account_id, turnUntil);
+      if (hasTurn && turnUntil !== undefined) await endTurn(ledger, wallet.account_id, turnUntil);
       if (isOver) await trimQueue(ledger, wallet.account_id, queue);
     } catch (error) {
       log.warn("queued_orders.turn_not_ended", { account: wallet.account_id, ...errorFields(error) });

@@ -7,7 +7,7 @@ import type { OrderQueue } from "./order-queue.ts";
 export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: OrderQueue) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET queue_tail = :number, queue_head = if_not_exists(queue_head, :number), ${LISTED}`,
-    ConditionExpression: `attribute_exists(pk) AND ${tail === 0 ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
+    ConditionExpression: tail === 0 ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail",
     ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
       ":number": tail + 1,
@@ -91,21 +91,18 @@ export const walletQueueTrim = (ledger: Ledger, accountId: string, change: Queue
   });
 };
 
+/** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */
+export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: "SET listed_at = :now REMOVE turn_until",
+    ConditionExpression: "turn_until = :turn",
+    ExpressionAttributeValues: { ":now": isoTime(ledger.clock()), ":turn": turnUntil },
+  });
+
 const sameTurn = (turnUntil: string | undefined) => ({
   expression: turnUntil === undefined ? "attribute_not_exists(turn_until)" : "turn_until = :turn",
   values: { ":turn": turnUntil },
 });
-
-/** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */
-export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string | undefined) => {
-  const turn = sameTurn(turnUntil);
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: "SET listed_at = :now REMOVE turn_until",
-    ConditionExpression: `${turn.expression} AND attribute_exists(#open)`,
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: { ":now": isoTime(ledger.clock()), ...turn.values },
-  });
-};
 
 /** Takes a wallet off the list, on condition that no order has begun to wait, or was claimed, since it was read. */
 export const walletUnlisted = (ledger: Ledger, accountId: string, queue: OrderQueue, turnUntil?: string) => {
@@ -113,16 +110,11 @@ export const walletUnlisted = (ledger: Ledger, accountId: string, queue: OrderQu
   return walletUpdate(ledger, accountId, {
     UpdateExpression:
       "SET queue_head = :next REMOVE #open, listed_at, queue_front, queue_front_at, queue_gaps, turn_until",
-    ConditionExpression: [
-      "queue_tail = :tail",
-      "queue_head = :head",
-      ...conditions.map(({ expression }) => expression),
-    ].join(" AND "),
+    ConditionExpression: ["queue_tail = :tail", ...conditions.map(({ expression }) => expression)].join(" AND "),
     ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
       ":tail": queue.tail,
       ":next": queue.tail + 1,
-      ":head": queue.head,
       ...Object.assign({}, ...conditions.map(({ values }) => values)),
     },
   });
