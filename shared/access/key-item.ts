@@ -155,10 +155,6 @@ export const keyRestriction = (store: AccountStore, account: Account, key: Accou
   return activeUpdate(store, key, wanted);
 };
 
-/** Revokes a key whose account is not in the ledger. */
-export const orphanRevocation = (store: AccountStore, { key_id, pk: hash }: KeyItem): KeyWrite =>
-  fieldsUpdate(store, { key_id, hash }, { status: "revoked", account_status: "restricted" });
-
 export const newKeyItem = (account: Account, key: AccountKey): KeyItem => {
   const ranges = whitelistRanges(account.whitelist);
   return {

@@ -122,7 +122,6 @@ const removeStaleCounters = async (
     TableName: table,
     Key: { pk: keyItem.pk },
     UpdateExpression: `REMOVE ${stale.map((_, index) => `#stale${index}`).join(", ")}`,
-    ConditionExpression: "attribute_exists(pk)",
     ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
   };
   // A failure here does not fail the request, which is counted already. The next request retries.

@@ -19,7 +19,6 @@ import {
   keyPut,
   keyRestriction,
   newKeyItem,
-  orphanRevocation,
   revocation,
   whitelistRanges,
 } from "../../shared/access/key-item.ts";
@@ -246,7 +245,8 @@ export const revokeOrphan = async (
   keyItem: KeyItem,
   audit: (keyItem: KeyItem) => AuditPut,
 ): Promise<void> => {
-  await transactWithRetry(store, [orphanRevocation(store, keyItem).write, audit(keyItem)]);
+  const { write } = revocation(store, { key_id: keyItem.key_id, hash: keyItem.pk });
+  await transactWithRetry(store, [write, audit(keyItem)]);
 };
 
 /**
