@@ -1,5 +1,6 @@
 import { Tokenization } from "aws-cdk-lib";
 import { SettingsError } from "../settings-error.ts";
+import { stageSettings } from "../stage-settings.ts";
 
 /**
  * Names and values together, as the JSON that Lambda measures: each quotation mark of a value counts twice. Sources: AWS Lambda,
@@ -11,7 +12,7 @@ const REFERENCE_BYTES: Readonly<Record<string, number>> = { TABLE: 34, BUCKET: 3
 const REFERENCE_BYTES_MAX = Math.max(...Object.values(REFERENCE_BYTES));
 /** A host name has several: the id of an API, the region and the domain of AWS. */
 const HOST_PART_BYTES = 14;
-/** The message names longer values only, which are settings and no references. */
+/** The message names longer settings only. */
 const NAMED_BYTES_MIN = 120;
 
 const insertedText = (variable: string, value: string, stage: string): string => {
@@ -39,7 +40,7 @@ export const assertRoomFor = (
   if (bytes <= VARIABLES_BYTES_MAX) return;
   const longest = inserted
     .map(([variable, text]) => ({ setting: settingOf(variable), length: Buffer.byteLength(JSON.stringify(text)) }))
-    .filter(({ length }) => length >= NAMED_BYTES_MIN)
+    .filter(({ setting, length }) => length >= NAMED_BYTES_MIN && Object.hasOwn(stageSettings.shape, setting))
     .toSorted((one, other) => other.length - one.length)
     .slice(0, 3);
   throw new SettingsError(

@@ -29,6 +29,6 @@ test.each([
   const room = 4_096 - JSON.stringify({ [variable]: inserted, UPSTREAM_PROFILE: "" }).length;
   const profileOf = (length: number) => () =>
     assertRoomFor({ [variable]: value, UPSTREAM_PROFILE: "a".repeat(length) }, { stage, name: "purchase" });
-  expect(profileOf(room + 1)).toThrow(/Shorten upstreamProfile/);
+  expect(profileOf(room + 1)).toThrow(/Shorten upstreamProfile \(\d+\)\.$/);
   expect(profileOf(room - 40)).not.toThrow();
 });
