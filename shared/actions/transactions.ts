@@ -24,7 +24,7 @@ import {
 import { maskedDigits } from "../platform/mask-phones.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
-import { isoTime, sleep } from "../platform/time.ts";
+import { isoTime } from "../platform/time.ts";
 import {
   oldestQueuedJson,
   type QueuedOrders,
@@ -243,29 +243,16 @@ const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: QueuedO
   orders: oldestQueuedJson(accounts, nowMs),
 });
 
-/** The audit index lags: it is read 5 times, 300 ms apart. */
-const AUDIT_TRIES = 5;
-const AUDIT_TRY_MS = 300;
-
 /** The refusal of a resolution that another operator came before; undefined if no operator resolved the transaction. */
 const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): Promise<OperatorError | undefined> => {
   const transaction = await readTransaction(ledger, pk);
-  if (transaction === undefined || !isFinalStatus(transaction.status)) return undefined;
+  if (transaction?.resolved_by !== "operator") return undefined;
+  const entries = await readTransactionAudit(ledger, transaction);
+  const entry = entries.findLast(({ action }) => RESOLUTIONS.includes(action));
+  if (entry === undefined) return undefined;
   const { status, updated_at } = transaction;
-  const reference = referenceOf(transaction);
-  const isNew = ledger.clock() - Date.parse(updated_at) < AUDIT_TRIES * AUDIT_TRY_MS;
-  for (let tries = isNew ? AUDIT_TRIES : 1; tries > 0; tries -= 1) {
-    const entry = (await readTransactionAudit(ledger, transaction)).findLast(({ action }) =>
-      RESOLUTIONS.includes(action),
-    );
-    if (entry !== undefined) {
-      const { why = "" } = entry;
-      const sentence = `${reference} was settled as ${status} at ${updated_at}; that is final: ${actorName(entry)} resolved it ("${why}")`;
-      return new OperatorError(sentence, { command: correctionOf(transaction) });
-    }
-    if (tries > 1) await sleep(AUDIT_TRY_MS);
-  }
-  return undefined;
+  const sentence = `${referenceOf(transaction)} was settled as ${status} at ${updated_at}; that is final: ${actorName(entry)} resolved it ("${entry.why ?? ""}")`;
+  return new OperatorError(sentence, { command: correctionOf(transaction) });
 };
 
 /** The actions that settle a transaction by an operator's decision. */
