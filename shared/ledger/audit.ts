@@ -158,16 +158,15 @@ export type VerifiedAudit = {
 export const verifyAudit = async (
   ledger: AuditedLedger,
   auditLog: string,
-  copy?: { readonly entries: readonly CopiedEntry[]; readonly beganAt: string },
+  copy?: { readonly entries: readonly CopiedEntry[]; readonly beganAt: string; readonly readAtMs: number },
 ): Promise<VerifiedAudit> => {
   for (let reading = 1; ; reading += 1) {
     // Entries come last: an attestation whose entry is missing was not just overtaken by it.
     const attestations = await allOf(readNewestFirst(auditTableOf(ledger), attestationsPk(auditLog)));
     const items = await allOf(readEntries(ledger, auditLog));
-    const nowMs = ledger.clock();
-    const compared = copy && compareCopy(items, copy.entries, { beganAt: copy.beganAt, nowMs });
+    const compared = copy && compareCopy(items, copy.entries, copy);
     const problems = [
-      ...verifyChain(items, z.array(attestationSchema).parse(attestations), nowMs),
+      ...verifyChain(items, z.array(attestationSchema).parse(attestations), ledger.clock()),
       ...(compared?.problems ?? []),
     ];
     if (problems.length === 0 || reading === READINGS) {

@@ -16,12 +16,12 @@ const COPIED_MS_MAX = 15 * 60_000;
 
 /**
  * Compares the stored entries of one log with its copies. `beganAt` is when the first entry of any log was copied: older
- * entries before the first copy of their log have none, and are counted.
+ * entries before the first copy of their log have none, and are counted. `readAtMs` is when the copies were read.
  */
 export const compareCopy = (
   items: readonly AuditItem[],
   copies: readonly CopiedEntry[],
-  { beganAt, nowMs }: { readonly beganAt: string; readonly nowMs: number },
+  { beganAt, readAtMs }: { readonly beganAt: string; readonly readAtMs: number },
 ): { readonly problems: readonly CopyProblem[]; readonly before: number } => {
   const hashes = new Map<string, Set<string>>();
   for (const { sequence, hash } of copies) hashes.set(sequence, (hashes.get(sequence) ?? new Set()).add(hash));
@@ -41,7 +41,7 @@ export const compareCopy = (
       if (copied.size > 1 || !copied.has(hash)) problems.push({ kind: "differs_from_copy", sequence });
     } else if (isOlder(entry)) {
       before += 1;
-    } else if (Date.parse(created_at) <= nowMs - COPIED_MS_MAX) {
+    } else if (Date.parse(created_at) <= readAtMs - COPIED_MS_MAX) {
       problems.push({ kind: "not_copied", sequence });
     }
   }

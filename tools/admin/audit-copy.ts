@@ -7,8 +7,12 @@ import {
 } from "@aws-sdk/client-s3";
 import { type CopiedEntry, copiedEntry } from "../../shared/ledger/copied-entry.ts";
 
-/** The copies of audit entries, by log, and when S3 got the first one. */
-type AuditCopies = { readonly byLog: ReadonlyMap<string, readonly CopiedEntry[]>; readonly beganAt: string };
+/** The copies of audit entries, by log; when S3 got the first one, and when they were read. */
+type AuditCopies = {
+  readonly byLog: ReadonlyMap<string, readonly CopiedEntry[]>;
+  readonly beganAt: string;
+  readonly readAtMs: number;
+};
 
 const withS3 = async <Result>(use: (s3: S3Client) => Promise<Result>): Promise<Result> => {
   const s3 = new S3Client({ maxAttempts: 3 });
@@ -23,7 +27,8 @@ const withS3 = async <Result>(use: (s3: S3Client) => Promise<Result>): Promise<R
 export const readAuditCopies = (Bucket: string): Promise<AuditCopies> =>
   withS3(async (s3) => {
     const byLog = new Map<string, CopiedEntry[]>();
-    let beganAt = new Date();
+    const readAt = new Date();
+    let beganAt = readAt;
     let page: ListObjectVersionsCommandOutput | undefined;
     do {
       const after = { KeyMarker: page?.NextKeyMarker, VersionIdMarker: page?.NextVersionIdMarker };
@@ -36,7 +41,7 @@ export const readAuditCopies = (Bucket: string): Promise<AuditCopies> =>
         if (LastModified !== undefined && LastModified < beganAt) beganAt = LastModified;
       }
     } while (page.IsTruncated);
-    return { byLog, beganAt: beganAt.toISOString() };
+    return { byLog, beganAt: beganAt.toISOString(), readAtMs: readAt.getTime() };
   });
 
 /** The days for which nobody can delete a copy; undefined if the bucket does not lock what is put into it. */

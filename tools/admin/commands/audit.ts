@@ -55,7 +55,7 @@ const verifyLogs = async ({ ledger, target }: AdminContext): Promise<Report> => 
   let entries = 0;
   let before = 0;
   for (const audit_log of [...logs].toSorted()) {
-    const copy = copies && { entries: copies.byLog.get(audit_log) ?? [], beganAt: copies.beganAt };
+    const copy = copies && { ...copies, entries: copies.byLog.get(audit_log) ?? [] };
     const verified = await verifyAudit(ledger, audit_log, copy);
     entries += verified.count;
     before += verified.before;

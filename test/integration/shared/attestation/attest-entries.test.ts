@@ -180,7 +180,7 @@ test.each<readonly [edit: string, edit: Edit, found: Found, inCopy: Found]>([
     const { problems } = await verifyAudit(ledger, auditLog);
     const problemsOf = (expected: Found) => expected.map(([kind, place]) => ({ kind, sequence: sequenceKey(place) }));
     expect(problems).toEqual(problemsOf(found));
-    const copy = { entries: copiesOf(auditLog), beganAt: isoTime(ledger.clock()) };
+    const copy = { entries: copiesOf(auditLog), beganAt: isoTime(ledger.clock()), readAtMs: ledger.clock() };
     const compared = await verifyAudit(ledger, auditLog, copy);
     expect(compared.problems).toEqual(problemsOf([...found, ...inCopy]));
   },

@@ -91,7 +91,7 @@ test("entries that are written at once form one chain, which nothing removes or 
   const overtaken = { pk: attestationsPk(log), sequence: sequenceKey(9), hash: "h".repeat(43) };
   query.mockImplementationOnce(async () => ({ $metadata: {}, Items: [overtaken] }));
   expect(await verifyAudit(ledger, log)).toEqual(verified);
-  const copy = { entries: [], beganAt: isoTime(NOON_MS + 1) };
+  const copy = { entries: [], beganAt: isoTime(NOON_MS + 1), readAtMs: NOON_MS };
   expect(await verifyAudit(ledger, log, copy)).toEqual({ ...verified, before: 8 });
   const [first, second] = await readAudit(ledger, log);
   const keyOf = (of: typeof first) => ({ TableName: ledger.auditTable, Key: { pk: of?.pk, sequence: of?.sequence } });
@@ -104,6 +104,19 @@ test("entries that are written at once form one chain, which nothing removes or 
   });
   const { problems } = await verifyAudit(ledger, log);
   expect(problems.map(({ kind }) => kind)).toEqual(["gap", "changed"]);
+});
+
+test("an entry is missed among the copies only if it was to be there when they were read, however late its log is", async () => {
+  const log = `copied-${randomUUID()}`;
+  await recordAudit(operator.ledgerAt(), { audit_log: log, by: "ada", action: "test" });
+  const later = operator.ledgerAt(NOON_MS + 60 * 60_000);
+  const problemsAt = async (readAtMs: number) => {
+    const copy = { entries: [], beganAt: isoTime(NOON_MS - 1), readAtMs };
+    const { problems } = await verifyAudit(later, log, copy);
+    return problems.map(({ kind }) => kind).filter((kind) => kind === "not_copied");
+  };
+  expect(await problemsAt(NOON_MS - 1)).toEqual([]);
+  expect(await problemsAt(NOON_MS + 15 * 60_000)).toEqual(["not_copied"]);
 });
 
 test("the next entry follows the attested hash of the last one, and no item without a place or hash, or behind a gap, stops it", async () => {

@@ -22,7 +22,7 @@ const copyOf = ({ sequence, hash }: { readonly sequence: string; readonly hash: 
   sequence,
   hash,
 });
-const began = (minutesAgo: number) => ({ beganAt: at(minutesAgo), nowMs: NOW_MS });
+const began = (minutesAgo: number) => ({ beganAt: at(minutesAgo), readAtMs: NOW_MS });
 const place = (kind: string, number: number) => ({ kind, sequence: sequenceKey(number) });
 
 test("entries with their copies have no problem, in whatever order the copies are listed", () => {
