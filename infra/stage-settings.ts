@@ -19,6 +19,9 @@ const ipRanges = z.array(
   ),
 );
 
+/** Of ids: the synthesis would fail without a reason, or the deployment in its middle. */
+const eachOnce = z.refine<readonly string[]>((ids) => new Set(ids).size === ids.length, "Each is named once");
+
 /** Each address is an output, and a stack has 200, some 60 of them others. Source: "Understand CloudFormation quotas". */
 const ADDRESSES_MAX = 100;
 
@@ -46,7 +49,7 @@ const egress = z.discriminatedUnion("kind", [
     /**
      * Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released.
      */
-    allocationIds: z.optional(z.array(z.string().check(z.startsWith("eipalloc-")))),
+    allocationIds: z.optional(z.array(z.string().check(z.startsWith("eipalloc-"))).check(eachOnce)),
   }),
   /** A network of the company, whose subnets route to the internet from fixed addresses. */
   z.object({
@@ -54,7 +57,7 @@ const egress = z.discriminatedUnion("kind", [
     vpcId: z.string().check(z.regex(/^vpc-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC")),
     subnetIds: z
       .array(z.string().check(z.regex(/^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a subnet")))
-      .check(z.minLength(1, "Name a subnet at least"), z.maxLength(16, "Lambda takes at most 16 subnets")),
+      .check(z.minLength(1, "Name a subnet at least"), z.maxLength(16, "Lambda takes at most 16 subnets"), eachOnce),
     /** The addresses from which calls arrive at the upstream. */
     addresses: z
       .array(z.ipv4("is not an IPv4 address"))
@@ -151,6 +154,7 @@ const front = z.discriminatedUnion("kind", [
       .check(
         z.minLength(1, "Name an interface endpoint at least"),
         z.maxLength(VPC_ENDPOINTS_MAX, `A resource policy has room for ${VPC_ENDPOINTS_MAX} endpoints`),
+        eachOnce,
       ),
   }),
 ]);

@@ -54,7 +54,18 @@ describe("settingsOf", () => {
       { egress: { kind: "nat-gateway", zones: ["a", "b"].map(zone), allocationIds: ["eipalloc-0a"] } },
       "one elastic IP for each zone",
     ],
+    [
+      {
+        egress: { kind: "nat-gateway", zones: ["a", "b"].map(zone), allocationIds: Array(2).fill("eipalloc-0a1b2c3d") },
+      },
+      "egress.allocationIds: Each is named once",
+    ],
     [{ egress: { kind: "nat-gateway", zones: ["eu-west-1a"] } }, "The zones must be in the stage's region"],
+    [{ egress: { ...existing, subnetIds: Array(2).fill("subnet-0a1b2c3d") } }, "egress.subnetIds: Each is named once"],
+    [
+      { front: { kind: "private", vpcEndpointIds: Array(2).fill("vpce-0a1b2c3d") } },
+      "front.vpcEndpointIds: Each is named once",
+    ],
     [{ egress: { ...existing, subnetIds: [] } }, "Name a subnet at least"],
     [{ egress: { ...existing, subnetIds: Array(17).fill("subnet-0a1b2c3d") } }, "Lambda takes at most 16 subnets"],
     [{ webhookAllowedCidrs: Array(59).fill("10.1.0.0/16") }, "A security group has room for 58 ranges"],
