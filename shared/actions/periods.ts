@@ -15,7 +15,12 @@ import {
 } from "../ledger/period.ts";
 import { ALL_TIMES, indexKeySchema, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf } from "../ledger/schema.ts";
-import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
+import {
+  readStatementPage,
+  type StatementLine,
+  type StatementPage,
+  statementPositionSchema,
+} from "../ledger/statement.ts";
 import { pkOfReference, transactionSchema } from "../ledger/transaction.ts";
 import {
   beginClosing,
@@ -27,7 +32,7 @@ import {
 } from "../periods/close-period.ts";
 import { continueVerifying, verifyingSchema } from "../periods/verify-period.ts";
 import { deadlineIn } from "../platform/deadline.ts";
-import { NotFoundError } from "../platform/operator-error.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { openCursor, sealCursor } from "./sealed-cursor.ts";
@@ -68,6 +73,7 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
     const start = await openedCursor(context, list, statementPositionSchema, cursor);
     const limits = { linesMax: PERIOD_LINES_MAX, itemsMax: LINES_READ_MAX };
     const page = await readStatementPage(ledger, account, period, start, limits);
+    if (page.next === undefined) assertIsAsClosed(period, page);
     return {
       lines: await withCosts(context, page.lines, period.time_zone),
       next_cursor: page.next === undefined ? null : await sealCursor(context, list, page.next),
@@ -167,6 +173,18 @@ const closedView = (period: ServicePeriod): z.input<(typeof periodsActions)["per
   next_cursor: null,
   period: serviceView(period),
 });
+
+/** The index that the lines are read from may lack some, and a person may have changed them. */
+const assertIsAsClosed = (
+  { account_id, month, closing_kobo, version }: AccountPeriod,
+  read: Pick<StatementPage, "closing_kobo" | "version">,
+): void => {
+  if (read.closing_kobo === closing_kobo && read.version === version) return;
+  throw new OperatorError(
+    `The lines of ${account_id} are not those with which ${month} was closed. Read them again in a minute`,
+    { command: `If that does not help, periods verify ${month} names the first one that differs` },
+  );
+};
 
 /** What an order cost is in its transaction: it may be known after the debit, so it is no part of the line. */
 const withCosts = async (

@@ -25,6 +25,7 @@ import {
   periodLinesPk,
   periodPk,
   refundPk,
+  transactionList,
   transactionPk,
   walletPk,
 } from "../../../../shared/ledger/schema.ts";
@@ -556,6 +557,23 @@ test("the lines of a closed period have the cost of their order where it is know
   const { lines } = await runs["periods lines"](context, { month: "2026-10", account });
   expect(lines.find(({ id }) => id === referenceOf(known))).toMatchObject({ effect: -500, cost: 485 });
   expect(lines.map(({ cost }) => cost).toSorted()).toEqual([485, null, null]);
+});
+
+test("the lines of a closed period end with an error if they are not those that were closed", async () => {
+  const account = await anAccount();
+  await order(account);
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  const lines = () => runs["periods lines"](context, { month: "2026-10", account });
+  const { db } = context.ledger;
+  const lagging = vi.spyOn(db, "query").mockImplementation(async (input: QueryCommandInput) => {
+    const page = await db.send(new QueryCommand(input));
+    const isOfOrders = input.ExpressionAttributeValues?.[":partition"] === transactionList(account, "live");
+    return isOfOrders ? { ...page, Items: [], Count: 0 } : page;
+  });
+  await expect(lines()).rejects.toThrow(`The lines of ${account} are not those with which 2026-10 was closed`);
+  lagging.mockRestore();
+  expect((await lines()).lines).toHaveLength(2);
 });
 
 test("a month is closed and verified whatever accounts a page of the index has, also none", async () => {
