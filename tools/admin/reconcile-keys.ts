@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import * as z from "#zod";
 import {
   type Account,
   type AccountStore,
@@ -50,7 +51,9 @@ export type KeyDifference = {
     | "whitelist_narrower_in_one"
     | "entitled_to_less_in_one"
     | "limits_lower_in_one"
-    | "duplicate_window_longer_in_one";
+    | "duplicate_window_longer_in_one"
+    /** An item of the key or of the account: nothing of the account was changed. */
+    | "unreadable";
   /** The state after the reconciliation. */
   readonly result: string;
 };
@@ -232,10 +235,21 @@ const reconcileAccount = (
     return { kind: "done", result: findings };
   });
 
-/** All keys of the access table, read strongly. */
-export async function* scanKeyItems({ db, accessTable }: AccountStore & WithSdk): AsyncGenerator<KeyItem, void, void> {
+/** What names a key's item that cannot be read. */
+const unreadableItem = z.object({ account_id: z.catch(z.string(), "unknown"), key_id: z.catch(z.string(), "unknown") });
+export type UnreadableKeyItem = z.infer<typeof unreadableItem>;
+
+/** All keys of the access table, read strongly. No request with one that cannot be read is admitted. */
+export async function* scanKeyItems(
+  { db, accessTable }: AccountStore & WithSdk,
+  onUnreadable: (item: UnreadableKeyItem) => void,
+): AsyncGenerator<KeyItem, void, void> {
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: accessTable, ConsistentRead: true })) {
-    for (const item of Items) yield keyItemSchema.parse(item);
+    for (const item of Items) {
+      const { data } = keyItemSchema.safeParse(item);
+      if (data === undefined) onUnreadable(unreadableItem.parse(item));
+      else yield data;
+    }
   }
 }
 
@@ -251,30 +265,46 @@ export const revokeOrphan = async (
 
 /**
  * Makes ledger and access table agree about every key after one of them was restored: the more restrictive value wins.
- * Safe to run at any time. Resolves with the differences.
+ * Safe to run at any time. An account with an item that cannot be read stays as it is, and is among the differences with
+ * which it resolves.
  */
 export const reconcileKeys = async (
   store: AccountStore & WithSdk,
   { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (keyItem: KeyItem) => AuditPut },
 ): Promise<readonly KeyDifference[]> => {
+  const findings: KeyDifference[] = [];
+  const unreadable = { found: "unreadable", result: "not reconciled" } as const;
   const keyItemsOf = new Map<string, KeyItem[]>();
   for (const accountId of await accountIdsOf({ db: store.db, table: store.ledgerTable })) keyItemsOf.set(accountId, []);
-  for await (const keyItem of scanKeyItems(store)) {
+  for await (const keyItem of scanKeyItems(store, (item) => findings.push({ ...item, ...unreadable }))) {
     const keyItems = keyItemsOf.get(keyItem.account_id) ?? [];
     keyItemsOf.set(keyItem.account_id, [...keyItems, keyItem]);
   }
-  const findings: KeyDifference[] = [];
+  for (const { account_id } of findings) keyItemsOf.delete(account_id);
   for (const [account_id, keyItems] of keyItemsOf) {
-    // The index of accounts lags behind, so the item itself is read.
-    if ((await findAccount(store, account_id)) !== undefined) {
-      const hashes = keyItems.map(({ pk }) => pk);
-      findings.push(...(await reconcileAccount(store, account_id, hashes, isDryRun)));
-      continue;
-    }
-    for (const keyItem of keyItems.filter(({ status }) => status === "active")) {
-      if (!isDryRun) await revokeOrphan(store, keyItem, orphanAudit);
-      findings.push({ account_id, key_id: keyItem.key_id, found: "account_unknown", result: "revoked" });
+    try {
+      findings.push(...(await reconcileItems(store, account_id, keyItems, { isDryRun, orphanAudit })));
+    } catch (error) {
+      if (!(error instanceof z.$ZodError)) throw error;
+      findings.push({ account_id, ...unreadable });
     }
   }
   return findings;
+};
+
+/** The same of one account, which may be none of the ledger. */
+const reconcileItems = async (
+  store: AccountStore & WithSdk,
+  account_id: string,
+  keyItems: readonly KeyItem[],
+  { isDryRun, orphanAudit }: Parameters<typeof reconcileKeys>[1],
+): Promise<readonly KeyDifference[]> => {
+  // The index of accounts lags behind, so the item itself is read.
+  if ((await findAccount(store, account_id)) !== undefined) {
+    const hashes = keyItems.map(({ pk }) => pk);
+    return reconcileAccount(store, account_id, hashes, isDryRun);
+  }
+  const active = keyItems.filter(({ status }) => status === "active");
+  for (const keyItem of isDryRun ? [] : active) await revokeOrphan(store, keyItem, orphanAudit);
+  return active.map(({ key_id }) => ({ account_id, key_id, found: "account_unknown", result: "revoked" }));
 };

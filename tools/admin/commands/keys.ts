@@ -14,7 +14,7 @@ import { actionChanges } from "../changes.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import { type AdminContext, requireDirect } from "../context.ts";
 import { perform } from "../perform.ts";
-import { reconcileKeys, revokeOrphan, scanKeyItems } from "../reconcile-keys.ts";
+import { reconcileKeys, revokeOrphan, scanKeyItems, type UnreadableKeyItem } from "../reconcile-keys.ts";
 import { readStdin } from "../stdin.ts";
 import { fields, table } from "../views/print.ts";
 
@@ -61,7 +61,11 @@ const revoke = async (context: AdminContext, keyId: string, why: string | undefi
   }
   const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
   const store = audited(context, () => auditFields);
-  for await (const item of scanKeyItems(context.accounts)) {
+  const onUnreadable = ({ key_id }: UnreadableKeyItem): void => {
+    if (key_id === keyId)
+      throw new OperatorError(`The item of ${keyId} cannot be read: no request with it is admitted`);
+  };
+  for await (const item of scanKeyItems(context.accounts, onUnreadable)) {
     if (item.key_id !== keyId) continue;
     requireDirect(context, "revoke a key that its account does not list");
     const account = await findAccount(context.accounts, item.account_id);
@@ -89,6 +93,7 @@ const reconcile = async (
   );
   const rows = findings.map(({ account_id, key_id, found, result }) => [account_id, key_id, found, result]);
   return {
+    ok: findings.every(({ found }) => found !== "unreadable"),
     json: { dry_run: dryRun, findings },
     text:
       findings.length === 0

@@ -15,6 +15,7 @@ import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../tools/admin/reconcile-keys.ts";
 import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
@@ -211,6 +212,25 @@ describe("a reconciliation of the keys", () => {
 test("scanKeyItems reads every key of the access table", async () => {
   const { key, keyId } = await access.anAccount();
   const keyIds = new Map<string, string>();
-  for await (const { pk, key_id } of scanKeyItems(access.store)) keyIds.set(pk, key_id);
+  const items = scanKeyItems(access.store, () => {});
+  for await (const { pk, key_id } of items) keyIds.set(pk, key_id);
   expect(keyIds.get(hashApiKey(key))).toBe(keyId);
+});
+
+test("an account with an item that cannot be read is named, and keeps no other from being reconciled", async () => {
+  const { db, accessTable, ledgerTable } = access.tables;
+  const [ofKey, ofAccount] = [await access.anAccount(), await access.anAccount()];
+  const revoked = await access.anAccount();
+  const restoreItem = await access.rememberItem(revoked.key);
+  await revokeKey(access.store, revoked.accountId, revoked.keyId);
+  await restoreItem();
+  const later = { status: "of a later release" };
+  await changeItem({ db, table: accessTable }, hashApiKey(ofKey.key), later);
+  await changeItem({ db, table: ledgerTable }, accountPk(ofAccount.accountId), later);
+  const findings = await reconcile();
+  expect(about(findings, revoked.accountId)).toEqual([["key_revoked_in_one", "revoked"]]);
+  expect(await admissionCode(access.withKey(revoked.key))).toBe("invalid_api_key");
+  for (const { accountId } of [ofKey, ofAccount]) {
+    expect(about(findings, accountId)).toEqual([["unreadable", "not reconciled"]]);
+  }
 });
