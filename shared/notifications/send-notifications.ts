@@ -146,8 +146,8 @@ const notify = async (run: Run, access: RecipientAccess, found: Findings, before
 };
 
 /**
- * Findings of one kind that a person is notified of at a time. Two channels of four kinds, twice because what ended is
- * remembered for a while, have 350 KB of the 400 KB that an item may have: a message that cannot be recorded is sent
+ * Findings of one kind that a person is notified of at a time, and as many that ended and are remembered for a while. Two
+ * channels of four kinds then have 350 KB of the 400 KB that an item may have: a message that cannot be recorded is sent
  * again in each run.
  */
 const EACH_KIND_MAX = 200;
@@ -234,7 +234,22 @@ const remember = (known: NotifiedBy["sent"], { findings, unknown }: OpenFindings
     if (!isForgotten) remembered[key] = status === sent.status ? sent : { ...sent, status, since: isoTime(nowMs) };
     hasChanged ||= remembered[key] !== sent;
   }
+  for (const key of endedBeyond(remembered)) {
+    delete remembered[key];
+    hasChanged = true;
+  }
   return { remembered, hasChanged };
+};
+
+/** Of each kind those that ended before the latest, of which as many are remembered as a person is notified of. */
+const endedBeyond = (remembered: NotifiedBy["sent"]): readonly string[] => {
+  const ended = Object.entries(remembered).filter(([, { status }]) => status === "ended");
+  return [...Map.groupBy(ended, ([key]) => key.split("#")[0]).values()].flatMap((ofKind) =>
+    ofKind
+      .toSorted(([, one], [, other]) => (one.since > other.since ? -1 : 1))
+      .slice(EACH_KIND_MAX)
+      .map(([key]) => key),
+  );
 };
 
 /** `sent`: undefined if the recipient was not notified of it, or it ended long ago. */

@@ -838,3 +838,18 @@ test("a person is notified once, by a message that lists 20 wallets, and the rec
   expect(await run()).toMatchObject({ sent: 0 });
   expect(chat.posted).toHaveLength(1);
 });
+
+test("the record fits its item also where those that a person is notified of end in each run, and others follow", async () => {
+  const ada = aPerson("ada", { roles: ["operator"] });
+  await ada.choose({ email: ["wallet.low"], slack: ["wallet.low"], slack_url: chat.url });
+  const runs = 8;
+  // The longest ids: fewer accounts fill an item.
+  const accounts = Array.from({ length: runs * 200 }, (_, index) => `acc_${String(index).padStart(56, "0")}`);
+  await putAll(tillsOf(accounts.map((account_id) => ({ account_id, isLow: true }))));
+  for (let count = 0; count < runs; count += 1) {
+    expect(await run()).toMatchObject({ sent: 2, not_sent: 0 });
+    const notified = accounts.slice(count * 200, (count + 1) * 200);
+    await putAll(tillsOf(notified.map((account_id) => ({ account_id, isLow: false }))));
+  }
+  expect(await run()).toMatchObject({ sent: 0, not_sent: 0 });
+});
