@@ -319,6 +319,8 @@ export const readAccountRoutes = defineRoutes(() => ({
     input: transactionQuery,
     data: transactionPage,
     summary: "List transactions, newest first",
+    description:
+      "A transaction is in the list some moments after it was made. Whether an order exists is found by its reference.",
     clientMethod: "transactions.list",
     errors: ["validation_failed"],
     example: {

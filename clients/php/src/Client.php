@@ -65,7 +65,7 @@ final class Client extends BaseClient
         return $this->get('/transactions/' . self::checked($reference), TransactionLookup::fromFields(...), reference: $reference)->transaction;
     }
 
-    /** List transactions, newest first. Needs a key with the permission `read`. */
+    /** List transactions, newest first. A transaction is in the list some moments after it was made. Whether an order exists is found by its reference. Needs a key with the permission `read`. */
     public function listTransactions(?string $status = null, ?string $type = null, ?string $from = null, ?string $to = null, ?string $cursor = null): TransactionPage
     {
         return $this->get('/transactions', TransactionPage::fromFields(...), ['status' => $status, 'type' => $type, 'from' => $from, 'to' => $to, 'cursor' => $cursor]);

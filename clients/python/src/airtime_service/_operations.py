@@ -48,7 +48,7 @@ class AirtimeClient(BlockingClient):
         return run(get(self, f"/transactions/{checked(reference)}", models.TransactionLookup, reference=reference)).transaction
 
     def list_transactions(self, *, status: models.TransactionStatus | None = None, type: models.TransactionType | None = None, from_: str | None = None, to: str | None = None, cursor: str | None = None) -> models.TransactionPage:
-        """List transactions, newest first. Needs a key with the permission `read`."""
+        """List transactions, newest first. A transaction is in the list some moments after it was made. Whether an order exists is found by its reference. Needs a key with the permission `read`."""
         return run(get(self, "/transactions", models.TransactionPage, {"status": status, "type": type, "from": from_, "to": to, "cursor": cursor}))
 
     def cancel_order(self, reference: models.Reference, type: models.TransactionType) -> models.Transaction:
@@ -96,7 +96,7 @@ class AsyncAirtimeClient(AsyncClient):
         return (await get(self, f"/transactions/{checked(reference)}", models.TransactionLookup, reference=reference)).transaction
 
     async def list_transactions(self, *, status: models.TransactionStatus | None = None, type: models.TransactionType | None = None, from_: str | None = None, to: str | None = None, cursor: str | None = None) -> models.TransactionPage:
-        """List transactions, newest first. Needs a key with the permission `read`."""
+        """List transactions, newest first. A transaction is in the list some moments after it was made. Whether an order exists is found by its reference. Needs a key with the permission `read`."""
         return await get(self, "/transactions", models.TransactionPage, {"status": status, "type": type, "from": from_, "to": to, "cursor": cursor})
 
     async def cancel_order(self, reference: models.Reference, type: models.TransactionType) -> models.Transaction:
