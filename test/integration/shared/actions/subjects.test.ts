@@ -21,6 +21,7 @@ import {
   storedEventPk,
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { newDelivery, readDelivery } from "../../../../shared/webhooks/delivery.ts";
+import { SANDBOX_REPEAT } from "../../../../shared/webhooks/enqueue-webhook.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
@@ -89,13 +90,13 @@ const addOrders = async (count: number, phone = PHONE) => {
   await putItems(db, table, orders);
   return { accountId, orders };
 };
-const addChecks = async (count: number, nin: string) => {
+const addChecks = async (count: number, number: string, kind: "nin" | "phone_number" = "nin") => {
   const { accountId } = await operator.anAccount();
   const { db, table } = operator.ledgerAt();
   const checks = await putTransactions(operator.ledgerAt(), accountId, count, timeOf);
   const consents = checks.map(
     ({ pk, account_id, key_id, created_at }): Consent => ({
-      ...{ pk: consentPk({ pk }), account_id, key_id, mode: "live", subject: hash("nin", nin), subject_key: "mrk-1" },
+      ...{ pk: consentPk({ pk }), account_id, key_id, mode: "live", subject: hash(kind, number), subject_key: "mrk-1" },
       ...{ operation: "nin_verification", extent: "basic", purpose: "loan", request_id: "r", created_at },
     }),
   );
@@ -223,8 +224,13 @@ const addAnswerAndEvent = async (accountId: string, pk: string, reference: strin
   await ledger.db.put({ TableName: ledger.table, Item: { ...account, endpoints_made: 1 } });
   const attempt = { number: 1, at: timeOf(0), outcome: "status", duration_ms: 1 };
   const answer = { response_body: "Dear Ada", response_headers: { location: "/ada" } };
-  const Item = { ...delivery, state: "exhausted", attempts: [{ ...attempt, ...answer }] };
-  await ledger.db.put({ TableName: ledger.table, Item });
+  const exhausted = { ...delivery, state: "exhausted", attempts: [{ ...attempt, ...answer }] };
+  // Nothing of another one has to be removed.
+  const delivered = {
+    ...newDelivery({ ...message, repeat: SANDBOX_REPEAT }, { accountId, webhookId: "w-1" }, NOON_MS),
+    state: "delivered",
+  };
+  await putItems(operator.tables.db, ledger.table, [delivered, exhausted]);
   return async () => {
     expect((await readDelivery(ledger, delivery.pk))?.attempts).toEqual([attempt]);
     expect(await findEvent(ledger, storedEventId({ pk: storedEventPk(event) }))).toMatchObject({
@@ -264,13 +270,23 @@ test("an event about an order is masked also if a clock has dated it before the 
   await expectErased();
 });
 
-test("an open order waits, and one in test mode, which may stay open for ever, does not", async () => {
+test("an open order or check waits, and one in test mode, which may stay open for ever, does not", async () => {
   const phone = "08039999988";
-  const { orders } = await addOrders(2, phone);
   const { db, table } = operator.ledgerAt();
-  const open = orders.map((order, index) => ({ ...order, status: "processing", mode: index === 0 ? "live" : "test" }));
+  const { orders } = await addOrders(2, phone);
+  const { checks } = await addChecks(2, phone, "phone_number");
+  const open = [...orders, ...checks].map((transaction, index) => ({
+    ...{ ...transaction, status: "processing", mode: index % 2 === 0 ? "live" : "test" },
+  }));
   await putItems(db, table, open);
-  expect(await erase(contextOn(), "phone_number", phone)).toMatchObject({ orders: 1, open: 1 });
+  expect(await erase(contextOn(), "phone_number", phone)).toMatchObject({ orders: 1, checks: 1, open: 2 });
+});
+
+test("an erasure goes on from the checks with a phone number to its orders, over several pages, and counts them all", async () => {
+  const phone = "08039999966";
+  await addChecks(26, phone, "phone_number");
+  await addOrders(1, phone);
+  expect(await erase(contextOn(), "phone_number", phone)).toMatchObject({ checks: 26, orders: 1, open: 0 });
 });
 
 test("pages go on by a cursor that another person, or another action, does not take", async () => {
