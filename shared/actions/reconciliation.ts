@@ -185,14 +185,14 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           at,
           number: former?.number ?? Math.max(0, ...read.files.map((each) => each.number)) + 1,
         };
+        // Cases name a file by its place.
+        const files = isKnown ? others.map((each) => (each.file === file ? added : each)) : [...others, added];
         return {
           statement: {
             ...read,
-            ...{ from, to },
-            // Cases name a file by its place.
-            files: isKnown ? others.map((each) => (each.file === file ? added : each)) : [...others, added],
+            ...{ from, to, files },
             revision: read.revision + (hasReplaced ? 1 : 0),
-            closing: hasReplaced ? closingOf(others) : read.closing,
+            closing: closingOf(files),
           },
           writes: entryOf(context, { action: "reconciliation files begin", why, details: { day, sha256 } }),
         };
@@ -226,12 +226,13 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           state: is_last ? "whole" : "incomplete",
           ...(closing !== undefined && { closing }),
         };
+        const files = read.files.map((each) => (each === appended ? grown : each));
         return {
           statement: {
             ...read,
-            files: read.files.map((each) => (each === appended ? grown : each)),
+            files,
             revision: read.revision + (is_last ? 1 : 0),
-            closing: latestClosing([read.closing, closing]),
+            closing: closingOf(files),
           },
           writes: [
             await statementRowsPut(ledger, { day, file, chunk: appended.chunks }, stored),
@@ -257,13 +258,12 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         if (removed === undefined) throw new NotFoundError(`The statement of ${day} has no such file`);
         // Its place stays, because cases name a file by it. So do its rows, which no comparison reads any more.
         const files = read.files.map((each) => (each === removed ? { ...each, state: "removed" as const } : each));
-        const wasCompared = removed.state === "whole";
         return {
           statement: {
             ...read,
             files,
-            revision: read.revision + (wasCompared ? 1 : 0),
-            closing: wasCompared ? closingOf(files) : read.closing,
+            revision: read.revision + (removed.state === "whole" ? 1 : 0),
+            closing: closingOf(files),
           },
           writes: entryOf(context, { action: "reconciliation files remove", why, details: { day, sha256 } }),
         };
@@ -324,9 +324,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           ...withdraw.map((id) => withdrawn(known.get(id), at)),
         ].filter((each) => each !== undefined);
         const opened = changed.filter(({ state }) => state === "open").length;
-        const wereOpen = changed.filter(
-          ({ version, case_id }) => version > 0 && known.get(case_id)?.state === "open",
-        ).length;
+        const wereOpen = changed.filter(({ case_id }) => known.get(case_id)?.state === "open").length;
         const added = changed.filter(({ version }) => version === 0).length;
         // Until its last request, which has the totals, a comparison may end half-way: the day cannot be signed.
         const compared = totals === undefined ? null : { revision, at, totals };

@@ -72,7 +72,7 @@ export const newStatement = (day: string, { from, to }: Pick<Statement, "from" |
 });
 
 /** The balance that is stated last. */
-export const latestClosing = (stated: readonly (StatedBalance | null | undefined)[]): StatedBalance | null =>
+export const latestClosing = (stated: readonly (StatedBalance | undefined)[]): StatedBalance | null =>
   stated.reduce<StatedBalance | null>(
     (last, each) => (each && (last === null || last.at <= each.at) ? each : last),
     null,

@@ -201,6 +201,30 @@ test("a wrong file is taken out: its rows count no more, and the day cannot be s
   expect(removals.map(({ why: reason }) => reason)).toEqual(["of another day", "of another day", "of another day"]);
 });
 
+test("a day whose file is read again is not signed before it is compared again, also if that reading is taken out", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  await put({ totals: [] });
+  await begin("b".repeat(64));
+  await reconciliationRuns["reconciliation files remove"](context, { day, sha256: FILE, why });
+  await expect(sign()).rejects.toThrow("was not compared to the end");
+});
+
+test("the closing balance of a day is the one that its whole files state last, in whichever order they came", async () => {
+  for (const [file, hour, is_last] of [
+    ["a", 22, true],
+    ["b", 20, true],
+    ["c", 23, false],
+  ] as const) {
+    const id = file.repeat(64);
+    await begin(id, id);
+    const closing = { balance_kobo: hour, at: `2026-11-21T${hour}:00:00.000Z` };
+    const rows = { day, file: id, offset: 0, rows: [aRow(2)], is_last, closing };
+    await reconciliationRuns["reconciliation files append"](context, rows);
+  }
+  expect((await statement()).closing?.balance_kobo).toBe(22);
+});
+
 test("a day whose only file was taken out can be imported in another time zone, and is not signed without a file", async () => {
   await begin();
   await append(0, [aRow(2)], true);
