@@ -77,13 +77,7 @@ export const newCase = (day: string, id: string, facts: CaseFacts, at: string): 
   ...{ day, case_id: id, facts, state: "open", decisions: [], version: 0, created_at: at, updated_at: at },
 });
 
-/** One part of a transaction of writes: replaces the case that was read. */
+/** One part of a change of its statement, whose version shows whether the case is still as it was read. */
 export const casePut = ({ table }: Ledger, { version, ...rest }: StatementCase) => ({
-  Put: {
-    TableName: table,
-    Item: { ...rest, version: version + 1 },
-    ...(version === 0
-      ? { ConditionExpression: "attribute_not_exists(pk)" }
-      : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
-  },
+  Put: { TableName: table, Item: { ...rest, version: version + 1 } },
 });

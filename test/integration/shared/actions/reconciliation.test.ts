@@ -262,6 +262,9 @@ test("a case is open until it is decided, again if its facts change, and withdra
   expect(await put({ withdraw: ["clock"] })).toEqual({ open_cases: 0 });
   await expect(decide()).rejects.toThrow("did not find this case any more");
   expect(await put({ put: [clock(2)] })).toEqual({ open_cases: 1 });
+  // Also if two people decide it.
+  for (const _person of [1, 2]) await decide();
+  expect(await statement()).toMatchObject({ open_cases: 0 });
 });
 
 test("a comparison that ends half-way cannot be signed, although the one before it was whole", async () => {
@@ -316,18 +319,21 @@ test("a comparison of other rows than the stored ones is refused, and so is sign
 test("the orders of a day are listed from a place among them only: DynamoDB fails for others", async () => {
   await begin();
   const account = { pk: "account#acc_1", created_at: "2026-01-01T00:00:00.000Z" };
-  const order = { pk: "transaction#1", created_at: RANGE.from };
+  // An order may have waited for 15 minutes, and clocks may differ by one.
+  const order = { pk: "transaction#1", created_at: "2026-11-20T22:44:00.000Z" };
   const list = (position: object) =>
     reconciliationRuns["reconciliation orders list"](context, {
-      ...{ day, within_ms: 0 },
+      ...{ day, within_ms: 60_000 },
       cursor: encodePageCursor(position),
     });
-  expect(await list({ account, order })).toEqual({ orders: [], next_cursor: null });
+  for (const created_at of [order.created_at, "2026-11-21T23:01:00.000Z"]) {
+    expect(await list({ account, order: { ...order, created_at } })).toEqual({ orders: [], next_cursor: null });
+  }
   for (const position of [
     { account: { ...account, pk: "wallet#acc_1" } },
     { order: { ...order, pk: "account#acc_1" } },
-    { order: { ...order, created_at: "2026-11-01T00:00:00.000Z" } },
-    { order: { ...order, created_at: "2026-11-21T23:00:00.001Z" } },
+    { order: { ...order, created_at: "2026-11-20T22:43:59.999Z" } },
+    { order: { ...order, created_at: "2026-11-21T23:01:00.001Z" } },
   ]) {
     await expect(list(position), JSON.stringify(position)).rejects.toThrow("The cursor is not of this list");
   }
