@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
@@ -9,11 +10,13 @@ import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { ledgerIndexes, statementPk } from "../../../../shared/ledger/schema.ts";
 import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { requireStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { isWrite, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { putTransactions } from "../../../builders/put-transactions.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
@@ -29,9 +32,11 @@ const aRow = (line: number): SentRow => ({
   at: "2026-11-21T12:00:00.000Z",
 });
 
+let tables: Awaited<ReturnType<typeof freshTables>>;
 let context: ReturnType<typeof anActionContext>;
 beforeEach(async () => {
-  context = anActionContext(await freshTables());
+  tables = await freshTables();
+  context = anActionContext(tables);
 });
 
 const begin = (file = FILE, sha256 = FILE) =>
@@ -337,6 +342,20 @@ test("the orders of a day are listed from a place among them only: DynamoDB fail
   ]) {
     await expect(list(position), JSON.stringify(position)).rejects.toThrow("The cursor is not of this list");
   }
+});
+
+test("the orders of a day are listed once each, also if one account has more than a page of them", async () => {
+  await begin();
+  const fromMs = Date.parse(RANGE.from);
+  const { db, ledgerTable: table } = tables;
+  for (const count of [1_100, 1]) {
+    const { account_id } = await createAccount(tables, { name: "checkout", whitelist: [] });
+    await putTransactions({ db, table }, account_id, count, (index) => isoTime(fromMs + index));
+  }
+  const read = (cursor?: string) =>
+    reconciliationRuns["reconciliation orders list"](context, { day, within_ms: 0, cursor });
+  const listed = (await allOf(pagesOf(read))).flatMap(({ orders }) => orders.map(({ reference }) => reference));
+  expect([listed.length, new Set(listed).size]).toEqual([1_101, 1_101]);
 });
 
 test("the orders of the last day that a time can name are listed", async () => {
