@@ -50,12 +50,12 @@ const lookupPk = (transaction: Target): string => cachePk("upstream-lookup", tra
 const ofLastSending = (order: Sent, record: LookupRecord | undefined): LookupRecord | undefined =>
   record?.asked_at !== undefined && record.asked_at < sentAt(order) ? undefined : record;
 
-/** The records of these orders' last sendings, by the orders' keys. */
+/** The records of these orders' last sendings, by the orders' keys. One that cannot be read counts as lost. */
 export const readLookups = async (
   cache: Table,
   transactions: readonly (Target & Sent)[],
 ): Promise<ReadonlyMap<string, LookupRecord>> => {
-  const byPk = await getItemsByPk(cache, transactions.map(lookupPk), readableRecordSchema);
+  const byPk = await getItemsByPk(cache, transactions.map(lookupPk), readableRecordSchema, () => {});
   return new Map(
     transactions.flatMap((transaction) => {
       const record = ofLastSending(transaction, byPk.get(lookupPk(transaction)));

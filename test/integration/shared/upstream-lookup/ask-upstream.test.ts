@@ -176,6 +176,17 @@ test("a finding of a later release is asked for anew, and holds back no other or
   expect(await later.lookup()).toMatchObject({ finding: "success" });
 });
 
+test("an order whose record cannot be read is asked for anew, and holds back no other order", async () => {
+  const service = await aService();
+  const [bad, order] = [await service.anOrder(), await service.anOrder()];
+  for (const { atUpstream } of [bad, order]) atUpstream("success");
+  await askNow(service.cache, bad.transaction, service.ledger.nowMs);
+  const { pk = "" } = (await bad.lookup()) ?? {};
+  await changeItem(service.cache, pk, { next_at: "soon", asked: "often" });
+  expect(await service.ask()).toEqual({ open: 2, due: 2, asked: 2, ended: 2 });
+  expect(await bad.lookup()).toMatchObject({ finding: "success", asked: 1 });
+});
+
 describe.each(manners)("with a %s upstream", (manner) => {
   test("an order without an outcome is settled as the upstream answers, and a failed one is refunded once", async () => {
     const service = await aService({}, { manner });
