@@ -2,7 +2,7 @@ import type { attentionActions } from "../contract/actions/attention.ts";
 import { isStuck } from "../ledger/transaction.ts";
 import { sum } from "../platform/sum.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
-import { openEvents } from "../upstream-events/stored-event.ts";
+import { countOpenEvents } from "../upstream-events/stored-event.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { countMessages } from "./dead-letters.ts";
 import { countApprovable } from "./proposals.ts";
@@ -14,7 +14,7 @@ export const attentionRuns: ActionRuns<typeof attentionActions> = {
     const deadLetters = Object.values(queues.deadLetters).filter((url) => url !== undefined);
     const [open, events, queued, proposals, ...numbers] = await Promise.all([
       openOlderThan({ ledger }, 0),
-      openEvents(ledger),
+      countOpenEvents(ledger),
       readQueuedOrders(context),
       countApprovable(context),
       ...deadLetters.map((url) => countMessages(context, url)),
@@ -23,7 +23,7 @@ export const attentionRuns: ActionRuns<typeof attentionActions> = {
     return {
       open_orders: open.length,
       stuck_orders: open.filter((order) => isStuck(order, nowMs)).length,
-      unmatched_events: events.length,
+      unmatched_events: events,
       queued_orders: queued.count,
       oldest_queued_s: queued.oldestS ?? null,
       messages_given_up: sum(numbers),

@@ -12,7 +12,7 @@ import { readQueuedOrders, sendingText } from "../queued-orders/queued-orders-re
 import { isBelowNorm, readSuccessRates } from "../statistics/success-rates.ts";
 import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
-import { openEvents } from "../upstream-events/stored-event.ts";
+import { countOpenEvents } from "../upstream-events/stored-event.ts";
 import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
 import { readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -180,10 +180,10 @@ export const waiting: DoctorCheck = async (context) => {
 };
 
 export const events: DoctorCheck = async ({ ledger }) => {
-  const { length } = await openEvents(ledger);
-  if (length === 0) return ok("none");
+  const count = await countOpenEvents(ledger);
+  if (count === 0) return ok("none");
   return lookInto(
-    `${length === 1 ? "1 waits" : `${length} wait`} for an operator`,
+    `${count === 1 ? "1 waits" : `${count} wait`} for an operator`,
     'Follow "Unmatched event" in docs/runbook.md',
   );
 };

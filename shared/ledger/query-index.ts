@@ -11,6 +11,7 @@ import {
   accountIdOf,
   isTransactionPk,
   ledgerIndexes,
+  OPEN_EVENTS,
   OPEN_PROPOSALS,
   openLists,
   PARKED_ENDPOINTS,
@@ -199,6 +200,10 @@ export const queuedKeys = async (
 /** The keys of the proposals that nobody has decided and that expire in the range, the next one to expire first. */
 export const openProposalKeys = (table: Table, range: TimeRange): Promise<readonly OpenKey[]> =>
   keysOf(queryOpen, table, OPEN_PROPOSALS, range);
+
+/** The keys of the upstream events that wait for an operator, oldest first. */
+export const openEventKeys = (table: Table): Promise<readonly OpenKey[]> =>
+  keysOf(queryOpen, table, OPEN_EVENTS, ALL_TIMES);
 
 /** The keys of an account's queued orders, oldest first. */
 export const queuedOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>

@@ -4,7 +4,14 @@ import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, listKeyBatches, queryList, queryOpen, type TimeRange } from "../ledger/query-index.ts";
+import {
+  ALL_TIMES,
+  listKeyBatches,
+  openEventKeys,
+  queryList,
+  queryOpen,
+  type TimeRange,
+} from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
@@ -237,6 +244,12 @@ export const openEvents = async (ledger: Ledger): Promise<readonly StoredEvent[]
   const { keys } = await queryOpen(ledger, OPEN_EVENTS, ALL_TIMES, undefined, { oldest: LISTED_EVENTS_MAX });
   // The index lags: some may be closed.
   return (await getItems(ledger, keys, storedEventSchema)).filter(({ state }) => state === "open");
+};
+
+/** How many they are. Of more than a list shows, the keys alone are counted. */
+export const countOpenEvents = async (ledger: Ledger): Promise<number> => {
+  const { length } = await openEventKeys(ledger);
+  return length > LISTED_EVENTS_MAX ? length : (await openEvents(ledger)).length;
 };
 
 /** The events that were stored last, oldest first. */

@@ -5,6 +5,7 @@ import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   changeReason,
+  countOpenEvents,
   findEvent,
   openEvents,
   recordEvent,
@@ -13,7 +14,9 @@ import {
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { anUnauthenticatedEvent, storedUnder as eventsUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { putItems } from "../../../builders/put-items.ts";
 
 /** Goal: an event for the operator is stored completely, once, and found by its id. */
 const REASON = "no_candidate";
@@ -98,6 +101,25 @@ test("an event that the index still lists as open, although it is closed, is not
   const references = (await openEvents(ledger)).map(({ reference }) => reference);
   expect(references).toContain(open.reference);
   expect(references).not.toContain(closed.reference);
+});
+
+test("all events that are open are counted, also more than a list shows", async () => {
+  const { db, table, clock } = await openLedgerAtNoon();
+  const at = isoTime(NOON_MS);
+  const event = {
+    ...{ list_key: "events", state: "open", open: "events", reason: REASON, says: "failed" },
+    listed_at: at,
+  };
+  const stored = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ ...event, pk: `event#${index}`, reference: `U-${index}`, created_at: at },
+      // The index may still list one that was closed.
+      ...(index === 0 && { state: "discarded" }),
+    }));
+  await putItems(db, table, stored(500));
+  expect(await countOpenEvents({ db, table, clock })).toBe(499);
+  await putItems(db, table, stored(1_200));
+  expect(await countOpenEvents({ db, table, clock })).toBe(1_200);
 });
 
 test("an unreadable event is stored under the hash of its message, with its problem and its transaction", async () => {
