@@ -326,6 +326,7 @@ test("a successful test, another URL and enabling end the failures of an endpoin
   const transactions = await Promise.all([1, 2, 3, 4].map(() => aSettledOrder(account)));
   const fail = async () => {
     for (const { pk: transaction } of transactions) {
+      nowMs += 1;
       await attempt({
         event: "transaction.updated",
         transaction_pk: transaction,
