@@ -11,6 +11,7 @@ import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
+import { Breakable } from "../../components/breakable.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -83,7 +84,11 @@ export const KeysPage = () => {
                 cell: ({ created_at, created_by }) => (
                   <>
                     <Time iso={created_at} />
-                    {created_by !== undefined && <div>by {created_by}</div>}
+                    {created_by !== undefined && (
+                      <div>
+                        by <Breakable text={created_by} />
+                      </div>
+                    )}
                   </>
                 ),
                 sort: ({ created_at }) => created_at,

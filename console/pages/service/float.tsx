@@ -5,6 +5,7 @@ import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { koboOf, paymentPreview } from "../../components/amount.ts";
+import { Breakable } from "../../components/breakable.tsx";
 import { capitalised } from "../../components/capitalised.ts";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
@@ -111,7 +112,11 @@ const Payments = () => {
             cell: ({ at, by }) => (
               <>
                 <StageTime iso={at} />
-                {by !== null && <div>by {by}</div>}
+                {by !== null && (
+                  <div>
+                    by <Breakable text={by} />
+                  </div>
+                )}
               </>
             ),
           },

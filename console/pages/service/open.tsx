@@ -2,6 +2,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
+import { Breakable } from "../../components/breakable.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -44,7 +45,17 @@ export const OpenPage = () => {
               columns={[
                 {
                   header: "Reference",
-                  cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
+                  cell: ({ account_id, reference, phone_number, upstream_reference }) => (
+                    <>
+                      <TransactionLink account={account_id} reference={reference} />
+                      {phone_number !== null && <div>{phone_number}</div>}
+                      {upstream_reference !== null && (
+                        <div>
+                          Upstream: <Breakable text={upstream_reference} />
+                        </div>
+                      )}
+                    </>
+                  ),
                 },
                 { header: "State", cell: (transaction) => <OpenState transaction={transaction} /> },
                 {
@@ -61,23 +72,29 @@ export const OpenPage = () => {
                     />
                   ),
                 },
-                { header: "Who is on it", cell: ({ taken }) => taken?.by ?? "–", sort: ({ taken }) => taken?.by },
-                { header: "Age", align: "end", cell: ({ created_at }) => ageText(created_at) },
+                {
+                  header: "Who is on it",
+                  cell: ({ taken }) => (taken === null ? "–" : <Breakable text={taken.by} />),
+                  sort: ({ taken }) => taken?.by,
+                },
                 {
                   header: "Amount",
                   align: "end",
                   cell: ({ amount }) => <Money naira={amount} />,
                   sort: ({ amount }) => amount,
                 },
-                { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
                 {
                   header: "Account",
                   cell: ({ account_id }) => <AccountLink account={account_id} />,
                 },
-                { header: "Upstream reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
                 {
                   header: "Created",
-                  cell: ({ created_at }) => <Time iso={created_at} />,
+                  cell: ({ created_at }) => (
+                    <>
+                      <Time iso={created_at} />
+                      <div>{ageText(created_at)} ago</div>
+                    </>
+                  ),
                   sort: ({ created_at }) => created_at,
                 },
               ]}

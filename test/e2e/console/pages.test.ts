@@ -286,10 +286,23 @@ const otherStates = () => [
   },
 ];
 
+/** Replaces a text of what a page reads. */
+const replaceIn = async (page: Page, answer: string, from: string | RegExp, to: string): Promise<void> => {
+  await page.route(`**/console-api/${answer}*`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(from, to) });
+  });
+};
+
 /** What a printed page still has of what is around it, or to press. */
 const SHOWN_IN_PRINT = `[...document.querySelectorAll("nav, header, search, button:not(th > button), #root > [role=status]")]
   .filter((each) => each.getClientRects().length > 0)
   .map((each) => each.outerHTML.slice(0, 200))`;
+
+/** Tables that scroll in themselves. */
+const WIDER_THAN_PAGE = `[...document.querySelectorAll("main section")]
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.scrollWidth + " px of " + each.clientWidth + ": " + each.ariaLabel)`;
 
 /** What paper cuts off, because it does not scroll. */
 const SCROLLS_IN_PRINT = `[...document.querySelectorAll("main section")]
@@ -359,10 +372,7 @@ describe("every page", () => {
     // What other states offer.
     await outdate(page);
     for (const { answer, from, to, path, title, offers } of otherStates()) {
-      await page.route(`**/console-api/${answer}*`, async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, body: (await response.text()).replace(from, to) });
-      });
+      await replaceIn(page, answer, from, to);
       await visit(page, path, title);
       await button(page, offers).waitFor();
       await checkDialogs(page, opened);
@@ -585,6 +595,49 @@ describe("narrow windows", () => {
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
     }
   });
+});
+
+test("the tables of keys, of open orders and of the float fit beside the navigation at 1,280 px, whatever the names in them", async () => {
+  const page = await open("operator");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const name = `${"alongname".repeat(7)}@example.com`;
+  const [by, at] = [name, `${STATEMENT_DAY}T10:00:00.000Z`].map((text) => JSON.stringify(text));
+  const ofOpen = { answer: "transactions/open", path: "/open", title: "Open orders" };
+  const notTaken = /"in_flight_ms":\d+(.*?)"taken":null/;
+  await outdate(page);
+  for (const { answer, from, to, path, title, text } of [
+    {
+      ...{ answer: "keys/list", from: '"created_at"', to: `"created_by":${by},"created_at"` },
+      ...{ path: ofDemo("keys"), title: "Keys", text: name },
+    },
+    { ...ofOpen, from: notTaken, to: `"in_flight_ms":0$1"taken":{"by":${by},"at":${at}}`, text: name },
+    {
+      ...{ answer: "float/payments", from: "[]", to: `[{"id":"GTB-1","amount":5,"at":${at},"by":${by}}]` },
+      ...{ path: "/float", title: "Float", text: name },
+    },
+    { ...ofOpen, from: notTaken, to: '"in_flight_ms":29000$1"taken":null', text: "In flight for up to 29 s" },
+  ]) {
+    await replaceIn(page, answer, from, to);
+    await visit(page, path, title);
+    await page.getByText(text).first().waitFor();
+    // Once accounts have their names.
+    await expect.poll(() => page.evaluate(WIDER_THAN_PAGE)).toEqual([]);
+    await page.unrouteAll();
+    await outdate(page);
+  }
+});
+
+test("the order of a statement's case leads to its page by a search", async () => {
+  const page = await open("operator");
+  await outdate(page);
+  const order = { reference: orders.delivered, amount_kobo: 50_000, status: "success", type: "data", is_due: true };
+  const at = `${STATEMENT_DAY}T10:00:00.000Z`;
+  await replaceIn(page, "reconciliation/cases/list", '"row":', `"order":${JSON.stringify({ ...order, at })},"row":`);
+  await visit(page, `/statements/${STATEMENT_DAY}`, STATEMENT_DAY);
+  await page.getByRole("main").getByRole("link", { name: orders.delivered }).click();
+  await heading(page, "Search").waitFor();
+  await page.getByRole("main").getByRole("link", { name: orders.delivered }).click();
+  await heading(page, orders.delivered).waitFor();
 });
 
 describe("a list", () => {
