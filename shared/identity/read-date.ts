@@ -25,7 +25,11 @@ const LENGTH_MAX = 100;
  */
 export const readDate = (text: string, order: DateOrder, nowMs: number): string | undefined => {
   if (text.length > LENGTH_MAX) return undefined;
-  if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return dateInLagos(Date.parse(text));
+  const [, written] = /^(\d{4}-\d{2}-\d{2})[T ].*(?:Z|[+-]\d{2}:?\d{2})$/.exec(text) ?? [];
+  if (written !== undefined) {
+    // `Date.parse` reads the 30th of February as the 2nd of March.
+    return calendarDate(written.split("-"), order) && dateInLagos(Date.parse(text));
+  }
   const words = text
     .replace(/[T ,]+\d{1,2}:\d{2}.*$/, "")
     .replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[., ]+/i, "")

@@ -88,6 +88,9 @@ describe("a date", () => {
     "unknown",
     "N/A",
     "1990-01-02T99:00:00Z",
+    "1990-02-30T00:00:00Z",
+    "1990-04-31 00:00:00+01:00",
+    "1900-02-29 00:00:00.000 +0100",
     "١٩٩٠-٠١-٠٢",
   ])("text that is not a date, %j, is unreadable", (text) => {
     for (const order of ["day-first", "month-first"] as const) {
