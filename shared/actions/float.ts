@@ -35,7 +35,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
       statement_expected: orNull(thenKobo, nairaFromKobo),
       statement_difference: orNull(differenceKobo, nairaFromKobo),
       last_24_hours: nairaFromKobo(dayKobo),
-      hours_left: hoursLeft === undefined ? null : Math.floor(hoursLeft * 10) / 10,
+      hours_left: hoursLeft ?? null,
       is_low: hoursLeft !== undefined && hoursLeft < floatAlarmHours,
       pace: paceText(paymentsKobo, hoursLeft),
     };

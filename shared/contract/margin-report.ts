@@ -54,7 +54,7 @@ const rowOf = ({ day, network, kind, account_id }: Group, sums: readonly MarginS
     price: nairaFromKobo(price),
     cost: nairaFromKobo(cost),
     margin: nairaFromKobo(price - cost),
-    margin_percent: price === 0 ? null : Math.round(((price - cost) / price) * 10_000) / 100,
+    margin_percent: price === 0 ? null : Math.round(((price - cost) * 10_000) / price) / 100,
     unknown_orders: totalOf("unknown_orders"),
     unknown_price: nairaFromKobo(totalOf("unknown_price_kobo")),
   };

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import {
+  atOncePercent,
   type CountedEnd,
   clockGroup,
   clockGroups,
@@ -50,7 +51,7 @@ const rowOf = ({ kind, network, cause }: z.infer<typeof clockGroup>, ended: read
   const atOnce = countOf(["delivered_30_s", "refunded_30_s", "resolved_30_s"]);
   return {
     ...{ kind, network, cause, orders },
-    within_30_s_percent: orders === 0 ? null : Math.floor((atOnce / orders) * 10_000) / 100,
+    within_30_s_percent: orders === 0 ? null : atOncePercent(atOnce, orders),
     ...endCounts.parse(Object.fromEntries(countedEnds.map((end) => [end, countOf([end])]))),
   };
 };

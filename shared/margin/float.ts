@@ -1,5 +1,6 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { atOncePercent } from "../contract/actions/refund-clock.ts";
 import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { BATCHES_AT_ONCE, getItem } from "../ledger/get-item.ts";
@@ -108,7 +109,7 @@ export type Float = {
   readonly expectedKobo: number;
   /** What the orders of the last 24 hours take. */
   readonly dayKobo: number;
-  /** Until it is empty at that pace; undefined without a payment or a pace. */
+  /** Until it is empty at that pace, rounded down to a tenth; undefined without a payment or a pace. */
   readonly hoursLeft: number | undefined;
 };
 
@@ -143,7 +144,7 @@ export const readFloat = async (ledger: Ledger): Promise<Float> => {
   const paymentsKobo = stored?.payments_kobo;
   const expectedKobo = (paymentsKobo ?? 0) - total.costKobo - total.unknownKobo - total.openKobo;
   const hasPace = paymentsKobo !== undefined && total.dayKobo > 0;
-  const hoursLeft = hasPace ? Math.max(0, (expectedKobo / total.dayKobo) * 24) : undefined;
+  const hoursLeft = hasPace ? Math.max(0, Math.floor((expectedKobo * 240) / total.dayKobo) / 10) : undefined;
   return { paymentsKobo, ...total, expectedKobo, hoursLeft };
 };
 
@@ -219,7 +220,7 @@ const readAtOncePercent = async (ledger: Ledger): Promise<number | undefined> =>
     ended += hours.reduce((total, hour) => total + hour.ended, 0);
     atOnce += hours.reduce((total, hour) => total + hour.at_once, 0);
   }
-  return ended < ENDED_MIN ? undefined : Math.floor((atOnce / ended) * 10_000) / 100;
+  return ended < ENDED_MIN ? undefined : atOncePercent(atOnce, ended);
 };
 
 /**
@@ -285,7 +286,7 @@ const measureIfDue = async (
   }
   const { paymentsKobo, hoursLeft } = await readFloat(ledger);
   const measured: Measured = {
-    ...(paymentsKobo !== undefined && { hours_left: Math.round(Math.min(hoursLeft ?? HOURS_MAX, HOURS_MAX)) }),
+    ...(paymentsKobo !== undefined && { hours_left: Math.min(hoursLeft ?? HOURS_MAX, HOURS_MAX) }),
     at_once_percent: await readAtOncePercent(ledger),
   };
   putMeasured(measured, nowMs);

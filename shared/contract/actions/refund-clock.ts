@@ -8,6 +8,12 @@ import { type ActionTable, reportGroups, reportInput, reportPage } from "./actio
 export const AT_ONCE_MS = 30_000;
 export const PENDING_MS_MAX = 24 * 3_600_000;
 
+/**
+ * The share of orders that ended within 30 s, in percent, rounded down to two decimals. The product is whole: of a
+ * rounded quotient 57 of 100 would be 56.99 percent.
+ */
+export const atOncePercent = (atOnce: number, orders: number): number => Math.floor((atOnce * 10_000) / orders) / 100;
+
 const count = z._default(z.int().check(z.minimum(0)), 0);
 /** How orders ended (`resolved`: by an operator), and how long after their debit. */
 export const endCounts = z.object({

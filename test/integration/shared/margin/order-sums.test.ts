@@ -284,6 +284,19 @@ test("an order of a later release's form raises an alarm, and the last measureme
   expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([10_000]);
 });
 
+test("a float that lasts for less than an hour below the alarm's bound is low by the metric too", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  const context = { ...contextAt(NOON_MS, own), floatAlarmHours: 12 };
+  await floatRuns["float fund"](context, { amount_kobo: 149_00, id: "p1", why: "payment" });
+  const ledger = own.ledgerAt(NOON_MS);
+  await place(ledger, accountId, { atMs: NOON_MS - 1_000, priceKobo: 110_00, costKobo: 100_00 });
+  expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 11.7, is_low: true });
+  const log = captureLog();
+  await measureFloat(inLagos(ledger), forever);
+  expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([11.7]);
+});
+
 test.each([
   ["AWS does not let a run measure", forever, "float.measurement_delayed"],
   ["no run has time to measure", deadlineIn(0), undefined],

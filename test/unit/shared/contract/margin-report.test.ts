@@ -12,6 +12,7 @@ test.each([
   [500_00, 512_50, "-12.50,-2.50"],
   [500_00, 485_00, "15.00,3.00"],
   [0, 500_00, "-500.00,"],
+  [8_00, 1_69, "6.31,78.88"],
 ])("a margin of %d kobo less %d is two numbers in the CSV file, also below cost", (price, cost, cells) => {
   const { rows } = marginReport([{ sums: [sums(price, cost)], accounts: 1, complete_until: null, next_cursor: null }]);
   expect(marginCsv(rows).split("\r\n")[1]).toContain(`,${cells},0,0.00`);
