@@ -399,6 +399,13 @@ test("a call that AWS throttles delays a pass without an alarm, unless no pass w
   expect(log.lines("phone_numbers.not_masked")).toMatchObject([{ list: `${accountId}#live` }]);
   proxy.fault = () => undefined;
   expect(await mask()).toBe(1);
+  // Another error does not pass by itself.
+  await keep([oldTransaction(accountId, { created_at: isoTime(ledger.nowMs - RETENTION_DAYS * DAY_MS) })]);
+  const denied = vi.spyOn(ledger.db, "batchGet").mockRejectedValueOnce(new Error("No access"));
+  ledger.nowMs += DAY_MS;
+  expect(await mask()).toBe(0);
+  denied.mockRestore();
+  expect(log.lines("phone_numbers.not_masked")).toHaveLength(2);
 });
 
 test("a pass over more lists than one run can read goes on where the run before ended, also past a list that cannot be read", async () => {
