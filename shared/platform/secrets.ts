@@ -34,31 +34,31 @@ export const secret = (
     | undefined;
   /** Numbers the requests, because the clock may be set back. */
   let requests = 0;
-  let request: Promise<string | undefined> | undefined;
+  let request: { readonly answer: Promise<string | undefined>; readonly atMs: number } | undefined;
 
   const send = (): Promise<string | undefined> => {
     // An answer may arrive an hour later, after Lambda froze the process: its value is as old as the request.
     const atMs = clock();
     requests += 1;
     const number = requests;
-    const sent = read(client, secretId, stage)
+    const answer = read(client, secretId, stage)
       .then((value) => {
         const forMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
         if (cached === undefined || cached.request < number) cached = { value, request: number, atMs, forMs };
         return value;
       })
       .finally(() => {
-        if (request === sent) request = undefined;
+        if (request?.answer === answer) request = undefined;
       });
-    request = sent;
-    return sent;
+    request = { answer, atMs };
+    return answer;
   };
 
-  /** Concurrent callers share one fetch. */
+  /** Concurrent callers share one fetch, unless it is of an invocation that Lambda froze: it may have failed or be old. */
   const refetch = async (): Promise<string | undefined> => {
-    while (request !== undefined) {
+    while (request !== undefined && isRecent(request.atMs, JOIN_MS_MAX, clock())) {
       const shared = request;
-      const joined = await Promise.race([shared.then((value) => ({ value })), sleep(JOIN_MS_MAX)]);
+      const joined = await Promise.race([shared.answer.then((value) => ({ value })), sleep(JOIN_MS_MAX)]);
       if (joined !== undefined) return joined.value;
       if (request === shared) request = undefined;
     }

@@ -195,8 +195,8 @@ describe("an answer that arrives late, as after a frozen invocation", () => {
 
   test("is as old as its request: a rotated value is used after 5 minutes from then", async () => {
     const { value, refetch, stub, clock, release } = await aLateAnswer();
-    clock.nowMs += 3_600_000;
     const joined = refetch();
+    clock.nowMs += 3_600_000;
     release();
     expect(await joined).toBe("live_old");
     expect(await value()).toBe("live_new");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { SecretOutput } from "../../../../shared/platform/aws/services.ts";
 import type { SecretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { SECRET_CACHE_MS, secret } from "../../../../shared/platform/secrets.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -48,4 +49,20 @@ test("a clock that is set back does not prolong the use of a cached value, and t
   expect(await rotated.value()).toBe("next");
   nowMs += 1;
   expect(await rotated.value()).toBe("after it");
+});
+
+test("a fetch of an invocation that was frozen is not waited for: its answer is as old as its request", async () => {
+  const fetches = [Promise.withResolvers<SecretOutput>(), Promise.withResolvers<SecretOutput>()];
+  let sent = 0;
+  let nowMs = NOON_MS;
+  const client = { getSecretValue: async () => (await fetches[sent++]?.promise) ?? {} };
+  const { refetch, value } = secret(client, "upstream-key", () => nowMs);
+  const frozen = refetch();
+  nowMs += 3_600_000;
+  const thawed = refetch();
+  fetches[0]?.resolve({ SecretString: "old" });
+  fetches[1]?.resolve({ SecretString: "rotated" });
+  expect(await frozen).toBe("old");
+  expect(await thawed).toBe("rotated");
+  expect(await value()).toBe("rotated");
 });
