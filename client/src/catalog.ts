@@ -6,12 +6,22 @@ import type { Settings } from "./settings.ts";
 /** The longest that a catalog is used before the service is asked again (docs/interface.md 9.4). */
 const FRESH_S_MAX = 3_600;
 
-type Kept = { readonly etag: string | null; readonly catalog: CatalogData; readonly freshUntilMs: number };
+type Kept = {
+  readonly etag: string | null;
+  readonly catalog: CatalogData;
+  readonly freshUntilMs: number;
+  /** The number of the request that it answers. */
+  readonly request: number;
+};
 
 /** Networks and data plans. */
 export class Catalog {
   readonly #settings: Settings;
   #kept: Kept | undefined;
+  /** How many were sent. Answers may overtake each other. */
+  #requests = 0;
+  /** The last request before a refusal: its answer may be from before the change. */
+  #expired = 0;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -22,8 +32,8 @@ export class Catalog {
    * asked whether they have changed. `revalidate: true` asks at once.
    */
   async get({ revalidate, ...options }: CallOptions & { readonly revalidate?: boolean } = {}): Promise<CatalogData> {
-    const isFresh = this.#kept !== undefined && performance.now() < this.#kept.freshUntilMs;
-    const kept = this.#kept !== undefined && isFresh && !revalidate ? this.#kept : await this.#ask(options);
+    const kept =
+      this.#kept !== undefined && !revalidate && this.#isFresh(this.#kept) ? this.#kept : await this.#ask(options);
     // A copy, because the caller may change it.
     return structuredClone(kept.catalog);
   }
@@ -35,14 +45,20 @@ export class Catalog {
 
   /** The kept catalog is not fresh any more: a plan or its price was refused. */
   expire(): void {
-    if (this.#kept) this.#kept = { ...this.#kept, freshUntilMs: 0 };
+    this.#expired = this.#requests;
+  }
+
+  #isFresh({ request, freshUntilMs }: Kept): boolean {
+    return request > this.#expired && performance.now() < freshUntilMs;
   }
 
   async #ask(options: CallOptions): Promise<Kept> {
     const known = this.#kept;
     // From before the request on, because the answer may take some time.
     const askedMs = performance.now();
-    this.#kept = await send(
+    this.#requests += 1;
+    const request = this.#requests;
+    const answered = await send(
       this.#settings,
       {
         operation: "listCatalog",
@@ -52,12 +68,13 @@ export class Catalog {
         read: ({ status, headers, data }): Kept | undefined => {
           const freshUntilMs = askedMs + freshMs(headers);
           // A 304 confirms the tag that was sent, whether it names one or not.
-          if (status === 304) return known && { ...known, freshUntilMs };
-          return isCatalog(data) ? { catalog: data, etag: headers.get("etag"), freshUntilMs } : undefined;
+          if (status === 304) return known && { ...known, freshUntilMs, request };
+          return isCatalog(data) ? { catalog: data, etag: headers.get("etag"), freshUntilMs, request } : undefined;
         },
       },
       options,
     );
+    if (this.#kept === undefined || this.#kept.request < request) this.#kept = answered;
     return this.#kept;
   }
 }
