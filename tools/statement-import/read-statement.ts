@@ -5,6 +5,7 @@ import { parse } from "csv-parse";
 import * as z from "#zod";
 import { sentRow } from "../../shared/contract/actions/reconciliation.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
+import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import { inOurLetters } from "../../shared/contract/upstream-event.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -112,7 +113,7 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
       ...(upstream_reference !== undefined && { upstream_reference: inOurLetters(upstream_reference) }),
       ...(reference !== undefined && { reference: inOurLetters(reference) }),
       ...(type !== undefined && { type }),
-      ...(phone !== undefined && { phone_number: nationalNumber(phone) }),
+      ...(phone !== undefined && { phone_number: phoneNumberOf(phone) ?? phone.replaceAll(/\D/g, "") }),
       amount_kobo: Math.abs(amount_kobo),
       status,
       at,
@@ -140,13 +141,6 @@ const koboOf = (text: string, unit: "naira" | "kobo"): number | undefined => {
   const plain = text.replace(/^([+-]?)\s*(?:NGN|₦)\s*/, "$1");
   if (unit === "naira") return koboFromText(plain);
   return /^[+-]?\d{1,15}$/.test(plain) ? Number(plain) : undefined;
-};
-
-/** As orders have it: `08031234567`. */
-const nationalNumber = (phone: string): string => {
-  const digits = phone.replaceAll(/\D/g, "");
-  if (digits.startsWith("234") && digits.length === 13) return `0${digits.slice(3)}`;
-  return digits.length === 10 ? `0${digits}` : digits;
 };
 
 export type StatementSummary = {

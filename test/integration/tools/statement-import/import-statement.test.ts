@@ -9,10 +9,12 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { allOf } from "../../../../shared/platform/pages.ts";
 import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { type ColumnMap, documentedColumns, readColumnMap } from "../../../../tools/statement-import/columns.ts";
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
 import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
+import { readStatement } from "../../../../tools/statement-import/read-statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { runCommand } from "../../../builders/admin.ts";
 import { temporaryFolder } from "../../../builders/cleanups.ts";
@@ -365,6 +367,15 @@ test.each(["\n", "\r\n", "\r"])(
     expect((await imported(day, path)).totals).toMatchObject([{ class: "matched" }, { class: "only_theirs" }]);
     const { rows } = await reconciliationRuns["reconciliation rows list"](context, { day });
     expect(rows.map(({ line }) => line)).toEqual([3, 6]);
+  },
+);
+
+test.each(["8031234567", "2348031234567", "+234 (0)803 123 4567", "002348031234567", "0803-123-4567", "٠٨٠٣١٢٣٤٥٦٧"])(
+  "a row's phone number %s is the one of the order, 08031234567",
+  async (phone) => {
+    const path = fileOf({ upstream: "UP-1", phone, at: "2026-11-21T10:00:00Z" });
+    const rows = await allOf(readStatement(path, documentedColumns));
+    expect(rows.map(({ row }) => row?.phone_number)).toEqual(["08031234567"]);
   },
 );
 
