@@ -7,6 +7,7 @@ import { SERVICE } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-message.ts";
+import { allEnded } from "../platform/all-ended.ts";
 import { isoTime } from "../platform/time.ts";
 import { deliveryMessage } from "../webhooks/delivery-queue.ts";
 import { accountEventId } from "../webhooks/webhook-event.ts";
@@ -38,7 +39,7 @@ export const deadLettersRuns: ActionRuns<typeof deadLettersActions> = {
     while (moved < REDRIVE_MAX) {
       const messages = await receive(context, from, REDRIVE_VISIBILITY_S);
       if (messages.length === 0) return { queue, moved, may_have_more: false };
-      await Promise.all(messages.map((message) => move(context, message, from, context.queues[queue])));
+      await allEnded(messages.map((message) => move(context, message, from, context.queues[queue])));
       moved += messages.length;
     }
     return { queue, moved, may_have_more: true };

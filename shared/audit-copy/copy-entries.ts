@@ -3,6 +3,7 @@ import type { Change } from "../call/change.ts";
 import { linkSchema } from "../ledger/audit-chain.ts";
 import { copyKey } from "../ledger/copied-entry.ts";
 import { auditLogOf, isEntryPk, placeOf } from "../ledger/schema.ts";
+import { allEnded } from "../platform/all-ended.ts";
 
 /** Puts an object under a key that has none; resolves with whether it did. */
 export type PutCopy = (key: string, body: string) => Promise<boolean>;
@@ -12,7 +13,7 @@ export type PutCopy = (key: string, body: string) => Promise<boolean>;
  * alarm for them. Changes may come twice and in any order, because each object has the hash of its entry.
  */
 export const copyEntries = (putCopy: PutCopy) => async (changes: readonly Change[]) => {
-  const copied = await Promise.all(
+  const copied = await allEnded(
     changes.map(async ({ after }) => {
       const entry = linkSchema.safeParse(after).data;
       if (entry === undefined || !isEntryPk(entry.pk) || placeOf(entry.sequence) === undefined) return false;

@@ -35,6 +35,7 @@ import { ACCOUNTS_LIST, accountIdOf, walletPk } from "../ledger/schema.ts";
 import { positionAfter, statementPositionSchema } from "../ledger/statement.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
 import { sealWallet, walletSchema } from "../ledger/wallet.ts";
+import { allEnded } from "../platform/all-ended.ts";
 import { batchesOf } from "../platform/batches.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -150,7 +151,7 @@ export const continueClosing = async (
     });
     if (closing.phase === "seal") {
       for (const some of batchesOf(keys, SEALED_AT_ONCE)) {
-        await Promise.all(some.map(({ pk }) => sealWallet(ledger, accountIdOf(pk), month.to)));
+        await allEnded(some.map(({ pk }) => sealWallet(ledger, accountIdOf(pk), month.to)));
       }
       closing =
         next === undefined

@@ -8,6 +8,7 @@ import { accountIdsOf, listKeyBatches } from "../ledger/query-index.ts";
 import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
 import { consentPk, deliveriesList, EVENTS_LIST, phoneRetentionPk, transactionList } from "../ledger/schema.ts";
 import { transactionSchema } from "../ledger/transaction.ts";
+import { allEnded } from "../platform/all-ended.ts";
 import { batchesOf } from "../platform/batches.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -276,7 +277,7 @@ const maskPart = async (
 const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<number> => {
   let count = 0;
   for (const some of batchesOf(items, UPDATES_AT_ONCE)) {
-    const written = await Promise.all(some.map(({ pk, change }) => replaceFields(ledger, pk, change)));
+    const written = await allEnded(some.map(({ pk, change }) => replaceFields(ledger, pk, change)));
     count += written.filter(Boolean).length;
   }
   return count;

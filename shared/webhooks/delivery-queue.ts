@@ -1,5 +1,6 @@
 import type { BatchResultErrorEntry, SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
+import { allEnded } from "../platform/all-ended.ts";
 import type { QueueClient } from "../platform/aws-clients.ts";
 import { messageBody } from "../platform/message-body.ts";
 import { accountEvent, transactionEvent } from "./webhook-event.ts";
@@ -85,6 +86,6 @@ export type AddressedMessage = { readonly accountId: string; readonly message: D
 export const sendAll = async (queue: DeliveryQueue, messages: readonly AddressedMessage[]): Promise<void> => {
   for (let sent = 0; sent < messages.length; sent += CONCURRENT_SENDS_MAX) {
     const batch = messages.slice(sent, sent + CONCURRENT_SENDS_MAX);
-    await Promise.all(batch.map(({ message, accountId }) => queue.send(message, accountId)));
+    await allEnded(batch.map(({ message, accountId }) => queue.send(message, accountId)));
   }
 };

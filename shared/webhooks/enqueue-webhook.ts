@@ -4,6 +4,7 @@ import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { accountPk, isTransactionPk } from "../ledger/schema.ts";
+import { allEnded } from "../platform/all-ended.ts";
 import { type DeliveryQueue, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
 import { finalStatus } from "./webhook-event.ts";
 
@@ -57,7 +58,7 @@ export const enqueueWebhook = ({
         { ...event, endpoint },
         ...(isSentTwice ? [{ ...event, endpoint, repeat: SANDBOX_REPEAT }] : []),
       ]);
-    await Promise.all(messages.map((message) => queue.send(message, account_id)));
+    await allEnded(messages.map((message) => queue.send(message, account_id)));
     return messages.length === 0 ? "ignored" : "enqueued";
   };
 };

@@ -3,6 +3,7 @@ import { type DynamoDBDocument, ScanCommand, type ScanCommandInput } from "@aws-
 import * as z from "#zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
+import { allEnded } from "../../shared/platform/all-ended.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isTransient } from "../../shared/platform/transient-error.ts";
 
@@ -29,7 +30,7 @@ const readWithRetries = async <Result>(table: string, read: () => Promise<Result
   }
 };
 
-/** Reads a whole table with strong reads and awaits `onPage` for each page. Segments are read in parallel. */
+/** Reads a whole table with strong reads and awaits `onPage` for each page. Segments are read in parallel until one fails. */
 export const scanTable = async (
   db: DynamoDBDocument,
   table: string,
@@ -44,6 +45,7 @@ export const scanTable = async (
   },
 ): Promise<void> => {
   let count = 0;
+  let hasFailed = false;
   const readSegment = async (Segment: number): Promise<void> => {
     const input = {
       ...{ TableName: table, ConsistentRead: true, Limit: PAGE_ITEMS_MAX },
@@ -60,9 +62,17 @@ export const scanTable = async (
       if (Math.floor(before / PROGRESS_EVERY) < Math.floor(count / PROGRESS_EVERY))
         logProgress(`${table}: ${count} items`);
       start = LastEvaluatedKey;
-    } while (start !== undefined);
+    } while (start !== undefined && !hasFailed);
   };
-  await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => readSegment(segment)));
+  const segments = Array.from({ length: SEGMENTS }, async (_, segment) => {
+    try {
+      await readSegment(segment);
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+  });
+  await allEnded(segments);
   logProgress(`${table}: all ${count} items`);
 };
 

@@ -2,6 +2,7 @@ import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { keyBatches } from "../../../shared/ledger/get-item.ts";
 import { isRefundPk, transactionPkOfRefund } from "../../../shared/ledger/schema.ts";
 import { classifyWriteError, operatorRetries } from "../../../shared/ledger/transact.ts";
+import { allEnded } from "../../../shared/platform/all-ended.ts";
 import { isTransient } from "../../../shared/platform/transient-error.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
@@ -94,7 +95,7 @@ export const carryItems = async (
     );
     for (let start = 0; start < items.length; start += WRITES_AT_ONCE) {
       const batch = items.slice(start, start + WRITES_AT_ONCE);
-      await Promise.all(batch.map((item) => carryOne(item, restoredItems.get(item.pk))));
+      await allEnded(batch.map((item) => carryOne(item, restoredItems.get(item.pk))));
     }
   };
 

@@ -195,6 +195,23 @@ test("a message that cannot be sent is not deleted", async () => {
   spy.mockRestore();
 });
 
+test("a redrive of which one message cannot be sent fails once the others are moved: nothing is moved after its answer", async () => {
+  for (const kind of ["refused", "moved"]) await giveUp(deadLettersOf("outcomes"), { kind });
+  const send = sqs.client.send.bind(sqs.client);
+  const spy = vi.spyOn(sqs.client, "send").mockImplementation(async (command: unknown) => {
+    const isRefused = command instanceof SendMessageCommand && command.input.MessageBody?.includes("refused");
+    if (isRefused) throw new Error("No answer");
+    const answer: unknown = await Reflect.apply(send, sqs.client, [command]);
+    if (command instanceof DeleteMessageCommand) deleted += 1;
+    return answer;
+  });
+  let deleted = 0;
+  await expect(deadLettersRuns["dead-letters redrive"](context(), { queue: "outcomes" })).rejects.toThrow("No answer");
+  expect(deleted).toBe(1);
+  spy.mockRestore();
+  expect(await messagesOf("outcomes")).toMatchObject([{ Body: JSON.stringify({ kind: "moved" }) }]);
+});
+
 test("without an audit entry nothing is moved", async () => {
   await giveUp(deadLettersOf("outcomes"), { kind: "settlement" });
   vi.spyOn(tables.db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
