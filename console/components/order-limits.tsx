@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { numberFromText } from "../../shared/contract/number-text.ts";
 import { type OrderLimitName, type OrderLimits, orderLimitName } from "../../shared/contract/order-limits.ts";
 import { DataTable } from "./data-table.tsx";
 import { Money } from "./money.tsx";
@@ -54,7 +55,7 @@ export const limitsIn = (values: Readonly<Record<OrderLimitName, string>>): Orde
   Object.fromEntries(
     orderLimitName.options.flatMap((each) => {
       const text = values[each].trim();
-      return text === "" ? [] : [[each, Number(text)]];
+      return text === "" ? [] : [[each, numberFromText(text)]];
     }),
   );
 

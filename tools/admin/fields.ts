@@ -2,6 +2,7 @@ import * as z from "#zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
+import { numberFromText } from "../../shared/contract/number-text.ts";
 import { orderLimitName, orderLimitsSchema } from "../../shared/contract/order-limits.ts";
 import { entitlementSchema, entitlementsSchema } from "../../shared/contract/permission.ts";
 
@@ -73,12 +74,12 @@ const numbersByName = <Schema extends z.ZodMiniType>(
 
 /** `vtu identity=1000`, or `none`. */
 export const entitlementsField = numbersByName(entitlementsSchema, entitlementSchema.options, (perDay) =>
-  perDay === undefined ? null : Number(perDay),
+  perDay === undefined ? null : numberFromText(perDay),
 );
 
 /** `day_naira=100000 day_orders=500`, or `none`. */
 export const limitsField = numbersByName(orderLimitsSchema, orderLimitName.options, (most = "") =>
-  most === "" ? Number.NaN : Number(most),
+  numberFromText(most),
 );
 
 /** `vtu,identity`. */

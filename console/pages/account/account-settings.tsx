@@ -1,6 +1,7 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { counted } from "../../../shared/contract/counted.ts";
+import { numberFromText } from "../../../shared/contract/number-text.ts";
 import { orderLimitsSchema, raisesLimits } from "../../../shared/contract/order-limits.ts";
 import {
   type Entitlement,
@@ -209,7 +210,7 @@ const entitlementsIn = (values: Readonly<Record<Entitlement, string>>): Entitlem
     entitlementSchema.options.flatMap((each) => {
       const text = values[each].trim();
       if (text.toLowerCase() === NOT_ENTITLED) return [];
-      return [[each, text === "" ? null : Number(text)]];
+      return [[each, text === "" ? null : numberFromText(text)]];
     }),
   );
 

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { WITHOUT_CONTROLS } from "../control-characters.ts";
+import { numberFromText } from "../number-text.ts";
 import type { Role } from "../roles.ts";
 
 /** The admin command of an action. It has the action's name, and its exit code is 1 if the output's `ok` is false. */
@@ -125,10 +126,10 @@ export const reportGroups = (groups: readonly string[], byDefault: string) => {
     .register(z.globalRegistry, { description: `comma-separated, of ${groups.join(", ")}` });
 };
 
-/** A number that people type, or that an address has, as text. `z.coerce` would make 0 of an empty text and of null. */
+/** A number that people type, or that an address has, as text. */
 export const typedNumber = z.pipe(
-  z.transform((typed: unknown) => (typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed)),
-  z.number("Must be a number"),
+  z.transform((typed: unknown) => (typeof typed === "string" ? numberFromText(typed) : typed)),
+  z.number("Must be a number such as 5000 or -2.5"),
 );
 
 /** Text that terminals display later. */

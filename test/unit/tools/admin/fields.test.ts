@@ -42,7 +42,7 @@ test.for([
   [limitsField, ["day_naira=5", "day_naira="], '"day_naira=": day_naira is there already'],
   [limitsField, ["day_naira="], '"day_naira=": Must be a whole number'],
   [entitlementsField, ["vtu", "vtu=5"], '"vtu=5": vtu is there already'],
-  [entitlementsField, ["identity="], '"identity=": Must be at least 1'],
+  [entitlementsField, ["identity="], '"identity=": Must be a whole number'],
   [entitlementsField, ["__proto__=5"], /^"__proto__=5": Must be vtu, /],
 ] as const)("pairs of which one is wrong are refused with that one and the rule: %#", ([field, entries, message]) => {
   expect(field.safeParse([...entries]).error?.issues[0]?.message).toMatch(message);

@@ -31,7 +31,7 @@ describe("the inputs of actions", () => {
     expect([percent.parse("-2.5"), percent.parse(undefined)]).toEqual([-2.5, undefined]);
     for (const none of ["", " ", null, false, [], "five"]) {
       for (const field of [window, percent, plan_id]) {
-        expect(field.safeParse(none).error?.issues[0]?.message).toBe("Must be a number");
+        expect(field.safeParse(none).error?.issues[0]?.message).toBe("Must be a number such as 5000 or -2.5");
       }
     }
   });
