@@ -45,7 +45,7 @@ export const secret = (
       .then((value) => {
         const forMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
         if (cached === undefined || cached.request < number) cached = { value, request: number, atMs, forMs };
-        return value;
+        return cached.value;
       })
       .finally(() => {
         if (request?.answer === answer) request = undefined;

@@ -51,18 +51,32 @@ test("a clock that is set back does not prolong the use of a cached value, and t
   expect(await rotated.value()).toBe("after it");
 });
 
-test("a fetch of an invocation that was frozen is not waited for: its answer is as old as its request", async () => {
-  const fetches = [Promise.withResolvers<SecretOutput>(), Promise.withResolvers<SecretOutput>()];
+/** A secret whose first two fetches are answered when the test does it; the second is sent an hour after the first. */
+const twoFetches = () => {
+  const answers = [Promise.withResolvers<SecretOutput>(), Promise.withResolvers<SecretOutput>()] as const;
   let sent = 0;
   let nowMs = NOON_MS;
-  const client = { getSecretValue: async () => (await fetches[sent++]?.promise) ?? {} };
+  const client = { getSecretValue: async () => (await answers[sent++]?.promise) ?? {} };
   const { refetch, value } = secret(client, "upstream-key", () => nowMs);
   const frozen = refetch();
   nowMs += 3_600_000;
-  const thawed = refetch();
-  fetches[0]?.resolve({ SecretString: "old" });
-  fetches[1]?.resolve({ SecretString: "rotated" });
+  return { frozen, thawed: refetch(), value, answers };
+};
+
+test("a fetch of an invocation that was frozen is not waited for: its answer is as old as its request", async () => {
+  const { frozen, thawed, value, answers } = twoFetches();
+  answers[0].resolve({ SecretString: "old" });
   expect(await frozen).toBe("old");
+  answers[1].resolve({ SecretString: "rotated" });
   expect(await thawed).toBe("rotated");
+  expect(await value()).toBe("rotated");
+});
+
+test("a fetch that a later one overtook resolves with the newer value", async () => {
+  const { frozen, thawed, value, answers } = twoFetches();
+  answers[1].resolve({ SecretString: "rotated" });
+  expect(await thawed).toBe("rotated");
+  answers[0].resolve({ SecretString: "old" });
+  expect(await frozen).toBe("rotated");
   expect(await value()).toBe("rotated");
 });
