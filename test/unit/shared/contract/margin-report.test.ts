@@ -17,3 +17,19 @@ test.each([
   const { rows } = marginReport([{ sums: [sums(price, cost)], accounts: 1, complete_until: null, next_cursor: null }]);
   expect(marginCsv(rows).split("\r\n")[1]).toContain(`,${cells},0,0.00`);
 });
+
+test("rows are in the order of their groups: a name before a longer one that begins with it, and checks last", () => {
+  const of = (day: string, network: string | null) => ({ ...sums(500_00, 480_00), day, network });
+  const first = [of("2026-11-21", null), of("2026-11-21", "MTN SME"), of("2026-11-20", "Airtel")];
+  const page = { accounts: 1, complete_until: null, next_cursor: null };
+  const { rows } = marginReport([
+    { sums: first, ...page },
+    { sums: [of("2026-11-21", "MTN"), of("2026-11-21", null)], ...page },
+  ]);
+  expect(rows.map(({ day, network, orders }) => [day, network, orders])).toEqual([
+    ["2026-11-20", "Airtel", 1],
+    ["2026-11-21", "MTN", 1],
+    ["2026-11-21", "MTN SME", 1],
+    ["2026-11-21", null, 2],
+  ]);
+});
