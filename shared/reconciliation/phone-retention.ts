@@ -16,7 +16,7 @@ import { EPOCH, isoTime } from "../platform/time.ts";
 import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
-import { deliverySchema, withoutAnswer } from "../webhooks/delivery.ts";
+import { deliverySchema, hasAnswer, withoutAnswer } from "../webhooks/delivery.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
@@ -200,9 +200,8 @@ export const maskableEvent = z.pipe(
 export const maskableDelivery = z.pipe(
   deliverySchema,
   z.transform(({ pk, attempts }): Maskable => {
-    const hasAnswer = attempts.some((each) => (each.response_headers ?? each.response_body) !== undefined);
     const to = attempts.map(withoutAnswer);
-    return { pk, waits: false, change: hasAnswer ? { attempts: { from: attempts, to } } : {} };
+    return { pk, waits: false, change: attempts.some(hasAnswer) ? { attempts: { from: attempts, to } } : {} };
   }),
 );
 

@@ -12,6 +12,7 @@ import {
   type Delivery,
   type DeliveryAttempt,
   type DeliveryState,
+  hasAnswer,
   newDelivery,
   readDelivery,
   recordPk,
@@ -85,8 +86,8 @@ type Webhook = {
   readonly accountId: string;
   readonly webhookId: string;
   readonly body: string;
-  /** What names its person was removed: an endpoint's answer, which may name them too, is not stored. */
-  readonly isErased?: boolean;
+  /** Absent for an event of an account. */
+  readonly transactionPk?: string;
 };
 
 /**
@@ -104,8 +105,22 @@ const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webh
     accountId: transaction.account_id,
     webhookId: webhookId(referenceOf(transaction), message.status),
     body: webhookBody(transaction, message.status),
-    isErased: isErased(transaction),
+    transactionPk: transaction.pk,
   };
+};
+
+/**
+ * The attempts as they may be stored: without what an endpoint answered, which may name the webhook's person, once what names
+ * them was removed. That may happen while the endpoint answers.
+ */
+const storable = async (
+  ledger: Ledger,
+  { transactionPk }: Webhook,
+  attempts: readonly DeliveryAttempt[],
+): Promise<DeliveryAttempt[]> => {
+  const transaction =
+    transactionPk !== undefined && attempts.some(hasAnswer) ? await readTransaction(ledger, transactionPk) : undefined;
+  return transaction !== undefined && isErased(transaction) ? attempts.map(withoutAnswer) : [...attempts];
 };
 
 /** What an attempt posts, and to which endpoint. */
@@ -140,7 +155,7 @@ const attemptDelivery = async (
   const after = failuresAfter(before, nextStep, id, startedAtMs);
   const recorded = await recordProgress(ledger, delivery, {
     state: stateAfter[nextStep.kind],
-    attempt: webhook.isErased ? withoutAnswer(attempt) : attempt,
+    attempts: await storable(ledger, webhook, [...delivery.attempts, attempt]),
     ...(nextStep.kind === "retry" && {
       nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000),
       parked: isDown(after?.events) || isLongWait(nextStep.afterS * 1_000),

@@ -35,6 +35,9 @@ const attemptSchema = z.object({
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
+export const hasAnswer = ({ response_headers, response_body }: DeliveryAttempt): boolean =>
+  (response_headers ?? response_body) !== undefined;
+
 /** An attempt without what the endpoint answered, which is a text of its app and may name a person. */
 export const withoutAnswer = ({ response_headers: _headers, response_body: _body, ...attempt }: DeliveryAttempt) =>
   attempt;
@@ -109,7 +112,8 @@ export const readDelivery = (ledger: Ledger, pk: string): Promise<Delivery | und
 /** The change after an attempt, or instead of one. */
 export type Progress = {
   readonly state: DeliveryState;
-  readonly attempt?: DeliveryAttempt;
+  /** Those before and the new one. */
+  readonly attempts?: DeliveryAttempt[];
   readonly nextAttemptAt?: string | undefined;
   readonly parked?: boolean;
 };
@@ -123,7 +127,7 @@ export const recordProgress = async (ledger: Ledger, delivery: Delivery, progres
   const updated: Delivery = {
     ...rest,
     state: progress.state,
-    attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
+    attempts: progress.attempts ?? delivery.attempts,
     next_attempt_at: progress.nextAttemptAt,
     ...(progress.parked && { open: parkedDeliveries(endpointOf(delivery)), listed_at: delivery.created_at }),
     updated_at: isoTime(ledger.clock()),

@@ -6,7 +6,13 @@ import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { deliveriesList, deliveryPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
-import { deliverySchema, messageOf, readDelivery, recordPk } from "../../../../shared/webhooks/delivery.ts";
+import {
+  deliverySchema,
+  messageOf,
+  readDelivery,
+  recordPk,
+  withoutAnswer,
+} from "../../../../shared/webhooks/delivery.ts";
 import { type DeliveryMessage, deliveryMessage, UNKNOWN_ENDPOINT } from "../../../../shared/webhooks/delivery-queue.ts";
 import {
   addEndpoint,
@@ -284,6 +290,33 @@ test.each([
   expect(JSON.stringify(await delivery())).not.toMatch(/ada/i);
 });
 
+test.each([
+  ["before its first answer", 0],
+  ["after an earlier answer", 1],
+])(
+  "what an endpoint answers while its person is erased, %s, is not stored, and the attempt is",
+  async (_when, earlier) => {
+    let erase = async (): Promise<void> => {};
+    const receiver = await aReceiver((response) => void erase().then(() => response.writeHead(500).end("Dear Ada")));
+    const { deliver, delivery, message } = await aSettlement(receiver.url);
+    for (let attempt = 0; attempt < earlier; attempt += 1) await deliver();
+    nowMs += HOUR_MS;
+    erase = async () => {
+      const { db, ledgerTable } = tables;
+      const [stored, { Item: transaction }] = await Promise.all([
+        delivery(),
+        db.get({ TableName: ledgerTable, Key: { pk: message.transaction_pk } }),
+      ]);
+      await db.put({ TableName: ledgerTable, Item: { ...transaction, fingerprint: "erased" } });
+      if (stored === undefined) return;
+      await db.put({ TableName: ledgerTable, Item: { ...stored, attempts: stored.attempts.map(withoutAnswer) } });
+    };
+    expect(await deliver()).toBe("retry");
+    expect(await delivery()).toMatchObject({ state: "pending", attempts: { length: earlier + 1 } });
+    expect(JSON.stringify(await delivery())).not.toMatch(/ada/i);
+  },
+);
+
 test("a response that is too large is a failed attempt, recorded with its status and without a size", async () => {
   const receiver = await aReceiver((response) => {
     nowMs += 40;
@@ -310,8 +343,10 @@ test("after a crash between the post and the record the attempt is repeated with
   };
   const attempt = ["GetItem", "GetItem", "GetItem", "PutItem"];
   expect(await callsOf()).toEqual(attempt);
-  expect(await callsOf("fails first")).toEqual([...attempt, "GetItem", "PutItem"]);
-  expect(await callsOf("fails again")).toEqual(attempt);
+  // What an endpoint answered is stored only while nobody has erased the order.
+  const failedAttempt = ["GetItem", ...attempt];
+  expect(await callsOf("fails first")).toEqual([...failedAttempt, "GetItem", "PutItem"]);
+  expect(await callsOf("fails again")).toEqual(failedAttempt);
   const [first, second] = receiver.received;
   expect([second?.headers.id, second?.body]).toEqual([first?.headers.id, first?.body]);
   expect(await delivery()).toMatchObject({ state: "delivered", attempts: [{ number: 1 }] });
