@@ -6,6 +6,7 @@ import {
   readTransaction,
 } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { isErased, maskedNumber } from "../ledger/mask-phone.ts";
 import {
   createSequentialSettle,
   mayBeOfSendingBefore,
@@ -423,8 +424,16 @@ const escalate = async (
   transactionPk?: string,
   claim?: string,
 ): Promise<MessageResult> => {
-  const isOpen = await recordEvent(ledger, event, reason, transactionPk, claim);
+  const isOpen = await recordEvent(ledger, await storable(ledger, event, transactionPk), reason, transactionPk, claim);
   return alarmed(ledger, isOpen, event, reason, transactionPk);
+};
+
+/** The event with its number masked, if what names the person of its transaction was removed. */
+const storable = async (ledger: Ledger, event: ReportedOrder, transactionPk?: string): Promise<ReportedOrder> => {
+  if (event.phone === undefined || transactionPk === undefined) return event;
+  const transaction = await readTransaction(ledger, transactionPk);
+  if (transaction === undefined || !isErased(transaction)) return event;
+  return { ...event, phone: { ...event.phone, masked: maskedNumber(event.phone.masked) } };
 };
 
 /**

@@ -2,10 +2,16 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import {
+  ERASED_FINGERPRINT,
+  isQueuedOrder,
+  referenceOf,
+  type Transaction,
+} from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type {
@@ -397,6 +403,28 @@ describe("events under an upstream reference", () => {
     expect(await stored()).toMatchObject({ status: "failed" });
     expect(await balance()).toBe(2_000);
   });
+
+  test.each([
+    ["an order", {}, (stored: Transaction) => withMaskedPhone(stored)],
+    [
+      "a check",
+      { type: "nin_verification" },
+      (stored: Transaction) => ({ ...stored, fingerprint: ERASED_FINGERPRINT }),
+    ],
+  ] as const)(
+    "an event about %s whose person was erased is stored with two digits of its number",
+    async (_what, changes, erased) => {
+      const event = await anEvent();
+      const { transaction } = await anOrder({ ...changes, upstream_reference: event.reference });
+      await settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(20_000));
+      const settled = await readTransaction(ledger, transaction.pk);
+      await ledger.db.put({ TableName: ledger.table, Item: erased(settled ?? transaction) });
+      expect(await apply(event)).toEqual(done("contradiction"));
+      expect(await storedEvents(event.reference)).toMatchObject([
+        { reason: "contradiction", transaction_pk: transaction.pk, phone_masked: "*********67" },
+      ]);
+    },
+  );
 
   test("an event whose write meets conflicts until the deadline is retried", async () => {
     const event = await anEvent();
