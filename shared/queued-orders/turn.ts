@@ -86,9 +86,12 @@ const isOfAnotherLedger = ({ deps: { ledger } }: Run, { queued: { table } }: Que
 /** Whether an order is ended without being sent: it waited for too long, or in another ledger. */
 export const isDue = (run: Run, order: QueuedOrder): boolean => isExpired(run, order) || isOfAnotherLedger(run, order);
 
-/** Whether the catalog has lost the order's plan since the debit. A changed price is our cost, and raises its alarm. */
+/**
+ * Whether the catalog has lost the order's plan since the debit, or has it under another network, where the id may be of
+ * another bundle. A changed price is our cost, and raises its alarm.
+ */
 const isWithdrawn = ({ plans }: Run, { queued: { order } }: QueuedOrder): boolean =>
-  order.kind === "data" && plans !== undefined && !plans.plans.has(order.plan_id);
+  order.kind === "data" && plans !== undefined && plans.plans.get(order.plan_id)?.network_id !== order.network_id;
 
 /** Ends an order that is not to be sent, or else sends it. A fault with one order does not delay other accounts. */
 export const takeTurn = async (run: Run, order: QueuedOrder, inLane?: InLane): Promise<TurnResult> => {

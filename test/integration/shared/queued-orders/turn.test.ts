@@ -401,11 +401,15 @@ describe("an order that waited for too long", () => {
 });
 
 describe("an order whose plan", () => {
-  const plans = (id: number) => indexPlans(aCatalog(1, { data_plans: [aPlan({ id })] }));
+  const plans = (id: number, network_id = 1) =>
+    indexPlans(aCatalog(1, { data_plans: [aPlan({ id, network_id })] }));
 
-  test("was withdrawn is refunded about the plan", async () => {
+  test.each([
+    ["was withdrawn", plans(102)],
+    ["belongs to another network now", plans(101, 2)],
+  ])("%s is refunded about the plan", async (_what, known) => {
     const { order, inLane } = await aLane(1, data);
-    expect(await takeTurn(aRun({ plans: plans(102) }), order, inLane)).toBe("refunded");
+    expect(await takeTurn(aRun({ plans: known }), order, inLane)).toBe("refunded");
     expect(await stored(order)).toMatchObject({ failure: { code: "plan_unavailable", fields: ["plan_id"] } });
   });
 
