@@ -60,7 +60,10 @@ export const prepareOrder = async <Priced extends Quote>(
 ): Promise<PreparedOrder<Priced> | Placed> => {
   const keyedHashes = await hashesFor(deps, request);
   const fingerprints = keyedHashes.fingerprints([request.type, ...request.fields]);
-  const refusal = refusalByEntitlement(request) ?? (await refusalByGate(deps.gate, partsOf(request, quote)));
+  const refusal =
+    refusalByEntitlement(request) ??
+    (quote instanceof ServiceError && isWrongValue(quote) ? quote : undefined) ??
+    (await refusalByGate(deps.gate, partsOf(request, quote)));
   if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, refusal);
   if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, quote);
   const misnamed = await refusalByReference(deps.ledger, request);
@@ -243,10 +246,11 @@ const replayOrThrow = async (
   refusal: ServiceError,
 ): Promise<Placed> => {
   const transaction = await findEarlier(ledger, keyedHashes, order);
-  const isWrongValue = errors[refusal.code].status === 422 && refusal.code !== "limit_reached";
-  if (transaction === undefined || (isWrongValue && !isReplay(transaction, fingerprints))) throw refusal;
+  if (transaction === undefined || (isWrongValue(refusal) && !isReplay(transaction, fingerprints))) throw refusal;
   return replayOrConflict(transaction, fingerprints);
 };
+
+const isWrongValue = ({ code }: ServiceError): boolean => errors[code].status === 422 && code !== "limit_reached";
 
 /** The transaction under the caller's reference. */
 const findEarlier = async (

@@ -475,6 +475,13 @@ describe("an order that is not sent upstream", () => {
     },
   );
 
+  test("an order with a wrong value while purchases are off is refused for the value", async () => {
+    const quote = () => Promise.reject(new ServiceError("plan_unavailable"));
+    const order = anOrder(await ledger.aWallet(1_000), { quote, fulfil: UNSENT });
+    const refusal = await refusedBy(place(order, depsWith({ gate: { purchases: async () => "off" } })));
+    expect(refusal.code).toBe("plan_unavailable");
+  });
+
   test("an order is refused with an alarm, and nothing is debited, if it cannot be known whether purchases are on", async () => {
     const log = captureLog();
     const accountId = await ledger.aWallet(1_000);
