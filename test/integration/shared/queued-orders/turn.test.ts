@@ -401,8 +401,7 @@ describe("an order that waited for too long", () => {
 });
 
 describe("an order whose plan", () => {
-  const plans = (id: number, network_id = 1) =>
-    indexPlans(aCatalog(1, { data_plans: [aPlan({ id, network_id })] }));
+  const plans = (id: number, network_id = 1) => indexPlans(aCatalog(1, { data_plans: [aPlan({ id, network_id })] }));
 
   test.each([
     ["was withdrawn", plans(102)],
