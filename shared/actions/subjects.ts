@@ -27,7 +27,7 @@ export type SubjectsContext = Pick<ActionContext, "actor" | "ledger" | "request"
   readonly hashSubject: HashSubject;
 };
 
-/** Items of one page: an erasure of an order writes up to five times. */
+/** Items of one page: an erasure of an order writes up to six times. */
 const PAGE_ITEMS = 25;
 
 export const subjectsRuns: ActionRuns<typeof subjectsActions, SubjectsContext> = {
@@ -202,27 +202,38 @@ const changesAround = async (
   ...eventsAbout(events, transaction).map((each) => maskableEvent.parse(each)),
 ];
 
-/** What the check is found by goes last: a run that dies before finds the check again. */
-const eraseCheck = async (
+/**
+ * What marks a transaction as erased goes first: an attempt of a webhook that ends after that stores no answer, and one that
+ * ended before is found. What the transaction is found by goes last: a run that dies before finds it again.
+ */
+const eraseAround = async (
   context: SubjectsContext,
-  { consent, transaction }: Check,
+  transaction: Transaction,
   events: readonly ReadableEvent[],
-): Promise<boolean> => {
-  const { subject, subject_key } = consent;
-  return replaceInOrder(context.ledger, [
-    ...(await changesAround(context, transaction, events)),
-    { pk: transaction.pk, change: { fingerprint: { from: transaction.fingerprint, to: ERASED_FINGERPRINT } } },
-    { pk: consent.pk, change: { subject: { from: subject }, subject_key: { from: subject_key } } },
-  ]);
-};
+  { mark, last }: { readonly mark: Replacements; readonly last: Change },
+): Promise<boolean> =>
+  (await replaceInOrder(context.ledger, [{ pk: transaction.pk, change: mark }])) &&
+  replaceInOrder(context.ledger, [...(await changesAround(context, transaction, events)), last]);
 
-/** The same of an order. */
-const eraseOrder = async (
+const eraseCheck = (
+  context: SubjectsContext,
+  { consent: { pk, subject, subject_key }, transaction }: Check,
+  events: readonly ReadableEvent[],
+): Promise<boolean> =>
+  eraseAround(context, transaction, events, {
+    mark: { fingerprint: { from: transaction.fingerprint, to: ERASED_FINGERPRINT } },
+    last: { pk, change: { subject: { from: subject }, subject_key: { from: subject_key } } },
+  });
+
+const eraseOrder = (
   context: SubjectsContext,
   order: Transaction,
   events: readonly ReadableEvent[],
-): Promise<boolean> =>
-  replaceInOrder(context.ledger, [...(await changesAround(context, order, events)), maskableTransaction.parse(order)]);
+): Promise<boolean> => {
+  const { phone_key, ...mark } = maskableTransaction.parse(order).change;
+  const change: Replacements = phone_key === undefined ? {} : { phone_key };
+  return eraseAround(context, order, events, { mark, last: { pk: order.pk, change } });
+};
 
 /** Ends with false at an item that another write has changed since it was read: then the next erasure finds the rest. */
 const replaceInOrder = async (ledger: SubjectsContext["ledger"], changes: readonly Change[]): Promise<boolean> => {

@@ -167,13 +167,13 @@ const removeAsInOld = (
 ): Step => {
   const isMasked = isMaskOf(old.phone_number, restored.phone_number);
   const isErased = old.fingerprint === ERASED_FINGERPRINT && restored.fingerprint !== ERASED_FINGERPRINT;
-  if (!isMasked && !isErased) return { kind: "present" };
+  const isUnfindable = old.phone_key === undefined && restored.phone_key !== undefined;
+  if (!isMasked && !isErased && !isUnfindable) return { kind: "present" };
   const { phone_key, ...kept } = restoredItem;
   const item = {
     ...kept,
-    ...(isMasked
-      ? { phone_number: old.phone_number, description: old.description }
-      : phone_key !== undefined && { phone_key }),
+    ...(phone_key !== undefined && !isUnfindable && { phone_key }),
+    ...(isMasked && { phone_number: old.phone_number, description: old.description }),
     ...(isErased && { fingerprint: ERASED_FINGERPRINT }),
   };
   return { kind: "update", item, when: unchanged(transactionSchema, restoredItem) };
