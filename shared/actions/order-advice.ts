@@ -54,7 +54,8 @@ const contradicted = ({ happened = "" }: Sentences): Sentences => ({
 });
 
 const waiting: Sentences = {
-  happened: "The wallet is debited. It is not sent yet, because the upstream takes no more orders now.",
+  happened:
+    "The wallet is debited. It is not sent yet: the upstream takes no more orders now, the account is restricted, or purchases are off.",
   wait: "It is sent by itself, or refunded.",
   overdue: "That time is over: the next run refunds it, once purchases are on.",
   customer: "{order} is under way. It will arrive, or cost nothing. Reference {reference}.",
@@ -108,7 +109,7 @@ const causes: Readonly<Partial<Record<string, Sentences>>> = {
   ),
   "purchase failed plan_unavailable": notDelivered("The plan is no longer sold.", "You can choose another plan."),
   "purchase failed provider_unavailable": notDelivered(
-    "It waited for the upstream for too long, and was never sent.",
+    "It waited for too long, and was never sent.",
     "You can try again later.",
   ),
   "purchase failed void": {

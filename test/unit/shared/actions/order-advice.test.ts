@@ -139,3 +139,10 @@ test("an order without an upstream's reference is named by our own", () => {
   const upstream = adviceOn(aTransaction(), toOperator).find(({ about }) => about === "upstream");
   expect(upstream?.text).toContain("our reference DATA_0123456789ABCDEFGHJKMNPQRS");
 });
+
+test("an order that waits, or did so for too long, is said to wait for its account or purchases too, not for the upstream alone", () => {
+  const happened = (changes: Partial<Transaction>): string | undefined =>
+    adviceOn(aTransaction(changes), toOperator).find(({ about }) => about === "happened")?.text;
+  expect(happened({ queued })).toMatch(/no more orders now, the account is restricted, or purchases are off\.$/);
+  expect(happened({ status: "failed", failure: { code: "provider_unavailable" } })).toMatch(/^It waited for too long,/);
+});
