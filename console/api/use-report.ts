@@ -1,7 +1,7 @@
-import { useEffect } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { counted } from "../../shared/contract/counted.ts";
 import type { SentInput } from "./call-action.ts";
+import { useMorePages } from "./use-more-pages.ts";
 import { useReadPages } from "./use-read.ts";
 
 type ReportName = "margin report" | "refund-clock report";
@@ -14,11 +14,9 @@ export const useReport = <Name extends ReportName, Report>(
   reportOf: (pages: readonly ActionOutput<Name>[]) => Report,
   options: ReportOptions = {},
 ) => {
-  const { data, error, isFetching, refetch, hasNextPage, fetchNextPage } = useReadPages(name, input, options);
-  const goesOn = hasNextPage && !isFetching && error === null;
-  useEffect(() => {
-    if (goesOn) void fetchNextPage();
-  }, [goesOn, fetchNextPage]);
+  const read = useReadPages(name, input, options);
+  const { data, error, isFetching, refetch, hasNextPage } = read;
+  useMorePages(read, true);
   const pages = data?.pages ?? [];
   const accounts = pages.reduce((sum, page) => sum + page.accounts, 0);
   const isWhole = data !== undefined && !hasNextPage;

@@ -1,9 +1,10 @@
 import { Button } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import { counted } from "../../shared/contract/counted.ts";
 import { nearestKobo } from "../../shared/contract/money.ts";
 import { usePageNumber, useTableView } from "../api/use-filters.ts";
+import { useMorePages } from "../api/use-more-pages.ts";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
 import { HoldRowContext } from "./held-row.ts";
@@ -217,12 +218,8 @@ type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
 /** The pages of a list in one table, with a button for the next page. The address has the number of pages shown. */
 export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: PagedTableProps<Answer, Row>) => {
   const [wanted, show] = usePageNumber();
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = of;
-  const read = of.data?.pages.length;
-  const goesOn = read !== undefined && read < wanted && hasNextPage && !isFetchingNextPage && !of.isError;
-  useEffect(() => {
-    if (goesOn) void fetchNextPage();
-  }, [goesOn, fetchNextPage]);
+  const { hasNextPage, isFetchingNextPage } = of;
+  const isAwaited = useMorePages(of, of.data !== undefined && of.data.pages.length < wanted);
   return (
     <Query of={of}>
       {({ pages }) => {
@@ -230,10 +227,14 @@ export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: Page
         return (
           <>
             {rows.length > 0 && <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />}
-            <DataTable {...table} rows={rows} growsAtEnd isGrowing={goesOn || isFetchingNextPage} />
+            <DataTable {...table} rows={rows} growsAtEnd isGrowing={isAwaited || isFetchingNextPage} />
             {hasNextPage && (
               <div>
-                <Button variant="default" loading={isFetchingNextPage} onClick={() => show(pages.length + 1)}>
+                <Button
+                  variant="default"
+                  loading={isAwaited || isFetchingNextPage}
+                  onClick={() => show(pages.length + 1)}
+                >
                   Show more
                 </Button>
               </div>

@@ -1,5 +1,4 @@
 import { Anchor } from "@mantine/core";
-import { useEffect } from "react";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { correctedBy, recreditId, reversalName } from "../../../shared/contract/corrections.ts";
@@ -9,6 +8,7 @@ import { transactionType } from "../../../shared/contract/transaction.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
+import { useMorePages } from "../../api/use-more-pages.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { entryPreview, entrySentence } from "../../components/amount.ts";
@@ -39,13 +39,10 @@ export const StatementPage = () => {
   const [period, choose] = useFilters(filterFields);
   const input = { account, ...period };
   const statement = useReadPages("wallet statement", input);
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = statement;
+  const { data, hasNextPage } = statement;
   const last = data?.pages.at(-1);
-  const goesOn = hasNextPage && !isFetchingNextPage && last?.lines.length === 0;
-  useEffect(() => {
-    // What is before the period is summed up in pages without lines.
-    if (goesOn) void fetchNextPage();
-  }, [goesOn, fetchNextPage]);
+  // What is before the period is summed up in pages without lines.
+  useMorePages(statement, last?.lines.length === 0);
   const mayReverse = usePerson().may("wallet reverse");
   const wallet = useRead("wallet show", { account }, { enabled: mayReverse });
   const pages = data?.pages ?? [];

@@ -817,6 +817,58 @@ describe("a list", () => {
     await expect.poll(() => page.title()).toBe("160 printed");
   });
 
+  describe("of ledger entries in pages", () => {
+    const line = (id: string) => ({
+      ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding", id },
+      ...{ caller_reference: null, network: null, description: "", effect: 1, balance: 1 },
+    });
+    const answer = (ids: readonly string[], next_cursor: string | null) => ({
+      ...{ status: true, message: "Done" },
+      data: { account_id: service().demoAccount, opening: 0, closing: 1, lines: ids.map(line), next_cursor },
+    });
+
+    test("is not asked for again by itself after a page was refused", async () => {
+      expectError(/429/);
+      const page = await open("owner", ofDemo());
+      const asked: string[] = [];
+      await page.route("**/console-api/wallet/statement?*", async (route) => {
+        const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "first";
+        asked.push(cursor);
+        if (cursor === "first") await route.fulfill({ json: answer([], "next") });
+        else if (asked.length === 2) await route.fulfill({ status: 429, json: { status: false, message: "Slower" } });
+        else await route.fulfill({ json: answer(["GTB-1"], null) });
+      });
+      await visit(page, ofDemo("statement?from=2026-11-01"), "Statement");
+      await button(page, "Try again").click();
+      await row(page, "GTB-1").waitFor();
+      expect(asked).toEqual(["first", "next", "first", "next"]);
+    });
+
+    test("shows what has changed also if more is asked for while it is read again", async () => {
+      const page = await open("owner", ofDemo());
+      const again = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      let firsts = 0;
+      await page.route("**/console-api/wallet/statement?*", async (route) => {
+        if (route.request().url().includes("cursor=")) return route.fulfill({ json: answer(["GTB-9"], null) });
+        firsts += 1;
+        if (firsts === 1) return route.fulfill({ json: answer(["GTB-old"], "next") });
+        again.resolve();
+        await released.promise;
+        return route.fulfill({ json: answer(["GTB-new"], "next") });
+      });
+      await visit(page, ofDemo("statement?from=2026-11-02"), "Statement");
+      await row(page, "GTB-old").waitFor();
+      await outdate(page);
+      await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+      await again.promise;
+      await button(page, "Show more").click();
+      released.resolve();
+      await row(page, "GTB-9").waitFor();
+      expect(await row(page, "GTB-new").count()).toBe(1);
+    });
+  });
+
   test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
     const page = await open("owner", ofDemo("statement"));
     await row(page, orders.delivered).waitFor();
