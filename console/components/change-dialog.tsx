@@ -1,5 +1,6 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, type SubmitEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
 import * as z from "#zod";
 import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
 import { type ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
@@ -55,6 +56,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly shownOnce?: (output: ActionOutput<Name>) => ShownOnce | undefined;
   /** Called after success, for example to show what the answer says. */
   readonly onDone?: (output: ActionOutput<Name>) => void;
+  /** The page to show after success, unless the person has left this one since. */
+  readonly leadsTo?: (output: ActionOutput<Name>) => string;
   /** Called once the change is proposed. */
   readonly onProposed?: () => void;
   /** What to do if no answer came, so that it is not known whether the change was made. */
@@ -79,8 +82,16 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const sending = useChange(action);
   const opener = useRef<HTMLButtonElement>(null);
   const showOnce = useShowOnce();
+  const [, navigate] = useLocation();
+  const isLeft = useRef(false);
 
   useHeldRow(isOpen);
+  useEffect(() => {
+    isLeft.current = false;
+    return () => {
+      isLeft.current = true;
+    };
+  }, []);
   useLayoutEffect(() => showDraft(form), [form]);
   // A form that was left with its page does not open by itself when the person comes back.
   useEffect(() => () => forgetDraft(form), [form]);
@@ -96,6 +107,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
     const secret = shownOnce?.(output);
     if (secret !== undefined) showOnce(secret, opener.current);
     props.onDone?.(output);
+    if (props.leadsTo !== undefined && !isLeft.current) navigate(props.leadsTo(output));
   };
   const onProposed = (message: string) => {
     close();
@@ -161,6 +173,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   current.current = draft;
   useEffect(() => keepDraft(form, () => current.current), [form]);
   const sent = useRef<SentChange>(undefined);
+  const isSending = useRef(false);
   useEffect(() => () => sent.current?.leave(), []);
 
   /** The error of a field is about the value that it had. */
@@ -173,7 +186,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    if (!hasValues<Of>(fields, values)) return;
+    // A second press may come before the page has drawn that the first one is being sent.
+    if (isSending.current || !hasValues<Of>(fields, values)) return;
     const reason = why.trim();
     const input = inputOf(values, reason === "" ? undefined : reason);
     const found = { ...errorsOf(schema, input, fields, values), ...missingChoices(fields, values) };
@@ -186,6 +200,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (Object.keys(found).length > 0) return;
     const change = followChange({ title, makesSecret: shownOnce !== undefined });
     sent.current = change;
+    isSending.current = true;
     try {
       const output = await sending.mutateAsync(input);
       change.end("made");
@@ -198,6 +213,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
       setFailure(error);
       if (isOutcomeUnknown(error)) setIsInDoubt(true);
+    } finally {
+      isSending.current = false;
     }
   };
 

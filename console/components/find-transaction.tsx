@@ -1,5 +1,5 @@
 import { Button, TextInput } from "@mantine/core";
-import { type SubmitEvent, useState } from "react";
+import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import { ActionError } from "../api/action-error.ts";
 import { callAction } from "../api/call-action.ts";
@@ -29,12 +29,22 @@ export const FindTransaction = (props: FindTransactionProps) => {
   const [text, setText] = useState("");
   const [isSearching, setIsSearching] = useState(false);
   const [failure, setFailure] = useState<unknown>();
+  const leaving = useRef(new AbortController());
+  useEffect(() => {
+    const left = new AbortController();
+    leaving.current = left;
+    return () => left.abort();
+  }, []);
   const find = async (typed: string) => {
+    const { signal } = leaving.current;
     setFailure(undefined);
     setIsSearching(true);
     try {
-      const known = referenceOf?.(typed);
-      onFound(known ?? (await callAction("transactions show", { account, reference: typed })).reference);
+      const reference =
+        referenceOf?.(typed) ??
+        (await callAction("transactions show", { account, reference: typed }, { signal })).reference;
+      // An answer that comes later would lead away from the page that is shown then.
+      if (!signal.aborted) onFound(reference);
     } catch (error) {
       setFailure(error);
     } finally {

@@ -1,4 +1,3 @@
-import { useLocation } from "wouter";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { seenEndpoint } from "../../../shared/contract/actions/webhook.ts";
@@ -277,19 +276,16 @@ const RotateSecret = ({ on, name }: NamedEndpointProps) => (
   </IrreversibleDialog>
 );
 
-const Remove = ({ on, name }: NamedEndpointProps) => {
-  const [, navigate] = useLocation();
-  return (
-    <IrreversibleDialog
-      action="webhook remove"
-      button="Remove"
-      title={`Remove ${name}`}
-      nameToType={name}
-      inputOf={(_, why) => ({ ...on, why })}
-      success={`${name} was removed.`}
-      onDone={() => navigate(accountPath(on.account, "webhooks"))}
-    >
-      Nothing is sent to it from now on. Webhooks that wait for it end as removed, and its secret is deleted.
-    </IrreversibleDialog>
-  );
-};
+const Remove = ({ on, name }: NamedEndpointProps) => (
+  <IrreversibleDialog
+    action="webhook remove"
+    button="Remove"
+    title={`Remove ${name}`}
+    nameToType={name}
+    inputOf={(_, why) => ({ ...on, why })}
+    success={`${name} was removed.`}
+    leadsTo={() => accountPath(on.account, "webhooks")}
+  >
+    Nothing is sent to it from now on. Webhooks that wait for it end as removed, and its secret is deleted.
+  </IrreversibleDialog>
+);

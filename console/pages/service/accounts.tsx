@@ -1,5 +1,4 @@
 import { TextInput } from "@mantine/core";
-import { useLocation } from "wouter";
 import * as z from "#zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
@@ -93,23 +92,20 @@ export const AccountsPage = () => {
   );
 };
 
-const CreateAccount = () => {
-  const [, navigate] = useLocation();
-  return (
-    <ChangeDialog
-      action="accounts create"
-      button="Create account"
-      title="Create an account"
-      fields={{ name: { kind: "text", label: "Name", description: "The app's name, as people know it." } }}
-      inputOf={({ name }, why) => ({ name, why })}
-      success={({ name }) => `The account ${name} was created.`}
-      onDone={({ account_id }) => navigate(accountPath(account_id, "settings"))}
-      ifUnknown="If the account is in the list, it was created."
-    >
-      <p>
-        It begins with an empty wallet. Before its app can call, add the app's addresses to the whitelist and create a
-        key.
-      </p>
-    </ChangeDialog>
-  );
-};
+const CreateAccount = () => (
+  <ChangeDialog
+    action="accounts create"
+    button="Create account"
+    title="Create an account"
+    fields={{ name: { kind: "text", label: "Name", description: "The app's name, as people know it." } }}
+    inputOf={({ name }, why) => ({ name, why })}
+    success={({ name }) => `The account ${name} was created.`}
+    leadsTo={({ account_id }) => accountPath(account_id, "settings")}
+    ifUnknown="If the account is in the list, it was created."
+  >
+    <p>
+      It begins with an empty wallet. Before its app can call, add the app's addresses to the whitelist and create a
+      key.
+    </p>
+  </ChangeDialog>
+);

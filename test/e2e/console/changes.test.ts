@@ -156,6 +156,38 @@ describe("a form", () => {
     await secret.waitFor({ state: "detached" });
   });
 
+  test("is sent once, also by a second press before the page has drawn the first one", async () => {
+    const { page, before } = await openKeys();
+    let sent = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/console-api/keys/create")) sent += 1;
+    });
+    await button(page, "Create key").click();
+    await button(dialog(page), "Create key").waitFor();
+    await page.evaluate(`for (const press of [1, 2]) document.querySelector("[role=dialog] [type=submit]").click()`);
+    await button(page.getByRole("dialog", { name: /^The new key/ }), "I have saved it").click();
+    await expect.poll(() => keys(page).count()).toBe(before + 1);
+    expect(sent).toBe(1);
+  });
+
+  test("that was left before its answer does not lead away from the page that is shown since", async () => {
+    const page = await open("operator", "/catalog");
+    await visit(page, "/accounts", "Accounts");
+    const waited = Promise.withResolvers<void>();
+    await page.route("**/console-api/accounts/create", async (route) => {
+      await waited.promise;
+      await route.continue();
+    });
+    await button(page, "Create account").click();
+    await dialog(page).getByLabel("Name").fill("Left early");
+    await submit(page, "Create account");
+    await page.goBack();
+    await heading(page, "Catalog").waitFor();
+    waited.resolve();
+    await page.getByRole("status").filter({ hasText: "The account Left early was created." }).waitFor();
+    expect(page.url()).toMatch(/\/catalog$/);
+  });
+
   test.each([200, 202])(
     "whose answer with status %i the page does not know says so, and cannot be sent again",
     async (status) => {

@@ -692,6 +692,21 @@ describe("a list", () => {
     await heading(page, orders.delivered).waitFor();
   });
 
+  test("is not looked for any more once the person has left the page", async () => {
+    const page = await open("owner", ofDemo("keys"));
+    await visit(page, ofDemo("transactions"), "Transactions");
+    const asked = page.waitForRequest("**/console-api/transactions/show?*");
+    // The page gives an answer up by itself after 35 s.
+    const cancelled = page.waitForEvent("requestfailed", { timeout: 20_000 });
+    await page.route("**/console-api/transactions/show?*", () => {});
+    await page.getByLabel("Find by reference").fill("order-1");
+    await button(page, "Find").click();
+    await asked;
+    await page.goBack();
+    await heading(page, "Keys").waitFor();
+    expect((await cancelled).url()).toContain("order-1");
+  });
+
   test("keeps filters and pages in its address, after Back, for a colleague, and never a filter that does not exist", async () => {
     const page = await open("owner", `${ofDemo("transactions")}?status=delivered&mode=live&from=yesterday`);
     await row(page, orders.delivered).waitFor();
