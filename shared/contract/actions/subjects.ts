@@ -114,6 +114,11 @@ export const erasure: readonly Erasure[] = [
   },
   { field: "order: phone_key", result: "removed", because: "nobody can find the orders by it any more" },
   { field: "event: phone_masked", result: "masked", because: "the event is kept with the order" },
+  {
+    field: "event of an unknown order: phone_masked",
+    result: "kept",
+    because: "its seven digits do not tell whose it is; it is masked after phoneRetentionDays",
+  },
   { field: "delivery: what an endpoint answered", result: "removed", because: "it is a text of an app" },
   {
     field: "consent: account, key, time, purpose, evidence",
