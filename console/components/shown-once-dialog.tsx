@@ -14,6 +14,7 @@ export type ShownOnce = {
   readonly children?: ReactNode;
 };
 
+type WaitingSecret = { readonly id: string; readonly shown: ShownOnce; readonly opener: HTMLElement | null };
 type ShowOnce = (shown: ShownOnce, opener: HTMLElement | null) => void;
 const ShowOnceContext = createContext<ShowOnce | undefined>(undefined);
 
@@ -24,18 +25,25 @@ export const useShowOnce = (): ShowOnce => {
   return showOnce;
 };
 
-/** Secrets are shown above the pages: the page may have been left before the answer that has one. */
+/**
+ * Secrets are shown above the pages: the page may have been left before the answer that has one. One that comes while
+ * another is shown waits: in its place, the other could never be read again.
+ */
 export const ShownOnceDialogs = ({ children }: { readonly children: ReactNode }) => {
-  const [secret, setSecret] = useState<{ readonly shown: ShownOnce; readonly opener: HTMLElement | null }>();
-  const show = useCallback<ShowOnce>((shown, opener) => setSecret({ shown, opener }), []);
+  const [secrets, setSecrets] = useState<readonly WaitingSecret[]>([]);
+  const show = useCallback<ShowOnce>(
+    (shown, opener) => setSecrets((before) => [...before, { id: crypto.randomUUID(), shown, opener }]),
+    [],
+  );
+  const [secret] = secrets;
   const close = () => {
-    setSecret(undefined);
+    setSecrets(([_, ...others]) => others);
     secret?.opener?.focus();
   };
   return (
     <ShowOnceContext value={show}>
       {children}
-      {secret !== undefined && <ShownOnceDialog {...secret.shown} onClose={close} />}
+      {secret !== undefined && <ShownOnceDialog key={secret.id} {...secret.shown} onClose={close} />}
     </ShowOnceContext>
   );
 };

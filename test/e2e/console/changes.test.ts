@@ -156,6 +156,34 @@ describe("a form", () => {
     await secret.waitFor({ state: "detached" });
   });
 
+  test("whose new key comes while another one is shown shows it after that", async () => {
+    const page = await open("owner", ofDemo("whitelist"));
+    await page.getByRole("link", { name: "Keys" }).click();
+    const waited = Promise.withResolvers<void>();
+    await page.route("**/console-api/keys/create", async (route) => {
+      if (route.request().postData()?.includes("First")) await waited.promise;
+      await route.continue();
+    });
+    const create = async (name: string) => {
+      await button(page, "Create key").click();
+      await dialog(page).getByLabel("Name (optional)").fill(name);
+      await submit(page, "Create key");
+    };
+    await create("First");
+    await page.goBack();
+    await button(page, "Create key").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Keys" }).click();
+    await create("Second");
+    const secretOf = (name: string) => page.getByRole("dialog", { name: `The new key ${name}` });
+    await secretOf("Second").waitFor();
+    waited.resolve();
+    await page.locator("[role=status]", { hasText: "First" }).waitFor();
+    expect(await secretOf("Second").locator("pre").textContent()).toMatch(/^test_/);
+    await button(secretOf("Second"), "I have saved it").click();
+    await button(secretOf("First"), "I have saved it").click();
+    await dialog(page).waitFor({ state: "detached" });
+  });
+
   test("is sent once, also by a second press before the page has drawn the first one", async () => {
     const { page, before } = await openKeys();
     let sent = 0;
