@@ -4,6 +4,7 @@ import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Page } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 
@@ -73,21 +74,23 @@ const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter((line) =
 /** The address of this browser, which is the app's only if both leave by the same connection. */
 const AddMine = ({ account }: { readonly account: string }) => {
   const { data } = useRead("ips mine", { account });
-  if (data === undefined || data.is_allowed) return null;
+  if (data === undefined) return null;
   return (
-    <ChangeDialog
-      action="ips allow"
-      button="Add my address"
-      buttonVariant="default"
-      title={`Add ${data.address}`}
-      inputOf={(_, why) => ({ account, ranges: [data.address], why })}
-      success={`${data.address} was added.`}
-    >
-      <p>
-        Your browser reaches the service from {data.address}. Add it if your app calls from the same place, for example
-        while you try it on this machine.
-      </p>
-    </ChangeDialog>
+    <KeptWhileOpen isShown={!data.is_allowed}>
+      <ChangeDialog
+        action="ips allow"
+        button="Add my address"
+        buttonVariant="default"
+        title={`Add ${data.address}`}
+        inputOf={(_, why) => ({ account, ranges: [data.address], why })}
+        success={`${data.address} was added.`}
+      >
+        <p>
+          Your browser reaches the service from {data.address}. Add it if your app calls from the same place, for
+          example while you try it on this machine.
+        </p>
+      </ChangeDialog>
+    </KeptWhileOpen>
   );
 };
 

@@ -685,6 +685,26 @@ test("a dialog stays with what was typed when another person does the same first
   expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("less is enough");
   await submit(page, "Cancel");
   await button(page, `Limit ${keyId}`).waitFor({ state: "detached" });
+
+  await visit(page, `/accounts/${account}/whitelist`, "Whitelist");
+  await button(page, "Add my address").click();
+  await dialog(page).getByLabel("Reason").fill("to try it");
+  const data = { account_id: account, address: "127.0.0.1", is_allowed: true };
+  const answered = page.waitForResponse("**/console-api/ips/mine?*");
+  await page.route("**/console-api/ips/mine?*", (route) =>
+    route.fulfill({ json: { status: true, message: "x", data } }),
+  );
+  await page.route("**/console-api/ips/list?*", async (route) => {
+    await (await answered).finished();
+    await route.fulfill({
+      json: { status: true, message: "x", data: { account_id: account, ips: ["127.0.0.1/32"] } },
+    });
+  });
+  await readAgain();
+  await row(page, "127.0.0.1/32").waitFor();
+  expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("to try it");
+  await submit(page, "Cancel");
+  await button(page, "Add my address").waitFor({ state: "detached" });
 });
 
 test("an emptied field does not switch the window for duplicates off", async () => {
