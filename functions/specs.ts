@@ -27,7 +27,7 @@ export const listCatalogSpec = {
 
 export const purchaseSpec = {
   invokedBy: { kind: "routes" },
-  memoryMb: 448,
+  memoryMb: 384,
   timeoutS: API_FUNCTION_TIMEOUT_S,
   canary: true,
   egress: true,
@@ -67,7 +67,7 @@ export const purchaseSpec = {
 
 export const checkIdentitySpec = {
   invokedBy: { kind: "routes" },
-  memoryMb: 448,
+  memoryMb: 384,
   timeoutS: API_FUNCTION_TIMEOUT_S,
   canary: true,
   egress: true,
@@ -215,7 +215,7 @@ export const sendQueuedOrdersSpec = {
     isWorker: true,
     idleRun: { calls: ["Query"], readUnits: 0.5, putsMetrics: true, logBytes: 400 },
   },
-  memoryMb: 448,
+  memoryMb: 512,
   timeoutS: SEND_FUNCTION_TIMEOUT_S,
   egress: true,
   tables: {

@@ -31,7 +31,7 @@ import { type MeasuredFunction, measuredFunctions, prepareInvocations } from "./
 import { ENDPOINT_MS, openOutside, UPSTREAM_MS } from "./outside.ts";
 
 const runtimeSource = fileURLToPath(new URL("runtime.ts", import.meta.url));
-const sizesMb = isShort ? [WHOLE_CORE_MB] : [128, 256, 448, 512, 1_024, WHOLE_CORE_MB];
+const sizesMb = isShort ? [WHOLE_CORE_MB] : [128, 256, 384, 512, 1_024, WHOLE_CORE_MB];
 /** What a call to AWS takes, besides the emulator's own time. */
 const AWS_DELAY_MS = 5;
 /** New instances of each size: the time to the first response of each, and warm invocations of the last. */

@@ -4,7 +4,7 @@ import { stages } from "../../../../stages.ts";
 import type { Budget } from "../../../../tools/costs/budgets.ts";
 import { usageOf } from "../../../../tools/costs/request-usage.ts";
 
-/** Costs that can be checked by hand: one function of 448 MB that waits for the upstream and sends a message. */
+/** Costs that can be checked by hand: one function of 384 MB that waits for the upstream and sends a message. */
 const budget: Budget = {
   title: "an order",
   invocations: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", waitsFor: "upstream" }],
@@ -19,7 +19,7 @@ test("the usage of a request is its budget and what Lambda and API Gateway add",
     apiRequests: 1,
     lambdaRequests: 1,
     // 15 ms of its own time, 3 calls of 5 ms and 1 s of waiting.
-    lambdaGbSeconds: (448 / 1_024) * 1.03,
+    lambdaGbSeconds: (384 / 1_024) * 1.03,
     writeUnits: 7,
     readUnits: 0.5,
     queueRequests: 3,
@@ -36,8 +36,8 @@ test("in full batches the requests share an invocation, its waits and the reques
   const batched = budget.invocations.map((invocation) => ({ ...invocation, batch: { size: 10, cpuMs: 2 } }));
   const { lambdaRequests, lambdaGbSeconds, queueRequests } = usageOf({ ...budget, invocations: batched }, "full");
   expect(lambdaRequests).toBe(0.1);
-  // 448 MB are a quarter of a vCPU: nine further requests of 7.9 ms.
-  expect(lambdaGbSeconds).toBeCloseTo((448 / 1_024) * (0.103 + 9 * 0.00079), 4);
+  // 384 MB are 22 % of a vCPU: nine further requests of 9.2 ms.
+  expect(lambdaGbSeconds).toBeCloseTo((384 / 1_024) * (0.103 + 9 * 0.00092), 4);
   // One is sent for ten messages, and the delivery queue's batches have five.
   expect(queueRequests).toBeCloseTo(0.5, 9);
 });
