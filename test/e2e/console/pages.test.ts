@@ -697,7 +697,7 @@ describe("a list", () => {
     await visit(page, ofDemo("transactions"), "Transactions");
     const asked = page.waitForRequest("**/console-api/transactions/show?*");
     // The page gives an answer up by itself after 35 s.
-    const cancelled = page.waitForEvent("requestfailed", { timeout: 20_000 });
+    const cancelled = page.waitForEvent("requestfailed", { timeout: 30_000 });
     await page.route("**/console-api/transactions/show?*", () => {});
     await page.getByLabel("Find by reference").fill("order-1");
     await button(page, "Find").click();
