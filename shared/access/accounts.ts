@@ -287,19 +287,25 @@ export const changePriceRules = (
   );
 };
 
-/** Sets how long a purchase like an earlier one is refused, on the account and all its keys; undefined: none is. */
+/**
+ * Sets how long a purchase like an earlier one is refused, on the account and all its keys; undefined: none is. `beforeS`:
+ * the window that the person saw, 0 for none. Another one is not replaced, because it may be longer.
+ */
 export const setDuplicateWindow = (
   store: AccountStore,
   accountId: string,
   windowS: number | undefined,
+  beforeS?: number,
 ): Promise<Account> =>
   changeAccount(
     store,
     accountId,
-    ({ duplicate_window_s: _before, ...account }) => ({
-      ...account,
-      ...(windowS !== undefined && { duplicate_window_s: windowS }),
-    }),
+    ({ duplicate_window_s: storedS, ...account }) => {
+      if (beforeS !== undefined && (storedS ?? 0) !== beforeS && storedS !== windowS) {
+        throw new AccountError("Another person has changed the window for duplicates. Check it and try again");
+      }
+      return { ...account, ...(windowS !== undefined && { duplicate_window_s: windowS }) };
+    },
     ({ keys }) => keysToUpdate(store, keys).map(([key]) => fieldsUpdate(store, key, { duplicate_window_s: windowS })),
   );
 

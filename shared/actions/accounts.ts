@@ -218,11 +218,11 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     return { account_id: account, entitlements: changed.entitlements };
   },
 
-  "accounts duplicates": async (context, { account, window_s, why }) => {
+  "accounts duplicates": async (context, { account, window_s, before, why }) => {
     const windowS = window_s === 0 ? undefined : window_s;
     const details = { window_s };
     const store = audited(context, () => ({ action: "accounts duplicates", why, details }));
-    const { duplicate_window_s } = await setDuplicateWindow(store, account, windowS);
+    const { duplicate_window_s } = await setDuplicateWindow(store, account, windowS, before);
     return { account_id: account, ...(duplicate_window_s !== undefined && { duplicate_window_s }) };
   },
 

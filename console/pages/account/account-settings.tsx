@@ -240,8 +240,11 @@ const SetWindow = ({ account, windowS = 0 }: { readonly account: string; readonl
     button="Change window"
     buttonVariant="default"
     title="Change the window for duplicates"
-    fields={{ window_s: { kind: "text", label: "Seconds, 0 for off", initial: String(windowS) } }}
-    inputOf={({ window_s }, why) => ({ account, window_s, why })}
+    fields={{
+      window_s: { kind: "text", label: "Seconds, 0 for off", initial: String(windowS) },
+      before: { kind: "seen", initial: String(windowS) },
+    }}
+    inputOf={({ window_s, before }, why) => ({ account, window_s, before: Number(before), why })}
     success="The window for duplicates was changed."
   >
     <p>

@@ -203,6 +203,8 @@ export const accountsActions = {
         .register(z.globalRegistry, {
           description: "from 1 to 86400 seconds in which a purchase like an earlier one is refused; 0 for none",
         }),
+      /** The window that the person saw, 0 for none: if it differs from the stored one, nothing is changed. */
+      before: z.optional(z.int()),
     }),
     output: z.object({ account_id: z.string(), duplicate_window_s: z.optional(duplicateWindowSchema) }),
     summary: "Set how long a live purchase like an earlier one of the account is refused, unless the app confirms it",

@@ -707,7 +707,8 @@ test("a dialog stays with what was typed when another person does the same first
   await button(page, "Add my address").waitFor({ state: "detached" });
 });
 
-test("an emptied field does not switch the window for duplicates off", async () => {
+test("an emptied field or a window that another person has changed since does not switch the window for duplicates off", async () => {
+  expectError(/409/);
   const { account_id: account } = await createAccount(service().accounts, { name: "guarded", whitelist: [] });
   await setDuplicateWindow(service().accounts, account, 300);
   const page = await open("operator", `/accounts/${account}/settings`);
@@ -716,6 +717,13 @@ test("an emptied field does not switch the window for duplicates off", async () 
   await dialog(page).getByLabel("Seconds, 0 for off").fill("");
   await submit(page, "Change window");
   await dialog(page).getByText("A value is required").waitFor();
+  await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
+  await setDuplicateWindow(service().accounts, account, 600);
+  await submit(page, "Change window");
+  await dialog(page).getByText("Another person has changed the window").waitFor();
+  await submit(page, "Cancel");
+  await page.getByText("600 seconds after the earlier one").waitFor();
+  await button(page, "Change window").click();
   await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
   await submit(page, "Change window");
   await dialog(page).waitFor({ state: "detached" });

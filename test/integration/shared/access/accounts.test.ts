@@ -301,7 +301,9 @@ test("what an account's orders are limited by, or cost, is on the item of each k
   const changed = setAccountLimits(store, accountId, {}, { day_orders: 2 });
   await expect(changed).rejects.toThrow("Another person has changed the limits");
   await setAccountLimits(store, accountId, {}, { day_orders: 3 });
-  await setDuplicateWindow(store, accountId, undefined);
+  await expect(setDuplicateWindow(store, accountId, 30, 0)).rejects.toThrow("Another person has changed the window");
+  expect(await setDuplicateWindow(store, accountId, 60, 0)).toMatchObject({ duplicate_window_s: 60 });
+  await setDuplicateWindow(store, accountId, undefined, 60);
   await setKeyLimits(store, accountId, keyId, {});
   const left = await access.account(accountId);
   expect(left).not.toHaveProperty("order_limits");
