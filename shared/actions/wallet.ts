@@ -59,11 +59,12 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     };
   },
   "wallet low": async ({ ledger }) => ({ wallets: await readLowWallets(ledger) }),
-  "wallet threshold": async (context, { account, amount_kobo, why }) => {
+  "wallet threshold": async (context, { account, amount_kobo, before_kobo, why }) => {
     assertNotClosed(await requireAccount(context.accounts, account));
     const threshold = amount_kobo === 0 ? undefined : koboSchema.parse(amount_kobo);
     const auditFields = { action: "wallet threshold", why, details: { amount: nairaFromKobo(amount_kobo) } };
-    await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
+    const audit = auditItem(context, account, auditFields);
+    await setLowBalanceThreshold(context.ledger, account, threshold, audit, before_kobo);
     return { account_id: account, low_balance_threshold: orNull(threshold, nairaFromKobo) };
   },
   "wallet fund": async (context, { account, amount_kobo, id, why }) => {

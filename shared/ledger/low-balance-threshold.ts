@@ -1,4 +1,5 @@
 import type { Kobo } from "../contract/money.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import type { AuditPut } from "./audit.ts";
 import type { Ledger } from "./ledger.ts";
 import { walletPk } from "./schema.ts";
@@ -8,28 +9,35 @@ import { closedError, readWallet } from "./wallet.ts";
 /**
  * Sets or removes the balance below which the caller counts it as low, with its audit entry. Leaves `version` and
  * `updated_at`, because the balance does not change. Refused for a closed account, also for one that closes at this moment.
+ * `before`: the threshold that the person saw, 0 for none. Another one is not replaced.
  */
 export const setLowBalanceThreshold = async (
   ledger: Ledger,
   accountId: string,
   threshold: Kobo | undefined,
   audit: AuditPut,
+  before?: number,
 ): Promise<void> => {
   const { table } = ledger;
-  const change =
-    threshold === undefined
-      ? { UpdateExpression: "REMOVE low_balance_threshold_kobo" }
-      : {
-          UpdateExpression: "SET low_balance_threshold_kobo = :threshold",
-          ExpressionAttributeValues: { ":threshold": threshold },
-        };
+  const values = {
+    ...(threshold !== undefined && { ":threshold": threshold }),
+    ...(before !== undefined && before !== 0 && { ":before": before }),
+  };
   const Update = {
     TableName: table,
     Key: { pk: walletPk(accountId) },
-    ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(closed)",
-    ...change,
+    UpdateExpression:
+      threshold === undefined ? "REMOVE low_balance_threshold_kobo" : "SET low_balance_threshold_kobo = :threshold",
+    ConditionExpression: ["attribute_exists(pk)", "attribute_not_exists(closed)", ...isStill(before)].join(" AND "),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
   if (await transactUnlessRefused(ledger, [{ Update }, audit])) return;
-  await readWallet(ledger, accountId);
-  throw closedError(accountId);
+  const { closed } = await readWallet(ledger, accountId);
+  if (closed === true) throw closedError(accountId);
+  throw new OperatorError("Another person has changed the threshold. Check it and try again");
+};
+
+const isStill = (before: number | undefined): readonly string[] => {
+  if (before === undefined) return [];
+  return [before === 0 ? "attribute_not_exists(low_balance_threshold_kobo)" : "low_balance_threshold_kobo = :before"];
 };

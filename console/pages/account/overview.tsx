@@ -91,11 +91,17 @@ const ThresholdDialog = ({ account, threshold }: { readonly account: string; rea
         kind: "number",
         label: "Low below, in NGN",
         description: "0 for no threshold.",
-        initial: threshold === null ? "0" : String(threshold),
+        initial: String(threshold ?? 0),
       },
+      before: { kind: "seen", initial: String(threshold ?? 0) },
     }}
     preview={({ amount_kobo }) => thresholdPreview(koboOf(amount_kobo))}
-    inputOf={({ amount_kobo }, why) => ({ account, amount_kobo: koboOf(amount_kobo), why })}
+    inputOf={({ amount_kobo, before }, why) => ({
+      account,
+      amount_kobo: koboOf(amount_kobo),
+      before_kobo: koboOf(before),
+      why,
+    })}
     success={({ low_balance_threshold: naira }) =>
       naira === null ? "The wallet has no threshold now." : `The balance counts as low below ${moneyText(naira)} now.`
     }

@@ -79,7 +79,11 @@ export const walletActions = {
     roles: ["operator"],
     kind: "change",
     /** 0 removes it. */
-    input: z.extend(accountChangeInput, { amount_kobo: amountKobo.check(z.minimum(0, "Must not be below 0")) }),
+    input: z.extend(accountChangeInput, {
+      amount_kobo: amountKobo.check(z.minimum(0, "Must not be below 0")),
+      /** The threshold that the person saw, 0 for none: if it differs from the stored one, nothing is changed. */
+      before_kobo: z.optional(z.int()),
+    }),
     output: z.object({ account_id: z.string(), low_balance_threshold: z.nullable(nairaAmount) }),
     summary: "Set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
     command: {

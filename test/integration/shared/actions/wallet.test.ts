@@ -108,7 +108,7 @@ describe("wallet fund and wallet adjust", () => {
   });
 });
 
-test("wallet threshold sets a threshold that wallet show tells, and 0 removes it", async () => {
+test("wallet threshold sets a threshold that wallet show tells, 0 removes it, and one that another person set stays", async () => {
   const { accountId: account } = await operator.anAccount();
   await walletRuns["wallet threshold"](context(), { account, amount_kobo: 5_000_50 });
   expect(await walletRuns["wallet show"](context(), { account })).toMatchObject({
@@ -117,9 +117,14 @@ test("wallet threshold sets a threshold that wallet show tells, and 0 removes it
     low_balance_threshold: 5_000.5,
     queued_orders: 0,
   });
+  for (const before_kobo of [0, 5_000_00]) {
+    const stale = walletRuns["wallet threshold"](context(), { account, amount_kobo: 0, before_kobo });
+    await expect(stale).rejects.toThrow("Another person has changed the threshold");
+  }
   const removed = await walletRuns["wallet threshold"](context(NOON_MS + 1), {
     account,
     amount_kobo: 0,
+    before_kobo: 5_000_50,
     why: "not needed",
   });
   expect(removed).toEqual({ account_id: account, low_balance_threshold: null });
