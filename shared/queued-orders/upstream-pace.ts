@@ -5,13 +5,12 @@ import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
-import { isoTime } from "../platform/time.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 import { SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
 import { BLOCK_MS_MAX } from "../upstream/rate-limit.ts";
 import type { UpstreamBlocks } from "../upstream/upstream.ts";
 
 export const UPSTREAM_PACE_PK = cachePk("upstream-pace");
-const NEVER = "1970-01-01T00:00:00.000Z";
 
 /**
  * What the instances of the functions tell each other about purchases at the upstream: an item of the cache table. It
@@ -19,17 +18,17 @@ const NEVER = "1970-01-01T00:00:00.000Z";
  */
 export const upstreamPaceSchema = z.object({
   /** Until then the limit is spent, and orders wait. */
-  limit_until: z.catch(z.iso.datetime(), NEVER),
+  limit_until: z.catch(z.iso.datetime(), EPOCH),
   /** Until then orders wait, because something else answered in the upstream's place. Removed when it answers again. */
-  unrecognized_until: z.catch(z.iso.datetime(), NEVER),
+  unrecognized_until: z.catch(z.iso.datetime(), EPOCH),
   /** Until then orders wait because others do. */
-  queue_until: z.catch(z.iso.datetime(), NEVER),
+  queue_until: z.catch(z.iso.datetime(), EPOCH),
   /** How many orders waited when the sender counted them last. */
   queued_orders: z.catch(z.int().check(z.minimum(0)), 0),
   /** Orders that the upstream takes in a minute. */
   per_minute: z.catch(z.int().check(z.minimum(1)), rateGroups.vtu.requestsPerMinute),
   /** When the sender's next run begins. */
-  next_run: z.catch(z.iso.datetime(), NEVER),
+  next_run: z.catch(z.iso.datetime(), EPOCH),
 });
 export type UpstreamPace = z.output<typeof upstreamPaceSchema>;
 
