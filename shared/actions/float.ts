@@ -49,7 +49,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
     const { keys, next } = await queryList(ledger, FLOAT_PAYMENTS_LIST, range, start, { newest: PAYMENTS_PER_PAGE });
     const payments = await getItems(ledger, keys, floatPaymentSchema);
     return {
-      payments: payments.map(({ payment_id: id, amount_kobo, by = null, created_at: at }) => ({
+      payments: payments.map(({ payment_id: id, amount_kobo, by, created_at: at }) => ({
         ...{ id, at, by },
         amount: nairaFromKobo(amount_kobo),
       })),

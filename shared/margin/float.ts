@@ -47,8 +47,8 @@ export const floatPaymentSchema = z.object({
   list_key: z.literal(FLOAT_PAYMENTS_LIST),
   payment_id: z.string(),
   amount_kobo: z.int(),
-  /** Who booked it. Absent of those of earlier releases. */
-  by: z.optional(z.string()),
+  /** Who booked it. */
+  by: z.string(),
   created_at: z.iso.datetime(),
 });
 export type FloatPayment = z.infer<typeof floatPaymentSchema>;

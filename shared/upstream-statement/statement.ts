@@ -51,10 +51,10 @@ export const statementSchema = z.object({
     }),
   ),
   /** The comparison whose cases are stored, or are being stored; empty before the first. */
-  comparison: z._default(z.string(), ""),
+  comparison: z.string(),
   open_cases: z.int().check(z.minimum(0)),
   /** Cases of every state. The index that lists them lags. */
-  cases: z._default(z.int().check(z.minimum(0)), 0),
+  cases: z.int().check(z.minimum(0)),
   /** The balance that its files state last. */
   closing: z.nullable(closingSchema),
   signed_off: z.nullable(z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() })),

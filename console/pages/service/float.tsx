@@ -112,11 +112,9 @@ const Payments = () => {
             cell: ({ at, by }) => (
               <>
                 <StageTime iso={at} />
-                {by !== null && (
-                  <div>
-                    by <Breakable text={by} />
-                  </div>
-                )}
+                <div>
+                  by <Breakable text={by} />
+                </div>
               </>
             ),
           },

@@ -53,10 +53,8 @@ export const floatActions = {
     kind: "read",
     input: z.pick(transactionQuery, { from: true, to: true, cursor: true }),
     output: z.object({
-      /** `amount` is negative of a correction; `at` is when it was booked, and `by` null of those of earlier releases. */
-      payments: z.array(
-        z.object({ id: z.string(), amount: nairaAmount, at: z.iso.datetime(), by: z.nullable(z.string()) }),
-      ),
+      /** `amount` is negative of a correction; `at` is when it was booked. */
+      payments: z.array(z.object({ id: z.string(), amount: nairaAmount, at: z.iso.datetime(), by: z.string() })),
       next_cursor: z.nullable(z.string()),
     }),
     summary: "List the payments to the upstream that are booked, newest first",
