@@ -125,7 +125,7 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
     // An order that waits is sent again, as one was that has another claim: this says nothing of that sending.
     if (isQueuedOrder(stored) || stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
     const isOpen = await recordNotFound(ledger, pk, message.reference, message.claim);
-    return alarmed(ledger, isOpen, message, "not_found", pk);
+    return alarmed(isOpen, message, "not_found", stored);
   }
   const { event } = message;
   if (message.finding === "another_order" || (await belongsToAnother(ledger, event.reference, pk))) {
@@ -240,11 +240,11 @@ const isOpenCheck = (transaction: Transaction): boolean =>
   isIdentityCheck(transaction) && transaction.mode === "live" && !isFinalStatus(transaction.status);
 
 /** The transaction to which the reference was matched. */
-const matchedTransaction = async (
-  ledger: Ledger,
-  known: UpstreamReference | undefined,
-): Promise<Transaction | undefined> =>
-  known?.transaction_pk === undefined ? undefined : readTransaction(ledger, known.transaction_pk);
+const matchedTransaction = (ledger: Ledger, known: UpstreamReference | undefined): Promise<Transaction | undefined> =>
+  readIfKnown(ledger, known?.transaction_pk);
+
+const readIfKnown = async (ledger: Ledger, pk: string | undefined): Promise<Transaction | undefined> =>
+  pk === undefined ? undefined : readTransaction(ledger, pk);
 
 /** A failure that may be of a sending before the last one waits for the outcome of that one, and is then for a person. */
 const settleByOwnReference = async (
@@ -357,12 +357,12 @@ const escalateUnknown = async (
   if (known.transaction_pk !== undefined && status === "failed") {
     // The success under its reference was matched since the reference was read.
     await changeReason(ledger, pk, "contradiction", known.transaction_pk);
-    return alarmed(ledger, isOpen, event, "contradiction", known.transaction_pk);
+    return alarmed(isOpen, event, "contradiction", await matchedTransaction(ledger, known));
   }
   const contrary = contraryEvent(known, status);
-  if (contrary === undefined) return alarmed(ledger, isOpen, event, reason);
+  if (contrary === undefined) return alarmed(isOpen, event, reason);
   for (const each of [pk, contrary]) await changeReason(ledger, each, "conflicting_events");
-  return alarmed(ledger, isOpen, event, "conflicting_events");
+  return alarmed(isOpen, event, "conflicting_events");
 };
 
 /**
@@ -398,7 +398,7 @@ const escalateUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMess
   const { reference } = message;
   const transactionPk = reference === undefined ? undefined : (await findByAnyReference(ledger, reference))?.pk;
   const isOpen = await recordUnreadable(ledger, message, transactionPk);
-  return alarmed(ledger, isOpen, message, "unreadable", transactionPk);
+  return alarmed(isOpen, message, "unreadable", await readIfKnown(ledger, transactionPk));
 };
 
 /** The one transaction with this upstream reference, or with this reference of ours. */
@@ -408,15 +408,6 @@ const findByAnyReference = async (ledger: Ledger, reference: string): Promise<In
   return indexed ?? findByOwnReference(ledger, reference);
 };
 
-/** The transaction's reference, as the operator's commands accept it. */
-const transactionField = async (
-  ledger: Ledger,
-  transactionPk: string | undefined,
-): Promise<{ readonly transaction?: string }> => {
-  const transaction = transactionPk === undefined ? undefined : await readTransaction(ledger, transactionPk);
-  return transaction === undefined ? {} : { transaction: referenceOf(transaction) };
-};
-
 const escalate = async (
   { ledger }: ApplyDeps,
   event: ReportedOrder,
@@ -424,32 +415,32 @@ const escalate = async (
   transactionPk?: string,
   claim?: string,
 ): Promise<MessageResult> => {
-  const isOpen = await recordEvent(ledger, await storable(ledger, event, transactionPk), reason, transactionPk, claim);
-  return alarmed(ledger, isOpen, event, reason, transactionPk);
+  const transaction = await readIfKnown(ledger, transactionPk);
+  const isOpen = await recordEvent(ledger, storable(event, transaction), reason, transactionPk, claim);
+  return alarmed(isOpen, event, reason, transaction);
 };
 
 /** The event with its number masked, if what names the person of its transaction was removed. */
-const storable = async (ledger: Ledger, event: ReportedOrder, transactionPk?: string): Promise<ReportedOrder> => {
-  if (event.phone === undefined || transactionPk === undefined) return event;
-  const transaction = await readTransaction(ledger, transactionPk);
-  if (transaction === undefined || !isErased(transaction)) return event;
-  return { ...event, phone: { ...event.phone, masked: maskedNumber(event.phone.masked) } };
-};
+const storable = (event: ReportedOrder, transaction: Transaction | undefined): ReportedOrder =>
+  event.phone === undefined || transaction === undefined || !isErased(transaction)
+    ? event
+    : { ...event, phone: { ...event.phone, masked: maskedNumber(event.phone.masked) } };
 
 /**
  * Raises the alarm about a stored event that is open: with each copy, because the process of an earlier one may have died
  * before its alarm.
  */
-const alarmed = async (
-  ledger: Ledger,
+const alarmed = (
   isOpen: boolean,
   { reference, problem }: { readonly reference?: string | undefined; readonly problem?: string },
   reason: StoredEvent["reason"],
-  transactionPk?: string,
-): Promise<MessageResult> => {
+  transaction?: Transaction,
+): MessageResult => {
   if (isOpen) {
-    const about = await transactionField(ledger, transactionPk);
-    log.alarm("upstream_event.escalated", { reason, problem, upstream_reference: reference, ...about });
+    log.alarm("upstream_event.escalated", {
+      ...{ reason, problem, upstream_reference: reference },
+      ...(transaction && { transaction: referenceOf(transaction) }),
+    });
   }
   return { kind: "done", outcome: reason };
 };
