@@ -10,9 +10,13 @@ export const withCamelCase = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [camelCase(name), withCamelCase(field)]));
 };
 
-/** A request, which has one level, with its field names in snake case. */
-export const withSnakeCase = (value: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(value).map(([name, field]) => [snakeCase(name), field]));
+/** A request as JSON, with its field names in snake case, at every level. */
+export const jsonInSnakeCase = (request: object): string =>
+  JSON.stringify(request, (_, value: unknown) =>
+    isRecord(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, field]) => [snakeCase(name), field]))
+      : value,
+  );
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

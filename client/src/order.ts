@@ -2,7 +2,7 @@ import { type Received, type ServiceRequest, wholeNumber } from "./attempt.ts";
 import { cancelOrder } from "./cancel.ts";
 import type { IdentityTransaction, PurchasedTransaction, TransactionType } from "./contract-types.ts";
 import { OutcomeUnknownError, ServiceError, withTransaction } from "./errors.ts";
-import { isRecord, withSnakeCase } from "./field-names.ts";
+import { isRecord, jsonInSnakeCase } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
 import { isFolder, isTransaction } from "./transaction.ts";
@@ -106,7 +106,7 @@ const placeOrder = async <Data>(
     method: "POST",
     path,
     ...(headers && { headers }),
-    body: JSON.stringify({ ...withSnakeCase(body), reference }),
+    body: jsonInSnakeCase({ ...body, reference }),
     reference,
     read: (answer) =>
       read(answer, {

@@ -520,6 +520,19 @@ describe.concurrent("an identity check", () => {
     expect(new Set(received.map(({ body }) => body)).size).toBe(1);
   });
 
+  test("is sent with the evidence of the consent as the service reads it", async () => {
+    const { client, sent } = await scripted([found]);
+    const consentEvidence = {
+      method: "otp",
+      id: "otp-1",
+      obtainedAt: "2026-11-21T09:30:00Z",
+      textVersion: "3",
+    } as const;
+    await client.nin.verify({ ...check, consentEvidence }, { reference: "check-1" });
+    const evidence = { method: "otp", id: "otp-1", obtained_at: "2026-11-21T09:30:00Z", text_version: "3" };
+    expect(sent()).toEqual([{ nin: check.nin, is_consent: true, consent_evidence: evidence, reference: "check-1" }]);
+  });
+
   test("that is still in flight at the deadline is answered as processing without a result", async () => {
     const { client } = await scripted([inFlight, drops], { timeoutMs: 5_000 });
     const answer = await client.nin.verify(check, { reference: "check-1" });
