@@ -27,7 +27,7 @@ import {
 } from "./form-fields.tsx";
 import { useHeldRow } from "./held-row.ts";
 import { Notice } from "./notice.tsx";
-import { followChange, type SentChange } from "./sent-change.ts";
+import { type Outcome, useFollowedChanges } from "./sent-change.ts";
 import { type ShownOnce, useShowOnce } from "./shown-once-dialog.tsx";
 
 export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
@@ -52,8 +52,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly needsApproval?: (values: FieldValues<Of>, fourEyes: FourEyes) => NeedsApproval;
   /** What is said when it succeeded: a sentence. */
   readonly success: string | ((output: ActionOutput<Name>) => string);
-  /** Shows a secret of the answer, once; undefined if the answer has none. */
-  readonly shownOnce?: (output: ActionOutput<Name>) => ShownOnce | undefined;
+  /** Shows a secret of the answer, once; undefined if the answer has none, or the page that is not left shows it. */
+  readonly shownOnce?: (output: ActionOutput<Name>, isLeft: boolean) => ShownOnce | undefined;
   /** Called after success, for example to show what the answer says. */
   readonly onDone?: (output: ActionOutput<Name>) => void;
   /** The page to show after success, unless the person has left this one since. */
@@ -104,7 +104,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const onDone = (output: ActionOutput<Name>) => {
     close();
     announce(typeof props.success === "string" ? props.success : props.success(output));
-    const secret = shownOnce?.(output);
+    const secret = shownOnce?.(output, isLeft.current);
     if (secret !== undefined) showOnce(secret, opener.current);
     props.onDone?.(output);
     if (props.leadsTo !== undefined && !isLeft.current) navigate(props.leadsTo(output));
@@ -172,9 +172,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const current = useRef(draft);
   current.current = draft;
   useEffect(() => keepDraft(form, () => current.current), [form]);
-  const sent = useRef<SentChange>(undefined);
+  const followChange = useFollowedChanges();
   const isSending = useRef(false);
-  useEffect(() => () => sent.current?.leave(), []);
 
   /** The error of a field is about the value that it had. */
   const change = (changed: typeof values) => {
@@ -199,7 +198,6 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
     if (Object.keys(found).length > 0) return;
     const change = followChange({ title, makesSecret: shownOnce !== undefined });
-    sent.current = change;
     isSending.current = true;
     try {
       const output = await sending.mutateAsync(input);
@@ -289,7 +287,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   );
 };
 
-const outcomeOf = (failure: unknown): Parameters<SentChange["end"]>[0] => {
+const outcomeOf = (failure: unknown): Outcome => {
   if (failure instanceof ProposedChange) return "proposed";
   if (failure instanceof ActionError && failure.details.isDone === true) return "made";
   return isOutcomeUnknown(failure) ? "unknown" : "refused";

@@ -12,6 +12,11 @@ const texts = {
     title: "may have been done",
     text: "No answer arrived. Check the page before you retry.",
   },
+  interrupted: {
+    tone: "attention",
+    title: "may not be finished",
+    text: "A request of it failed. If its page still offers it, do it again: it continues where it was.",
+  },
 } as const;
 
 const SECRET =

@@ -1,8 +1,9 @@
+import { useEffect, useRef } from "react";
 import { liveSession } from "../sign-in/session.ts";
 import { createStore } from "../store.ts";
 
-/** `unknown`: no answer arrived. */
-type Outcome = "made" | "proposed" | "refused" | "unknown";
+/** `unknown`: no answer arrived. `interrupted`: of a change that takes several requests, one failed. */
+export type Outcome = "made" | "proposed" | "refused" | "unknown" | "interrupted";
 
 /** A change whose form is gone; without an outcome while its answer is awaited. */
 export type LeftChange = {
@@ -21,14 +22,14 @@ export const useLeftChanges = left.useValue;
 export const forgetLeftChange = (change: LeftChange): void =>
   left.replace(left.read().filter((each) => each !== change));
 
-export type SentChange = {
+type SentChange = {
   /** The form is gone. */
   readonly leave: () => void;
   readonly end: (outcome: Outcome) => void;
 };
 
-/** Follows a change that a form sends now. */
-export const followChange = (sent: Pick<LeftChange, "title" | "makesSecret">): SentChange => {
+/** Follows a change that is sent now. */
+const followChange = (sent: Pick<LeftChange, "title" | "makesSecret">): SentChange => {
   const change = { id: crypto.randomUUID(), ...sent };
   let shown: LeftChange | undefined;
   let isEnded = false;
@@ -47,5 +48,24 @@ export const followChange = (sent: Pick<LeftChange, "title" | "makesSecret">): S
       const isAnnounced = liveSession() !== undefined && (outcome === "made" || outcome === "proposed");
       show(isAnnounced ? undefined : { ...change, outcome });
     },
+  };
+};
+
+/** For a form or a page that sends changes. Those without an outcome when it is gone are shown in its place. */
+export const useFollowedChanges = (): typeof followChange => {
+  const sent = useRef<SentChange>(undefined);
+  const isLeft = useRef(false);
+  useEffect(() => {
+    isLeft.current = false;
+    return () => {
+      isLeft.current = true;
+      sent.current?.leave();
+    };
+  }, []);
+  return (what) => {
+    const change = followChange(what);
+    sent.current = change;
+    if (isLeft.current) change.leave();
+    return change;
   };
 };

@@ -116,6 +116,9 @@ const CreateTestKey = ({ account, onCreated }: CreateTestKeyProps) => (
     inputOf={(_, why) => ({ account, mode: "test", why })}
     success="The test key was created."
     onDone={({ key }) => onCreated(key)}
+    shownOnce={({ name, key }, isLeft) =>
+      isLeft ? { title: `The new key ${name}`, label: "test key", secret: key } : undefined
+    }
     ifUnknown="If a key is in the list of keys that nobody has, revoke it."
   >
     <p>It reaches the sandbox only and charges nothing. The examples on this page get it filled in.</p>

@@ -16,6 +16,7 @@ import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
+import { useFollowedChanges, useLeftChanges } from "../../components/sent-change.ts";
 import { Time } from "../../components/time.tsx";
 
 type Periods = ActionOutput<"periods list">;
@@ -84,10 +85,15 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
   const [failed, setFailed] = useState<{ readonly month: string; readonly error: unknown }>();
   const reason = useRef("");
   const client = useQueryClient();
+  const followChange = useFollowedChanges();
+  const title = `Close ${month}`;
+  /** Begun before the page was left. */
+  const isLeftClosing = useLeftChanges().some((change) => change.title === title && change.outcome === undefined);
   const isClosable = Date.now() >= Date.parse(from);
 
   /** Each call closes some accounts. A closing that was interrupted continues where it was. */
   const continueClosing = async (begun: ActionOutput<"periods close">) => {
+    const change = followChange({ title, makesSecret: false });
     setFailed(undefined);
     let progress = begun;
     try {
@@ -97,8 +103,10 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
         await new Promise((resolve) => setTimeout(resolve, wait_ms));
         progress = await callAction("periods close", { month: begun.month, cursor, why: reason.current });
       }
+      change.end("made");
       announce(`${begun.month} is closed.`);
     } catch (error) {
+      change.end("interrupted");
       setFailed({ month: begun.month, error });
     } finally {
       setClosing(undefined);
@@ -110,11 +118,12 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
       title={`Next: ${month}`}
       actions={
         isClosable &&
-        closing === undefined && (
+        closing === undefined &&
+        !isLeftClosing && (
           <IrreversibleDialog
             action="periods close"
-            button={`Close ${month}`}
-            title={`Close ${month}`}
+            button={title}
+            title={title}
             nameToType={month}
             inputOf={(_, why = "") => {
               reason.current = why;
@@ -139,6 +148,7 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
         </Notice>
       )}
       {closing === undefined &&
+        !isLeftClosing &&
         (isClosable ? (
           <div>It has ended, and can be closed.</div>
         ) : (

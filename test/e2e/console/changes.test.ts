@@ -730,7 +730,7 @@ test("an emptied field or a window that another person has changed since does no
   expect((await requireAccount(service().accounts, account)).duplicate_window_s).toBeUndefined();
 });
 
-test("a month that was closed although the last answer was lost is not said to be open", async () => {
+test("a closing that fails after its page was left says so, and a month that was closed although the last answer was lost is not said to be open", async () => {
   expectError(/ERR_FAILED/);
   const page = await open("operator", "/periods");
   const close = page.getByRole("button", { name: /^Close \d{4}-\d{2}$/ });
@@ -745,21 +745,39 @@ test("a month that was closed although the last answer was lost is not said to b
     wait_ms: 0,
     period: null,
   };
+  const waited = Promise.withResolvers<void>();
   let calls = 0;
-  await page.route("**/console-api/periods/close", (route) => {
+  await page.route("**/console-api/periods/close", async (route) => {
     calls += 1;
-    return calls === 1 ? route.fulfill({ json: { status: true, message: "Done", data: progress } }) : route.abort();
+    if (calls % 2 === 1) return route.fulfill({ json: { status: true, message: "Done", data: progress } });
+    await waited.promise;
+    await route.abort();
   });
+  const closeMonth = async () => {
+    await close.click();
+    await dialog(page).getByLabel("Reason").fill("month end");
+    await dialog(page).getByLabel("to confirm").fill(month);
+    await submit(page, name);
+  };
+  await closeMonth();
+  await page.getByText("Adding up: 0 of 1 account").waitFor();
+  await visit(page, "/runbook", "Runbook");
+  await page.getByText(`“${name}” is being sent`).waitFor();
+  await visit(page, "/periods", "Periods");
+  expect(await close.count()).toBe(0);
+  waited.resolve();
+  const interrupted = page.getByRole("status").filter({ hasText: `“${name}” may not be finished` });
+  await interrupted.getByText("do it again: it continues where it was").waitFor();
+  await button(page, "Close").click();
+  await interrupted.waitFor({ state: "detached" });
+
   const next = { month: "2099-01", from: "2099-01-31T23:00:00.000Z" };
   await page.route("**/console-api/periods/list", async (route) => {
     const response = await route.fetch();
     const { data, ...rest } = z.looseObject({ data: z.looseObject({}) }).parse(await response.json());
     await route.fulfill({ response, json: { ...rest, data: { ...data, next } } });
   });
-  await close.click();
-  await dialog(page).getByLabel("Reason").fill("month end");
-  await dialog(page).getByLabel("to confirm").fill(month);
-  await submit(page, name);
+  await closeMonth();
   await page.getByRole("heading", { name: "Next: 2099-01" }).waitFor();
   await page.getByText("It can be closed from").waitFor();
   expect(await page.getByText("is not closed yet").count()).toBe(0);

@@ -1112,7 +1112,7 @@ test("all webhooks that failed are sent again once the endpoint is enabled", asy
   await row(page, orders.delivered).getByText("Delivered").first().waitFor();
 });
 
-test("a test key that is made on the API page is in its examples until the page is left", async () => {
+test("a test key that is made on the API page is in its examples until the page is left, and in a dialog if it was left before", async () => {
   const page = await open("owner", ofDemo("api"));
   await page.getByText('-H "Authorization: Bearer $API_KEY"').first().waitFor();
   await button(page, "Create test key").click();
@@ -1126,6 +1126,21 @@ test("a test key that is made on the API page is in its examples until the page 
   await visit(page, ofDemo("keys"), "Keys");
   await visit(page, ofDemo("api"), "API");
   expect(await page.content()).not.toContain(key);
+
+  const waited = Promise.withResolvers<void>();
+  await page.route("**/console-api/keys/create", async (route) => {
+    await waited.promise;
+    await route.continue();
+  });
+  await button(page, "Create test key").click();
+  await submit(page, "Create test key");
+  await page.goBack();
+  await heading(page, "Keys").waitFor();
+  waited.resolve();
+  const secret = page.getByRole("dialog", { name: /^The new key/ });
+  expect(await secret.locator("pre").textContent()).toMatch(/^test_/);
+  await button(secret, "I have saved it").click();
+  await secret.waitFor({ state: "detached" });
 });
 
 test("the page of the interface is accessible, with an operation of each method open", async () => {
