@@ -4,7 +4,7 @@ import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import { type Attestation, attestationSchema, NO_HASH, readAttested } from "../ledger/audit-chain.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { attestationsPk, auditLogOf, isEntryPk, placeOf } from "../ledger/schema.ts";
+import { attestationsPk, auditLogOf, placeOf } from "../ledger/schema.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { log } from "../platform/log.ts";
 
@@ -32,7 +32,7 @@ export const attestEntries = (audit: Table) => async (changes: readonly Change[]
     const entry = newEntry.safeParse(after).data;
     if (before !== undefined || entry === undefined) {
       alarm(after === undefined ? "removed" : before === undefined ? "unreadable" : "changed");
-    } else if (isEntryPk(pk)) {
+    } else {
       attested += await attestEntry(audit, entry, alarm);
     }
   }

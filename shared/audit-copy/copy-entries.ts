@@ -2,7 +2,7 @@ import { NumberValueImpl } from "@aws-sdk/util-dynamodb";
 import type { Change } from "../call/change.ts";
 import { linkSchema } from "../ledger/audit-chain.ts";
 import { copyKey } from "../ledger/copied-entry.ts";
-import { auditLogOf, isEntryPk, placeOf } from "../ledger/schema.ts";
+import { auditLogOf, placeOf } from "../ledger/schema.ts";
 import { allEnded } from "../platform/all-ended.ts";
 
 /** Puts an object under a key that has none; resolves with whether it did. */
@@ -16,7 +16,7 @@ export const copyEntries = (putCopy: PutCopy) => async (changes: readonly Change
   const copied = await allEnded(
     changes.map(async ({ after }) => {
       const entry = linkSchema.safeParse(after).data;
-      if (entry === undefined || !isEntryPk(entry.pk) || placeOf(entry.sequence) === undefined) return false;
+      if (entry === undefined || placeOf(entry.sequence) === undefined) return false;
       const key = copyKey({ auditLog: auditLogOf(entry.pk), sequence: entry.sequence, hash: entry.hash });
       return key !== undefined && (await putCopy(key, JSON.stringify(entry, unwrapped)));
     }),

@@ -260,12 +260,20 @@ test("people go on changing an account whose last entries are not attested yet",
   expect((await verifyAudit(ledger, auditLog)).problems).toEqual([]);
 });
 
-test("an entry that does not continue the attested one before it raises an alarm", async () => {
+test("an entry that does not continue the attested one before it, or skips a place, raises an alarm", async () => {
   const log = captureLog();
   const items = await fiveEntries();
-  await put(forged(at(items, 4), sequenceKey(6)));
-  await eventually(() => expect(alarmsIn(log)[0]).toMatchObject({ sequence: sequenceKey(6), change: "out_of_order" }));
-  expect((await verifyAudit(ledger, auditLog)).problems).toEqual([{ kind: "out_of_order", sequence: sequenceKey(6) }]);
+  const sixth = forged(at(items, 4), sequenceKey(6));
+  await put(sixth);
+  await put(forged(sixth, sequenceKey(8)));
+  const alarms = [6, 8].map((place) =>
+    expect.objectContaining({ sequence: sequenceKey(place), change: "out_of_order" }),
+  );
+  await eventually(() => expect(alarmsIn(log)).toEqual(expect.arrayContaining(alarms)));
+  expect((await verifyAudit(ledger, auditLog)).problems).toEqual([
+    { kind: "out_of_order", sequence: sequenceKey(6) },
+    { kind: "gap", sequence: sequenceKey(7), until: sequenceKey(7) },
+  ]);
 });
 
 test("an entry whose place was attested with another hash before raises an alarm, and the first hash stays", async () => {
