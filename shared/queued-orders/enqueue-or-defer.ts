@@ -38,6 +38,7 @@ export const enqueueOrDefer = async (
         kind: "not_queued",
         placed: await finaliseOrder(deps, transaction, { settlement: NOT_DELIVERED }, deadline),
       };
+    case "missing":
     case "indeterminate":
       await deps.outcomeQueue.send(enqueueMessageOf(deps.ledger, target, order), 0, deadline);
       return { kind: "deferred" };

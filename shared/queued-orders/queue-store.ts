@@ -6,7 +6,7 @@ import { getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { ALL_TIMES, type OpenKey, queryOpen, queuedOrderKeys } from "../ledger/query-index.ts";
 import { isTransactionPk, openList, queuedOrders, walletPk } from "../ledger/schema.ts";
-import { transact, transactOnce, type WriteResult } from "../ledger/transact.ts";
+import { transact, transactOnce, type WriteFailure, type WriteResult } from "../ledger/transact.ts";
 import {
   isQueuedOrder,
   type OrderToSend,
@@ -56,6 +56,8 @@ export type EnqueueResult =
   | { readonly kind: "not_open"; readonly transaction: Transaction }
   /** Nothing was written: the order was not sent, and a later one of its account was claimed since, or may be sent. */
   | { readonly kind: "overtaken" }
+  /** Nothing was written: the ledger is a restored one that lacks the order. */
+  | { readonly kind: "missing" }
   | { readonly kind: "indeterminate" };
 
 /**
@@ -115,7 +117,7 @@ const joinQueue = async (
       log.warn("ledger.write_indeterminate", { write_token: target.write_token, ...errorFields(result.error) });
     }
     const moved = result.transaction;
-    if (moved !== undefined || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
+    if (moved !== undefined || isMissing(result) || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
       const waits = await enqueueResult(ledger, target, result, deadline);
       const own = moved?.queued?.number;
       if (waits.kind !== "queued" || own === undefined) return waits;
@@ -125,6 +127,10 @@ const joinQueue = async (
   }
 };
 
+/** Any other condition that fails shows the item that it is of. */
+const isMissing = ({ kind, transaction, wallet }: WriteFailure): boolean =>
+  kind === "condition_failed" && transaction === undefined && wallet === undefined;
+
 const enqueueResult = async (
   ledger: Ledger,
   target: EnqueueTarget,
@@ -132,6 +138,7 @@ const enqueueResult = async (
   deadline: Deadline,
 ): Promise<EnqueueResult> => {
   if (result.kind === "written") return { kind: "queued" };
+  if (isMissing(result)) return { kind: "missing" };
   const { transaction } = result;
   const { turnUntil, isIndeterminate } = target.claimed ?? {};
   if (transaction === undefined) {

@@ -195,6 +195,7 @@ const applyEnqueue = async (
 ): Promise<MessageResult> => {
   const { kind } = await enqueueOrder(deps.ledger, { pk: target.transaction_pk, ...target }, order, deadline);
   if (kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (kind === "missing") return { kind: "done", outcome: "no_such_transaction" };
   if (kind === "overtaken") return applySettlement(deps, { ...target, settlement: NOT_DELIVERED }, deadline);
   return { kind: "done", outcome: kind === "queued" ? "applied" : "duplicate" };
 };

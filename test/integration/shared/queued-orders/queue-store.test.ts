@@ -301,11 +301,11 @@ describe("enqueueOrder", () => {
     expect(writes).toBeLessThan(10);
   });
 
-  test("an order that a restored ledger lacks is indeterminate, and not overtaken", async () => {
+  test("an order that a restored ledger lacks is missing, and not overtaken", async () => {
     const waiting = await aQueuedOrder();
     const { claimed, turnUntil } = await claimInTurn(waiting);
     const { pk } = ledger.aTransaction(waiting.account_id);
-    expect(await enqueueAgain({ ...claimed, pk }, { number: 1, turnUntil })).toEqual({ kind: "indeterminate" });
+    expect(await enqueueAgain({ ...claimed, pk }, { number: 1, turnUntil })).toEqual({ kind: "missing" });
   });
 
   test("an order that waited in another ledger gets the next number of this one", async () => {

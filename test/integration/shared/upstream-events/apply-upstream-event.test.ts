@@ -860,6 +860,17 @@ describe("a message that makes an order wait", () => {
     expect(await countOf(transaction)).toBe(1);
   });
 
+  test.each([
+    ["that was never sent", {}],
+    ["that its sender returned", { claimed: { number: 1, turnUntil: isoTime(NOON_MS) } }],
+    ["that the upstream refused by itself", { refusals: 1 }],
+  ])("is dropped at once for an order %s if a restored ledger lacks the order", async (_name, entry) => {
+    const { transaction } = await anOrder();
+    const lacking = { ...transaction, pk: await aTransactionPk(), ...entry };
+    expect(await apply(enqueueMessageOf(ledger, lacking, order))).toEqual(done("no_such_transaction"));
+    expect(await countOf(transaction)).toBe(0);
+  });
+
   test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
     const { transaction, stored } = await anOrder();
     const first = enqueueMessageOf(ledger, transaction, order);
