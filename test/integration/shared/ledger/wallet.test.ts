@@ -168,6 +168,17 @@ describe("the correction of a wallet after a restore", () => {
     expect(await stored(some)).toEqual({ pk, account_id, ...left, ...inFront, open: "queued", listed_at: LATER });
   });
 
+  test("fits the wallet of an account with as many queued orders as wait in a day", async () => {
+    const wallet = await aWallet();
+    const numbers = Array.from({ length: 300_000 }, (_, index) => index + 2);
+    const queued = new Set(numbers.filter((number) => number !== 4));
+    expect(await write(walletCorrection(ledger, wallet, { ...state, queued }))).toBe(true);
+    expect(await stored(wallet)).toEqual({
+      ...{ ...wallet, ...left, open: "queued", listed_at: NOON },
+      ...{ queue_tail: 300_001, queue_head: 2, queue_gaps: new Set([4]) },
+    });
+  });
+
   test("is refused if a line or a number was added since it was read", async () => {
     const wallet = await aWallet({ version: 2, queue_tail: 4 });
     const { queue_tail: _, ...without } = wallet;
