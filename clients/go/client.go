@@ -22,7 +22,8 @@ import (
 // Client is a client of the service. One for each API key is enough for a process.
 type Client struct {
 	baseURL string
-	apiKey  string
+	// apiKey returns the key. A log that prints a client shows the text of a field, but not what a function returns.
+	apiKey func() string
 	// Timeout is the deadline of a call with all its attempts and waits. 90 s unless set.
 	Timeout time.Duration
 	// AttemptTimeout is the longest that one attempt may take. 35 s unless set; the service answers within 30 s.
@@ -99,7 +100,7 @@ func New(baseURL, apiKey string) (*Client, error) {
 	}
 	return &Client{
 		baseURL:        strings.TrimRight(parsed.String(), "/"),
-		apiKey:         apiKey,
+		apiKey:         func() string { return apiKey },
 		Timeout:        90 * time.Second,
 		AttemptTimeout: 35 * time.Second,
 		http: &http.Client{
@@ -286,7 +287,7 @@ func (c *Client) isOurs(reference, status string) bool {
 
 // isOfMode says whether a transaction is of the key's mode: the status of a simulated one says nothing about a live order.
 func (c *Client) isOfMode(reference string) bool {
-	return strings.HasPrefix(reference, "TEST_") == strings.HasPrefix(c.apiKey, "test_")
+	return strings.HasPrefix(reference, "TEST_") == strings.HasPrefix(c.apiKey(), "test_")
 }
 
 // isLasting says whether the same order would be refused again. One of the reference is left to the caller.
@@ -363,7 +364,7 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		return none, err
 	}
 	maps.Copy(request.Header, call.header)
-	request.Header.Set("Authorization", "Bearer "+c.apiKey)
+	request.Header.Set("Authorization", "Bearer "+c.apiKey())
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("Accept-Encoding", "identity")
 	if call.body != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -319,9 +320,12 @@ func TestSettingsAreTakenOrRefusedWithoutShowingTheKey(t *testing.T) {
 	readVectors(t, "settings.json", &vectors)
 	beginnings := map[string]string{"base_url": "baseURL ", "api_key": "apiKey "}
 	for _, vector := range vectors.Cases {
-		_, err := New(vector.BaseURL, vector.APIKey)
+		client, err := New(vector.BaseURL, vector.APIKey)
 		if vector.Refused == "" && err != nil {
 			t.Errorf("%+v is refused: %v", vector, err)
+		}
+		if shown := fmt.Sprintf("%+v %#v", client, client); vector.Refused == "" && strings.Contains(shown, vector.APIKey) {
+			t.Errorf("the key is shown: %s", shown)
 		}
 		if vector.Refused == "" {
 			continue

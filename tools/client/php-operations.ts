@@ -43,7 +43,7 @@ const methodText = (operation: Operation): string => {
 const parametersOf = ({ orderType, request, parameters, mayConfirmDuplicate }: Operation): readonly string[] => {
   if (orderType !== undefined) {
     const confirm = mayConfirmDuplicate ? ["bool $confirmDuplicate = false"] : [];
-    return [`${request?.name} $order`, "string $reference", ...confirm];
+    return [`#[\\SensitiveParameter] ${request?.name} $order`, "string $reference", ...confirm];
   }
   if (request) return request.fields.map(({ name }) => `string $${name}`);
   return parameters.map(({ name, isInPath }) => (isInPath ? `string $${name}` : `?string $${name} = null`));

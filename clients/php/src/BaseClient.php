@@ -54,7 +54,7 @@ abstract class BaseClient
         if (min($timeout, $attemptTimeout) < 0.001) {
             throw new \InvalidArgumentException('timeout and attemptTimeout must be seconds above 0');
         }
-        $this->sender = new Sender(rtrim($baseUrl, '/'), $apiKey, $attemptTimeout, $http, $clock, $logger);
+        $this->sender = new Sender(rtrim($baseUrl, '/'), new \SensitiveParameterValue($apiKey), $attemptTimeout, $http, $clock, $logger);
     }
 
     /**
@@ -134,7 +134,7 @@ abstract class BaseClient
      * @param array<string, mixed> $fields
      * @return T
      */
-    protected function place(string $path, \Closure $read, string $type, array $fields, string $reference, bool $confirmDuplicate = false): object
+    protected function place(string $path, \Closure $read, string $type, #[\SensitiveParameter] array $fields, string $reference, bool $confirmDuplicate = false): object
     {
         $sent = [...$fields, 'reference' => self::checked($reference)];
         $headers = $confirmDuplicate ? ['X-Confirm-Duplicate' => 'true'] : [];

@@ -18,37 +18,37 @@ final class Client extends BaseClient
     }
 
     /** Buy a data bundle. In live mode the price is debited from the wallet first. `processing` means that the outcome is not known yet: do not order again, but wait for the `transaction.updated` webhook or look the transaction up. Needs a key with the permission `vtu`. */
-    public function buyData(DataPurchaseRequest $order, string $reference, bool $confirmDuplicate = false): Purchase
+    public function buyData(#[\SensitiveParameter] DataPurchaseRequest $order, string $reference, bool $confirmDuplicate = false): Purchase
     {
         return $this->place('/vtu/data/purchase', Purchase::fromFields(...), 'data', $order->toArray(), $reference, $confirmDuplicate);
     }
 
     /** Buy airtime. In live mode the price is debited from the wallet first. `processing` means that the outcome is not known yet: do not order again, but wait for the `transaction.updated` webhook or look the transaction up. Needs a key with the permission `vtu`. */
-    public function buyAirtime(AirtimePurchaseRequest $order, string $reference, bool $confirmDuplicate = false): Purchase
+    public function buyAirtime(#[\SensitiveParameter] AirtimePurchaseRequest $order, string $reference, bool $confirmDuplicate = false): Purchase
     {
         return $this->place('/vtu/airtime/purchase', Purchase::fromFields(...), 'airtime', $order->toArray(), $reference, $confirmDuplicate);
     }
 
     /** Verify a NIN. The account must be entitled to basic or advanced checks. Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge. Needs a key with the permission `identity`. */
-    public function verifyNin(NinVerifyRequest $order, string $reference): NinVerification
+    public function verifyNin(#[\SensitiveParameter] NinVerifyRequest $order, string $reference): NinVerification
     {
         return $this->place('/identity/nin/verify', NinVerification::fromFields(...), 'nin_verification', $order->toArray(), $reference);
     }
 
     /** Retrieve NIN details by phone number. Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge. Needs a key with the permission `identity:retrieve`. */
-    public function retrieveNin(RetrieveRequest $order, string $reference): NinRetrieval
+    public function retrieveNin(#[\SensitiveParameter] RetrieveRequest $order, string $reference): NinRetrieval
     {
         return $this->place('/identity/nin/retrieve', NinRetrieval::fromFields(...), 'nin_retrieval', $order->toArray(), $reference);
     }
 
     /** Verify a BVN. The account must be entitled to basic or advanced checks. Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge. Needs a key with the permission `identity`. */
-    public function verifyBvn(BvnVerifyRequest $order, string $reference): BvnVerification
+    public function verifyBvn(#[\SensitiveParameter] BvnVerifyRequest $order, string $reference): BvnVerification
     {
         return $this->place('/identity/bvn/verify', BvnVerification::fromFields(...), 'bvn_verification', $order->toArray(), $reference);
     }
 
     /** Retrieve BVN details by phone number. Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge. Needs a key with the permission `identity:retrieve`. */
-    public function retrieveBvn(RetrieveRequest $order, string $reference): BvnRetrieval
+    public function retrieveBvn(#[\SensitiveParameter] RetrieveRequest $order, string $reference): BvnRetrieval
     {
         return $this->place('/identity/bvn/retrieve', BvnRetrieval::fromFields(...), 'bvn_retrieval', $order->toArray(), $reference);
     }

@@ -18,8 +18,7 @@ final class NoAnswerException extends AirtimeException
         public readonly ?int $retryAfterS = null,
         ?string $reference = null,
         ?string $requestId = null,
-        ?\Throwable $previous = null,
     ) {
-        parent::__construct($message, $reference, $requestId, $previous);
+        parent::__construct($message, $reference, $requestId);
     }
 }

@@ -34,7 +34,8 @@ final class Sender
 
     public function __construct(
         private readonly string $baseUrl,
-        private readonly string $apiKey,
+        /** Not as a text, which each dump of a client would show. */
+        private readonly \SensitiveParameterValue $apiKey,
         private readonly float $attemptTimeout,
         private readonly ?ClientInterface $http,
         private readonly Clock $clock,
@@ -49,7 +50,7 @@ final class Sender
      * @param Request<T> $request
      * @return T
      */
-    public function send(Request $request, float $timeout): object
+    public function send(#[\SensitiveParameter] Request $request, float $timeout): object
     {
         $deadline = $this->clock->now() + $timeout;
         [$preliminary, $number] = [null, 0];
@@ -139,9 +140,9 @@ final class Sender
      * @param Request<T> $request
      * @return T|ServiceException|NoAnswerException
      */
-    private function attempt(Request $request, float $timeout): object
+    private function attempt(#[\SensitiveParameter] Request $request, float $timeout): object
     {
-        $headers = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json', 'Accept-Encoding' => 'identity'];
+        $headers = ['Authorization' => "Bearer {$this->apiKey()}", 'Accept' => 'application/json', 'Accept-Encoding' => 'identity'];
         $content = $request->body === '' ? [] : ['Content-Type' => 'application/json'];
         $sent = new Psr7\Request($request->method, $this->baseUrl . $request->path, $headers + $content + $request->headers, $request->body);
         try {
@@ -166,15 +167,16 @@ final class Sender
      * @param Request<T> $request
      * @return T|ServiceException|NoAnswerException
      */
-    private function cut(Request $request, ?ResponseInterface $response, \Throwable $failure): object
+    private function cut(#[\SensitiveParameter] Request $request, ?ResponseInterface $response, #[\SensitiveParameter] \Throwable $failure): object
     {
         return $response !== null && $response->hasHeader('x-error-code')
             ? $this->read($request, $response, '')
-            : new NoAnswerException($failure->getMessage(), 'network', reference: $request->order, previous: $failure);
+            // Not with the failure itself, which has the request and so the key.
+            : new NoAnswerException($failure::class . ': ' . $failure->getMessage(), 'network', reference: $request->order);
     }
 
     /** curl sends a request again by itself if a kept connection ends without an answer: so none is kept. */
-    private static function guzzle(Psr7\Request $request, float $timeout): ResponseInterface
+    private static function guzzle(#[\SensitiveParameter] Psr7\Request $request, float $timeout): ResponseInterface
     {
         static $guzzle = new Guzzle();
         return $guzzle->send($request, [
@@ -193,7 +195,7 @@ final class Sender
      * @param Request<T> $request
      * @return T|ServiceException|NoAnswerException
      */
-    private function read(Request $request, ResponseInterface $response, string $body): object
+    private function read(#[\SensitiveParameter] Request $request, ResponseInterface $response, #[\SensitiveParameter] string $body): object
     {
         $header = static fn (string $name): ?string => $response->getHeaderLine($name) === '' ? null : $response->getHeaderLine($name);
         $status = $response->getStatusCode();
@@ -273,9 +275,16 @@ final class Sender
             && str_ends_with($asked['phone_number'] ?? $text('phone_number'), ltrim($text('phone_number'), '*'));
     }
 
+    private function apiKey(): string
+    {
+        /** @var string $apiKey */
+        $apiKey = $this->apiKey->getValue();
+        return $apiKey;
+    }
+
     private function isOfMode(string $reference): bool
     {
-        return str_starts_with($reference, 'TEST_') === str_starts_with($this->apiKey, 'test_');
+        return str_starts_with($reference, 'TEST_') === str_starts_with($this->apiKey(), 'test_');
     }
 
     private static function wholeNumber(?string $text): ?int

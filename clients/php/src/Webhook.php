@@ -34,7 +34,7 @@ final class Webhook
      * @param string $body as it was received, and not parsed JSON
      * @param string $secret `whsec_...`
      */
-    public static function verify(array $headers, string $body, #[\SensitiveParameter] string $secret, ?int $now = null): self
+    public static function verify(array $headers, #[\SensitiveParameter] string $body, #[\SensitiveParameter] string $secret, ?int $now = null): self
     {
         $key = base64_decode(preg_replace('/^whsec_/', '', $secret) ?? '', true);
         if ($key === false || $key === '') {

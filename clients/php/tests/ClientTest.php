@@ -6,13 +6,15 @@ namespace AirtimeService\Tests;
 
 require_once __DIR__ . '/Scripted.php';
 
+use AirtimeService\BaseClient;
 use AirtimeService\Client;
 use AirtimeService\Model\{AirtimePurchaseRequest, BvnVerifyRequest, ConsentEvidence, DataPurchaseRequest, NinAdvancedResult, NinBasicResult, NinVerifyRequest, RetrieveRequest};
-use AirtimeService\{NoAnswerException, OutcomeUnknownException, ServiceException, WaitEndedException, Webhook};
+use AirtimeService\{NoAnswerException, OutcomeUnknownException, Sender, ServiceException, WaitEndedException, Webhook};
 use GuzzleHttp\Exception\ConnectException;
 use GuzzleHttp\Psr7\Request;
 use GuzzleHttp\Psr7\Response;
 use PHPUnit\Framework\TestCase;
+use Psr\Http\Client\ClientInterface;
 use Psr\Http\Message\ResponseInterface;
 use Psr\Log\AbstractLogger;
 
@@ -73,6 +75,28 @@ final class ClientTest extends TestCase
         self::assertCount(1, array_unique(array_map(static fn ($request): string => (string) $request->getBody(), $service->requests)));
         self::assertStringContainsString('"attempt":4,"result":"unreadable"', $service->logged[3]);
         self::assertStringNotContainsString('0803', implode($service->logged));
+    }
+
+    public function testAnExceptionShowsNeitherTheKeyNorThePhoneNumber(): void
+    {
+        $ignored = ini_set('zend.exception_ignore_args', '0');
+        $http = $this->createMock(ClientInterface::class);
+        $http->method('sendRequest')->willReturnCallback(static fn (Request $sent) => throw new ConnectException('Cut', $sent));
+        try {
+            (new Client('http://localhost/v1', 'live_key', http: $http, clock: new Scripted()))->buyData(self::bundle(), 'order-1');
+        } catch (OutcomeUnknownException $error) {
+        } finally {
+            ini_set('zend.exception_ignore_args', (string) $ignored);
+        }
+        for ($shown = ''; isset($error); $error = $error->getPrevious()) {
+            // PHPUnit's own frames have the test.
+            $ofClient = array_filter($error->getTrace(), static fn (array $frame): bool => is_a($frame['class'] ?? '', BaseClient::class, true) || ($frame['class'] ?? '') === Sender::class);
+            $shown .= get_class($error) . print_r([get_object_vars($error), $ofClient], true);
+        }
+        self::assertStringContainsString('order-1', $shown);
+        self::assertStringNotContainsString(ConnectException::class, $shown);
+        self::assertStringNotContainsString('live_key', $shown);
+        self::assertStringNotContainsString('08031234567', $shown);
     }
 
     public function testAnAnswerThatNamesTheOrderAsTheServicesReferenceIsAboutAnother(): void
