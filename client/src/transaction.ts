@@ -15,6 +15,7 @@ export const isTransaction = <Transaction extends { reference: string; status: T
 ): value is Transaction =>
   isRecord(value) &&
   typeof value.reference === "string" &&
+  value.reference !== "" &&
   isOfMode(settings, value.reference) &&
   typeof value.status === "string" &&
   Object.hasOwn(STATUSES, value.status);

@@ -416,7 +416,7 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 
 func secondsIn(header string) *time.Duration {
 	seconds, err := strconv.ParseUint(header, 10, 30)
-	if err != nil {
+	if err != nil || seconds > 999_999_999 {
 		return nil
 	}
 	wait := time.Duration(seconds) * time.Second

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -38,8 +39,8 @@ func readVectors(t *testing.T, name string, into any) {
 
 type received struct{ path, body, confirmed string }
 
-// serve answers the first request by first, and later ones by then. It returns what was received until now.
-func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client, func() []received) {
+// serve answers each request by the next handler, and the rest by the last one. It returns what was received until now.
+func serve(t *testing.T, handlers ...http.HandlerFunc) (*Client, func() []received) {
 	t.Helper()
 	var lock sync.Mutex
 	requests := []received{}
@@ -47,13 +48,9 @@ func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client
 		body, _ := io.ReadAll(request.Body)
 		lock.Lock()
 		requests = append(requests, received{request.URL.Path, string(body), request.Header.Get("X-Confirm-Duplicate")})
-		isFirst := len(requests) == 1
+		handler := handlers[min(len(requests), len(handlers))-1]
 		lock.Unlock()
-		if isFirst {
-			first(response, request)
-		} else {
-			then(response, request)
-		}
+		handler(response, request)
 	}))
 	t.Cleanup(server.Close)
 	client, err := New(server.URL+"/v1", "live_key")
@@ -92,32 +89,72 @@ func resultOf(bought PurchasedTransaction, err error) string {
 
 var order = DataPurchaseRequest{NetworkID: 1, PlanID: 101, PhoneNumber: "08031234567"}
 
-func TestEachAnswerIsFollowedByWhatTheTableSays(t *testing.T) {
-	var vectors struct {
-		Path, Cancellation string
-		Replay, Cancelled  vectorAnswer
-		Answers            []vectorAnswer
+type vectorTable struct {
+	Path                   string
+	Order, Cancellation    map[string]any
+	Replay                 vectorAnswer
+	Answers, Cancellations []vectorAnswer
+	Sequences              []struct {
+		Name, End     string
+		Answers, Sent []string
 	}
-	var table map[string]json.RawMessage
-	readVectors(t, "answers.json", &table)
-	for name, into := range map[string]any{"path": &vectors.Path, "replay": &vectors.Replay, "cancelled": &vectors.Cancelled, "answers": &vectors.Answers} {
-		if err := json.Unmarshal(table[name], into); err != nil {
-			t.Fatal(err)
+}
+
+// named returns the handler that writes an answer of the table.
+func (v vectorTable) named(t *testing.T, name string) http.HandlerFunc {
+	t.Helper()
+	for _, answer := range slices.Concat(v.Answers, v.Cancellations) {
+		if answer.Name == name {
+			return func(response http.ResponseWriter, _ *http.Request) { write(response, answer) }
 		}
 	}
+	t.Fatalf("the table has no answer %s", name)
+	return nil
+}
+
+func TestFurtherAnswersAreFollowedByWhatTheTableSays(t *testing.T) {
+	var vectors vectorTable
+	readVectors(t, "answers.json", &vectors)
+	for _, sequence := range vectors.Sequences {
+		t.Run(sequence.Name, func(t *testing.T) {
+			t.Parallel()
+			handlers := []http.HandlerFunc{}
+			for _, name := range sequence.Answers {
+				handlers = append(handlers, vectors.named(t, name))
+			}
+			client, requests := serve(t, handlers...)
+			if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != sequence.End {
+				t.Errorf("the result is %s instead of %s", result, sequence.End)
+			}
+			sent := []string{}
+			for _, request := range requests() {
+				name := map[string]string{"/v1" + vectors.Path: "order", "/v1/transactions/cancel": "cancellation"}[request.path]
+				var body map[string]any
+				_ = json.Unmarshal([]byte(request.body), &body)
+				if !reflect.DeepEqual(body, map[string]map[string]any{"order": vectors.Order, "cancellation": vectors.Cancellation}[name]) {
+					t.Errorf("it sent %v", request)
+				}
+				sent = append(sent, name)
+			}
+			if !slices.Equal(sent, sequence.Sent) {
+				t.Errorf("it sent %v instead of %v", sent, sequence.Sent)
+			}
+		})
+	}
+}
+
+func TestEachAnswerIsFollowedByWhatTheTableSays(t *testing.T) {
+	var vectors vectorTable
+	readVectors(t, "answers.json", &vectors)
 	results := map[string]string{"retry": "success", "cancel": "failed"}
 	for _, vector := range vectors.Answers {
 		t.Run(vector.Name, func(t *testing.T) {
 			t.Parallel()
-			client, requests := serve(t,
-				func(response http.ResponseWriter, _ *http.Request) { write(response, vector) },
-				func(response http.ResponseWriter, request *http.Request) {
-					if strings.HasSuffix(request.URL.Path, "/cancel") {
-						write(response, vectors.Cancelled)
-					} else {
-						write(response, vectors.Replay)
-					}
-				})
+			after := func(response http.ResponseWriter, _ *http.Request) { write(response, vectors.Replay) }
+			if vector.Next == "cancel" {
+				after = vectors.named(t, "cancelled")
+			}
+			client, requests := serve(t, func(response http.ResponseWriter, _ *http.Request) { write(response, vector) }, after)
 			startedAt := time.Now()
 			result := resultOf(client.BuyData(context.Background(), order, "order-1"))
 			expected := vector.Next

@@ -172,7 +172,7 @@ abstract class BaseClient
      */
     private static function isLasting(ServiceException $refusal): bool
     {
-        return in_array($refusal->status, [400, 422], true) && $refusal->errorCode !== 'reference_reused' && !isset($refusal->fields['reference']);
+        return in_array($refusal->status, [400, 422], true) && $refusal->errorCode !== 'reference_reused' && !array_key_exists('reference', $refusal->fields);
     }
 
     protected static function checked(string $reference): string

@@ -267,6 +267,7 @@ final class Sender
         // A lookup takes the service's reference too.
         $names = [$text('caller_reference'), ...($request->method === 'GET' ? [$text('reference')] : [])];
         return in_array($text('status'), ['processing', 'success', 'failed'], true)
+            && $text('reference') !== ''
             && $this->isOfMode($text('reference'))
             && in_array($asked['reference'] ?? $names[0], $names, true)
             && ($asked['type'] ?? $text('type')) === $text('type')

@@ -148,14 +148,6 @@ final class ClientTest extends TestCase
         self::assertSame([['phone_number' => ['Is wrong']], 'order-1', 'req-1', 422], [$error->fields, $error->reference, $error->requestId, $error->status]);
     }
 
-    public function testAnOrderThatWasPlacedWhenItIsCancelledIsAnsweredByItsReplay(): void
-    {
-        $replay = Scripted::success(Scripted::bought(['status' => 'processing']));
-        $service = new Scripted(Scripted::refusal(400, 'insufficient_balance'), Scripted::success(Scripted::lookedUp()), $replay);
-        self::assertSame('processing', self::buy($service)[0]?->transaction->status);
-        self::assertSame(['/v1/vtu/data/purchase', '/v1/transactions/cancel', '/v1/vtu/data/purchase'], $service->targets());
-    }
-
     public function testAnOrderWhoseCancellationHasNoAnswerIsUnknown(): void
     {
         [, $error] = self::buy(new Scripted(Scripted::refusal(422, 'plan_unavailable'), new Response(502)));

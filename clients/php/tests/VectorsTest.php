@@ -31,25 +31,53 @@ final class VectorsTest extends TestCase
         }
     }
 
+    private static function named(string $name): array
+    {
+        $table = self::table('answers');
+        return array_column([...$table['answers'], ...$table['cancellations']], null, 'name')[$name];
+    }
+
+    /** @return array{string, Scripted} how the order ends */
+    private static function order(array ...$answers): array
+    {
+        $response = static fn (array $answer): ResponseInterface => new Response($answer['status'], $answer['headers'], $answer['body']);
+        $service = new Scripted(...array_map($response, $answers));
+        try {
+            return [$service->client()->buyData(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1')->transaction->status, $service];
+        } catch (ServiceException) {
+            return ['failed', $service];
+        } catch (OutcomeUnknownException) {
+            return ['unknown', $service];
+        }
+    }
+
     /** @dataProvider answers */
     public function testAfterAnAnswerTheClientDoesWhatTheTableSays(array $answer): void
     {
         $table = self::table('answers');
-        $response = static fn (array $answer): ResponseInterface => new Response($answer['status'], $answer['headers'], $answer['body']);
-        $service = new Scripted($response($answer), $response($table[$answer['next'] === 'cancel' ? 'cancelled' : 'replay']));
-        try {
-            $end = $service->client()->buyData(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1')->transaction->status;
-        } catch (ServiceException) {
-            $end = 'failed';
-        } catch (OutcomeUnknownException) {
-            $end = 'unknown';
-        }
+        [$end, $service] = self::order($answer, $answer['next'] === 'cancel' ? self::named('cancelled') : $table['replay']);
         self::assertSame(['retry' => 'success', 'cancel' => 'failed'][$answer['next']] ?? $answer['next'], $end);
         $next = ['retry' => [$table['order']], 'cancel' => [$table['cancellation']]][$answer['next']] ?? [];
         self::assertEquals([$table['order'], ...$next], $service->bodies());
         if ($answer['next'] === 'retry') {
             self::assertGreaterThanOrEqual($answer['wait_s'] ?? 0, $service->waits[0]);
         }
+    }
+
+    public static function sequences(): iterable
+    {
+        foreach (self::table('answers')['sequences'] as $sequence) {
+            yield $sequence['name'] => [$sequence];
+        }
+    }
+
+    /** @dataProvider sequences */
+    public function testAfterFurtherAnswersTheClientDoesWhatTheTableSays(array $sequence): void
+    {
+        [$end, $service] = self::order(...array_map(self::named(...), $sequence['answers']));
+        self::assertSame($sequence['end'], $end);
+        $table = self::table('answers');
+        self::assertEquals(array_map(static fn (string $sent): array => $table[$sent], $sequence['sent']), $service->bodies());
     }
 
     public static function webhooks(): iterable

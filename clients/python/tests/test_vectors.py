@@ -16,6 +16,7 @@ from airtime_service import AirtimeClient, OutcomeUnknownError, ServiceError, We
 VECTORS = Path(__file__).parents[3] / "client" / "vectors"
 ANSWERS = json.loads((VECTORS / "answers.json").read_text())
 WEBHOOKS = json.loads((VECTORS / "webhooks.json").read_text())["cases"]
+NAMED = {answer["name"]: answer for answer in ANSWERS["answers"] + ANSWERS["cancellations"]}
 SETTINGS = json.loads((VECTORS / "settings.json").read_text())["cases"]
 
 
@@ -23,16 +24,20 @@ def response(answer: dict[str, Any]) -> httpx.Response:
     return httpx.Response(answer["status"], headers=answer["headers"], content=answer["body"].encode())
 
 
+def end_of_order(service: Service, *answers: dict[str, Any]) -> str:
+    responses: list[Answer] = [response(answer) for answer in answers]
+    try:
+        return str(service("buy_data", BUNDLE, reference="order-1", answers=responses).transaction.status)
+    except ServiceError:
+        return "failed"
+    except OutcomeUnknownError:
+        return "unknown"
+
+
 @pytest.mark.parametrize("answer", ANSWERS["answers"], ids=lambda answer: answer["name"])
 def test_after_an_answer_the_client_does_what_the_table_says(service: Service, answer: dict[str, Any]) -> None:
-    after = ANSWERS["cancelled"] if answer["next"] == "cancel" else ANSWERS["replay"]
-    answers: list[Answer] = [response(answer), response(after)]
-    try:
-        end = service("buy_data", BUNDLE, reference="order-1", answers=answers).transaction.status
-    except ServiceError:
-        end = "failed"
-    except OutcomeUnknownError:
-        end = "unknown"
+    after = NAMED["cancelled"] if answer["next"] == "cancel" else ANSWERS["replay"]
+    end = end_of_order(service, answer, after)
     expected = {"retry": "success", "cancel": "failed"}.get(answer["next"], answer["next"])
     assert end == expected
     sent = [ANSWERS["order"]]
@@ -42,6 +47,12 @@ def test_after_an_answer_the_client_does_what_the_table_says(service: Service, a
     if answer["next"] == "cancel":
         sent.append(ANSWERS["cancellation"])
     assert service.bodies == sent
+
+
+@pytest.mark.parametrize("sequence", ANSWERS["sequences"], ids=lambda sequence: sequence["name"])
+def test_after_further_answers_the_client_does_what_the_table_says(service: Service, sequence: dict[str, Any]) -> None:
+    assert end_of_order(service, *(NAMED[name] for name in sequence["answers"])) == sequence["end"]
+    assert service.bodies == [ANSWERS[sent] for sent in sequence["sent"]]
 
 
 @pytest.mark.parametrize("case", WEBHOOKS, ids=lambda case: case["name"])

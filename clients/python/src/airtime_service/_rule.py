@@ -279,10 +279,11 @@ def read_reply(client: Client, request: Request[T], reply: Reply) -> T | Service
         if request.order is not None and (named or transaction_reference) and not is_own:
             return NoAnswerError("the answer is about another order", reason="mismatch", **known)
         errors = envelope.get("errors")
+        fields = errors if isinstance(errors, dict) else {}
         return ServiceError(
             str(envelope.get("message", code)),
             code=code,
-            fields=errors if isinstance(errors, dict) else {},
+            fields={name: [str(each) for each in texts] if isinstance(texts, list) else [] for name, texts in fields.items()},
             transaction_reference=transaction_reference,
             duplicate_of=headers.get("x-duplicate-of"),
             replayed=replayed,
@@ -318,6 +319,7 @@ def is_asked(client: Client, request: Request[Any], transaction: Any) -> bool:
     shown = (getattr(transaction, "phone_number", None) or "").lstrip("*")
     return (
         transaction.status in ("processing", "success", "failed")
+        and transaction.reference != ""
         and is_of_mode(client, transaction.reference)
         and asked.get("reference", names[0]) in names
         and all(getattr(transaction, name) == asked[name] for name in ("type", "status") if name in asked)

@@ -6,7 +6,6 @@ import airtime.Models.DataPurchaseRequest;
 import airtime.Models.PurchasedTransaction;
 import airtime.Models.Transaction;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -24,6 +23,8 @@ import java.net.http.HttpResponse.BodySubscribers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -267,7 +268,8 @@ public final class AirtimeClient {
 
   /** Whether a transaction is of the key's mode and has a status that this release knows. */
   private boolean isOurs(String reference, String status) {
-    return reference != null && status != null && STATUSES.contains(status) && isOfMode(reference);
+    boolean isKnown = status != null && STATUSES.contains(status);
+    return isKnown && reference != null && !reference.isEmpty() && isOfMode(reference);
   }
 
   /** Whether a transaction is of the key's mode: the status of a simulated one says nothing about a live order. */
@@ -432,11 +434,13 @@ public final class AirtimeClient {
   }
 
   private static Map<String, List<String>> fieldsOf(JsonNode errors) {
-    try {
-      return errors.isObject() ? JSON.convertValue(errors, new TypeReference<>() {}) : Map.of();
-    } catch (IllegalArgumentException error) {
-      return Map.of();
+    Map<String, List<String>> fields = new HashMap<>();
+    for (Map.Entry<String, JsonNode> field : errors.properties()) {
+      List<String> messages = new ArrayList<>();
+      field.getValue().forEach(message -> messages.add(message.asText()));
+      fields.put(field.getKey(), messages);
     }
+    return fields;
   }
 
   private long deadline() {

@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,13 +51,13 @@ class AirtimeClientTest {
     void handle(HttpExchange exchange) throws Exception;
   }
 
-  /** A service whose first answer is one thing, and whose later ones are another. */
+  /** A service that answers each request by the next handler, and the rest by the last one. */
   static final class Service implements AutoCloseable {
     final List<Received> requests = new CopyOnWriteArrayList<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final HttpServer server;
 
-    Service(Handler first, Handler then) throws IOException {
+    Service(Handler... handlers) throws IOException {
       server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
       server.setExecutor(threads);
       server.createContext("/", exchange -> {
@@ -63,7 +65,7 @@ class AirtimeClientTest {
         String confirmed = exchange.getRequestHeaders().getFirst("X-Confirm-Duplicate");
         requests.add(new Received(exchange.getRequestURI().getPath(), body, confirmed));
         try {
-          (requests.size() == 1 ? first : then).handle(exchange);
+          handlers[Math.min(requests.size(), handlers.length) - 1].handle(exchange);
         } catch (Exception error) {
           throw new IOException(error);
         }
@@ -95,8 +97,16 @@ class AirtimeClientTest {
     return Vectors.list(TABLE.get("answers"), Answer.class);
   }
 
+  private static Answer replay() {
+    return Vectors.JSON.convertValue(TABLE.get("replay"), Answer.class);
+  }
+
   private static Answer named(String name) {
-    return Vectors.JSON.convertValue(TABLE.get(name), Answer.class);
+    List<Answer> cancellations = Vectors.list(TABLE.get("cancellations"), Answer.class);
+    return Stream.concat(answers().stream(), cancellations.stream())
+        .filter(each -> each.name.equals(name))
+        .findFirst()
+        .orElseThrow();
   }
 
   private static void write(HttpExchange exchange, Answer answer) throws IOException {
@@ -121,11 +131,8 @@ class AirtimeClientTest {
   @ParameterizedTest
   @MethodSource("answers")
   void eachAnswerIsFollowedByWhatTheTableSays(Answer answer) throws Exception {
-    Answer replay = named("replay");
-    Answer cancelled = named("cancelled");
-    Handler then = exchange ->
-        write(exchange, exchange.getRequestURI().getPath().endsWith("/cancel") ? cancelled : replay);
-    try (Service service = new Service(exchange -> write(exchange, answer), then)) {
+    Answer after = answer.next.equals("cancel") ? named("cancelled") : replay();
+    try (Service service = new Service(exchange -> write(exchange, answer), exchange -> write(exchange, after))) {
       long startedAt = System.nanoTime();
       String result = result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10)));
       assertEquals(Map.of("retry", "success", "cancel", "failed").getOrDefault(answer.next, answer.next), result);
@@ -146,24 +153,27 @@ class AirtimeClientTest {
     }
   }
 
-  @Test
-  void aCancelledOrderThatWasPlacedBeforeHasTheAnswerOfItsReplay() throws Exception {
-    Answer refusal = answers().stream().filter(each -> each.name.equals("400 insufficient_balance")).findFirst().orElseThrow();
-    Answer replay = named("replay");
-    try (Service service = new Service(exchange -> write(exchange, refusal), exchange -> write(exchange, replay))) {
-      assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
-      assertEquals(3, service.requests.size());
+  record Sequence(String name, List<String> answers, List<String> sent, String end) {
+    @Override
+    public String toString() {
+      return name;
     }
   }
 
-  @Test
-  void aRefusedOrderWhoseCancellationHasTheErrorOfAnotherOrderIsUnknown() throws Exception {
-    Answer refusal = answers().stream().filter(each -> each.name.equals("400 insufficient_balance")).findFirst().orElseThrow();
-    Map<String, String> others =
-        Map.of("X-Error-Code", "insufficient_balance", "X-Caller-Reference", "order-2", "X-Transaction-Reference", "DATA_2");
-    Answer crossed = new Answer("crossed", 400, others, "{}", "unknown", 0);
-    try (Service service = new Service(exchange -> write(exchange, refusal), exchange -> write(exchange, crossed))) {
-      assertEquals("unknown", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+  static List<Sequence> sequences() {
+    return Vectors.list(TABLE.get("sequences"), Sequence.class);
+  }
+
+  @ParameterizedTest
+  @MethodSource("sequences")
+  void furtherAnswersAreFollowedByWhatTheTableSays(Sequence sequence) throws Exception {
+    Stream<Answer> answers = sequence.answers.stream().map(AirtimeClientTest::named);
+    Handler[] handlers = answers.map(answer -> (Handler) exchange -> write(exchange, answer)).toArray(Handler[]::new);
+    try (Service service = new Service(handlers)) {
+      assertEquals(sequence.end, result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      List<JsonNode> bodies = new ArrayList<>();
+      for (Received request : service.requests) bodies.add(Vectors.JSON.readTree(request.body));
+      assertEquals(sequence.sent.stream().map(TABLE::get).toList(), bodies);
     }
   }
 
@@ -196,11 +206,11 @@ class AirtimeClientTest {
 
   @Test
   void anOrderLikeAnotherIsRefusedWithItsReferenceAndTakenWhenConfirmed() throws Exception {
-    Answer refusal = answers().stream().filter(each -> each.name.equals("422 possible_duplicate")).findFirst().orElseThrow();
+    Answer refusal = named("422 possible_duplicate");
     Answer cancelled = named("cancelled");
-    Answer replay = named("replay");
-    try (Service service = new Service(exchange -> write(exchange, refusal), exchange ->
-        write(exchange, exchange.getRequestURI().getPath().endsWith("/cancel") ? cancelled : replay))) {
+    Answer replay = replay();
+    try (Service service = new Service(
+        exchange -> write(exchange, refusal), exchange -> write(exchange, cancelled), exchange -> write(exchange, replay))) {
       AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
       ServiceException refused = assertThrows(ServiceException.class, () -> client.buy(ORDER, "order-1"));
       assertEquals(refusal.headers.get("x-duplicate-of"), refused.duplicateOf);
@@ -248,7 +258,7 @@ class AirtimeClientTest {
         cut.countDown();
       }
     };
-    Answer replay = named("replay");
+    Answer replay = replay();
     try (Service service = new Service(pouring, exchange -> write(exchange, replay))) {
       assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
       assertEquals(2, service.requests.size());
