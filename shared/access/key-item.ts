@@ -7,7 +7,7 @@ import type { KeyItem } from "./key-store.ts";
 export type AccountKey = Account["keys"][number];
 
 /** The most entries of a whitelist that keep a key's item below one write unit. */
-const WHITELIST_ENTRIES_MAX = 20;
+export const WHITELIST_ENTRIES_MAX = 20;
 
 /** A key past its end may still be admitted by a machine with another clock, so it is updated for another day. */
 const CLOCK_SKEW_MS_MAX = 24 * 3_600_000;

@@ -21,6 +21,7 @@ import {
   keyRestriction,
   newKeyItem,
   revocation,
+  WHITELIST_ENTRIES_MAX,
   whitelistRanges,
 } from "../../shared/access/key-item.ts";
 import { findKeys, type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
@@ -145,14 +146,14 @@ const mergeKeyWithItem = (key: AccountKey, item: KeyItem | undefined): AccountKe
   };
 };
 
-/** Entries that stay keep the account's spelling. */
+/** Entries that stay keep the account's spelling. Two lists of many ranges may have more in common than one may have. */
 const intersectWhitelists = (whitelist: readonly string[], items: readonly KeyItem[]): string[] => {
   const ranges = whitelistRanges(whitelist);
   const common = items.reduce<readonly IpRange[]>((some, item) => commonRanges(some, rangesOf(item)), ranges);
   const left = new Set(common.map(formatIpRange));
   const kept = whitelist.filter((entry) => whitelistRanges([entry]).some((range) => left.has(formatIpRange(range))));
   const known = new Set(whitelistRanges(kept).map(formatIpRange));
-  return [...kept, ...[...left].filter((text) => !known.has(text))];
+  return [...kept, ...[...left].filter((text) => !known.has(text))].slice(0, WHITELIST_ENTRIES_MAX);
 };
 
 const rangesOf = ({ whitelist }: KeyItem): readonly IpRange[] =>

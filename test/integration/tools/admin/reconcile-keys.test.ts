@@ -134,6 +134,19 @@ describe("a reconciliation of the keys", () => {
     expect(inside).toEqual([true, false, false]);
   });
 
+  test("a reconciliation of the keys keeps as many common addresses as a whitelist may have", async () => {
+    const parts = (network: number) => Array.from({ length: 19 }, (_, part) => `${network}.${part}.0.0/16`);
+    const { key, accountId } = await access.anAccount({ whitelist: ["10.0.0.0/8", ...parts(11)] });
+    const restore = await access.rememberItem(key);
+    await changeWhitelist(access.store, accountId, () => ["11.0.0.0/8", ...parts(10)]);
+    await restore();
+    await reconcile();
+    const { whitelist } = await access.account(accountId);
+    expect(whitelist).toEqual([...parts(10), "11.0.0.0/16"]);
+    expect((await access.keyItem(key)).whitelist?.size).toBe(20);
+    expect(about(await reconcile(), accountId)).toEqual([]);
+  });
+
   test("a reconciliation of the keys keeps the lower of two limits and the longer window for duplicates, whichever table was restored", async () => {
     const { store } = access;
     const windowLonger = ["duplicate_window_longer_in_one", "300 s"];
