@@ -95,7 +95,7 @@ export const changeBetween = (before: Catalog, after: Catalog, at: string): Cata
 const byteBudget = (bytesMax: number) => {
   let left = bytesMax;
   const fits = (entry: object): boolean => {
-    left -= left < 0 ? 0 : Buffer.byteLength(JSON.stringify(entry)) + 1;
+    left -= Buffer.byteLength(JSON.stringify(entry)) + 1;
     return left >= 0;
   };
   return Object.assign(fits, { isExceeded: () => left < 0 });

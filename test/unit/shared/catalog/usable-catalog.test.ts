@@ -83,13 +83,20 @@ test("an invalid network is dropped with its plans, and the others are served", 
   ]);
 });
 
-test("names are trimmed, codes become lower-case, prices are rounded to kobo, and unknown fields are left out", () => {
+test("names are trimmed, codes become lower-case, prices are rounded to kobo, text is read as a number, and unknown fields are left out", () => {
+  const asText = { id: "102", network_id: "1", price: "485.50" };
   const sent = {
-    networks: [{ id: 1, name: " MTN ", code: " MTN ", logo: "mtn.png" }],
-    data_plans: [{ ...aPlan({ name: " 1GB ", price: 55.00000000000001 }), cost: 480 }],
+    networks: [{ id: "1", name: " MTN ", code: " MTN ", logo: "mtn.png" }],
+    data_plans: [
+      { ...aPlan({ name: " 1GB ", price: 55.00000000000001 }), cost: 480 },
+      { ...aPlan(), ...asText },
+    ],
   };
   expect(usableCatalog(sent)).toEqual({
-    catalog: { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans: [aPlan({ price: 55 })] },
+    catalog: {
+      networks: [{ id: 1, name: "MTN", code: "mtn" }],
+      data_plans: [aPlan({ price: 55 }), aPlan({ id: 102, price: 485.5 })],
+    },
     dropped: [],
   });
 });
