@@ -8,6 +8,7 @@ import {
 import * as z from "#zod";
 import type { ActionName, ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
 import { callAction, type SentInput } from "./call-action.ts";
+import { refetchInterval } from "./refetch-interval.ts";
 
 /** Actions that change nothing. */
 type ReadName = {
@@ -29,7 +30,7 @@ export type PagedName = {
 type ReadOptions<Data> = {
   /** False: nothing is read yet, for example because a search is empty. */
   readonly enabled?: boolean;
-  /** Reads again by itself while the page is visible, and while what was read last is `followed`. */
+  /** Reads again by itself while the page is visible and the person signed in, and what was read last is `followed`. */
   readonly everyMs?: number;
   readonly followed?: (data: Data) => boolean;
   /** For how long an answer that was read before is good enough; 10 seconds by default. */
@@ -38,10 +39,7 @@ type ReadOptions<Data> = {
 
 const queryOptions = <Data>({ enabled, everyMs, followed, freshMs }: ReadOptions<Data>) => ({
   ...(enabled !== undefined && { enabled }),
-  ...(everyMs !== undefined && {
-    refetchInterval: ({ state: { data } }: { readonly state: { readonly data: Data | undefined } }) =>
-      data === undefined || followed === undefined || followed(data) ? everyMs : (false as const),
-  }),
+  ...(everyMs !== undefined && { refetchInterval: refetchInterval(everyMs, followed) }),
   ...(freshMs !== undefined && { staleTime: freshMs }),
 });
 
