@@ -14,7 +14,8 @@ import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
-import { Attempts, endpointName, isDown } from "./delivery-attempts.tsx";
+import { Attempts } from "./delivery-attempts.tsx";
+import { endpointName, isDown } from "./endpoint-name.ts";
 import type { Endpoint } from "./endpoint-section.tsx";
 import { firstFailureDay } from "./first-failure-day.ts";
 
@@ -27,8 +28,8 @@ type Delivery = ActionOutput<"deliveries list">["deliveries"][number];
 
 type DeliveriesProps = {
   readonly account: string;
-  /** The account's. */
-  readonly endpoints: readonly Endpoint[];
+  /** The account's; undefined while they are unknown. */
+  readonly endpoints: readonly Endpoint[] | undefined;
   /** Only the deliveries to this one. */
   readonly endpoint?: string;
 };
@@ -57,7 +58,7 @@ export const Deliveries = ({ account, endpoints, endpoint }: DeliveriesProps) =>
 
 type LatestDeliveriesProps = {
   readonly account: string;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Endpoint[] | undefined;
   readonly endpoint: string | undefined;
   readonly onShow: (reference: string) => void;
 };
@@ -76,7 +77,7 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
             account={account}
             endpoint={endpoint}
             failedSince={firstFailureDay(
-              endpoints.filter((each) => endpoint === undefined || each.endpoint === endpoint),
+              (endpoints ?? []).filter((each) => endpoint === undefined || each.endpoint === endpoint),
               deliveries.data?.deliveries ?? [],
               timeZone,
             )}

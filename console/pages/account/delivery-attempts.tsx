@@ -13,6 +13,7 @@ import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
 import styles from "./delivery-attempts.module.css";
+import { endpointName, isDown } from "./endpoint-name.ts";
 import type { Endpoint } from "./endpoint-section.tsx";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
@@ -29,16 +30,10 @@ type NextAttemptProps = {
   readonly isEndpointDown: boolean;
 };
 
-/** What people call an endpoint; a removed one has an id alone. */
-export const endpointName = (endpoints: readonly Endpoint[], id: string): string =>
-  endpoints.find(({ endpoint }) => endpoint === id)?.name ?? `Endpoint ${id}, removed`;
-
-export const isDown = (endpoints: readonly Endpoint[], id: string): boolean =>
-  endpoints.some(({ endpoint, down }) => endpoint === id && down);
-
 type AttemptsProps = {
   readonly account: string;
-  readonly endpoints: readonly Endpoint[];
+  /** The account's; undefined while they are unknown. */
+  readonly endpoints: readonly Endpoint[] | undefined;
   /** Only the deliveries to this one; a replay is sent to it alone. */
   readonly endpoint: string | undefined;
   /** The reference of an order, or the webhook id of an event on request. */

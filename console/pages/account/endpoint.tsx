@@ -42,7 +42,7 @@ export const EndpointPage = () => {
       {answer !== undefined && answer.url === endpoint?.url && (
         <TestResult answer={answer} onClose={() => setAnswer(undefined)} />
       )}
-      <Deliveries account={account} endpoints={listed.data?.endpoints ?? []} endpoint={id} />
+      <Deliveries account={account} endpoints={listed.data?.endpoints} endpoint={id} />
     </Page>
   );
 };

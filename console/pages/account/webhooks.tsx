@@ -41,7 +41,7 @@ export const WebhooksPage = () => {
           )}
         </Query>
       </Section>
-      <Deliveries account={account} endpoints={endpoints.data?.endpoints ?? []} />
+      <Deliveries account={account} endpoints={endpoints.data?.endpoints} />
     </Page>
   );
 };

@@ -1,0 +1,15 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+
+type Endpoint = Pick<ActionOutput<"webhook list">["endpoints"][number], "endpoint" | "name" | "down">;
+
+/** The account's endpoints; undefined while they are unknown. */
+type Endpoints = readonly Endpoint[] | undefined;
+
+/** What people call an endpoint; a removed one has an id alone. */
+export const endpointName = (endpoints: Endpoints, id: string): string => {
+  if (endpoints === undefined) return `Endpoint ${id}`;
+  return endpoints.find(({ endpoint }) => endpoint === id)?.name ?? `Endpoint ${id}, removed`;
+};
+
+export const isDown = (endpoints: Endpoints, id: string): boolean =>
+  endpoints?.some(({ endpoint, down }) => endpoint === id && down) ?? false;
