@@ -70,7 +70,7 @@ const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { re
       columns={[
         { header: "Kind", cell: ({ kind }) => kind && typeText(kind) },
         { header: "Network", cell: ({ network }) => network ?? "–" },
-        { header: "Cause", cell: ({ cause }) => cause && (causeTexts[cause] ?? cause) },
+        { header: "Cause", cell: ({ cause }) => (cause ? (causeTexts[cause] ?? cause) : "–") },
         { header: "Within 30 s", align: "end", cell: (row) => percentText(row.within_30_s_percent) },
         { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
         { header: "Delivered in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "delivered") },

@@ -33,6 +33,9 @@ const SERVICE = "service";
 export const ServiceAuditPage = () => {
   const [chosen, choose] = useFilters(filterFields);
   const { data } = useRead("accounts list", {});
+  const accounts = (data?.accounts ?? []).map(({ account_id, name }) => ({ value: account_id, label: name }));
+  const choices = [{ value: "", label: "All" }, { value: SERVICE, label: "None: the service itself" }, ...accounts];
+  const { account = "" } = chosen;
   const entries = useReadPages("audit list", chosen);
   return (
     <Page
@@ -51,12 +54,9 @@ export const ServiceAuditPage = () => {
       <Row>
         <NativeSelect
           label="Account"
-          data={[
-            { value: "", label: "All" },
-            { value: SERVICE, label: "None: the service itself" },
-            ...(data?.accounts ?? []).map(({ account_id, name }) => ({ value: account_id, label: name })),
-          ]}
-          value={chosen.account ?? ""}
+          // The address may have an account before the list of accounts is read, or without it.
+          data={choices.some(({ value }) => value === account) ? choices : [...choices, account]}
+          value={account}
           onChange={({ currentTarget }) => choose({ account: currentTarget.value })}
         />
         <AuditFilterFields chosen={chosen} onChange={choose} />
