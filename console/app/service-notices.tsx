@@ -64,7 +64,8 @@ const Found = ({ tone, titles: [one, several], checks }: FoundProps) => {
       title={checks.length === 1 ? one : `${checks.length} ${several}`}
       action={<PageLink to="/doctor">Doctor</PageLink>}
     >
-      <ul className={styles.faults}>
+      {/* How long a fault lasts changes with each read, and would be read out again and again. */}
+      <ul className={styles.faults} aria-live="off">
         {checks.map((check) => (
           <li key={check.check}>
             {checkName(check)}: {check.found}. {checkToDo(check)}

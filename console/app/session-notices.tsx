@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { BusyButton } from "../components/busy-button.tsx";
 import { Dialog, DialogButtons } from "../components/dialog.tsx";
 import { Notice } from "../components/notice.tsx";
 import { type Session, useSession } from "../sign-in/session.ts";
@@ -72,9 +73,9 @@ const SignInAgain = ({ size }: { readonly size: "xs" | "sm" }) => {
   };
   return (
     <>
-      <Button size={size} loading={isLeaving} onClick={() => void leave()}>
+      <BusyButton size={size} isBusy={isLeaving} onClick={() => void leave()}>
         Sign in again
-      </Button>
+      </BusyButton>
       {error !== undefined && <span role="alert">{error}</span>}
     </>
   );

@@ -1,5 +1,5 @@
-import { Button } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
+import { BusyButton } from "../components/busy-button.tsx";
 import { LeftChanges } from "../components/left-changes.tsx";
 import { Notice } from "../components/notice.tsx";
 import { SIGNED_OUT, SignInError, signIn } from "../sign-in/sign-in.ts";
@@ -35,9 +35,9 @@ const SignInPage = ({ title, error: firstError, children }: SignInPageProps) => 
         </Notice>
       )}
       <div>
-        <Button loading={isLeaving} onClick={() => void leave()}>
+        <BusyButton isBusy={isLeaving} onClick={() => void leave()}>
           Sign in
-        </Button>
+        </BusyButton>
       </div>
     </main>
   );

@@ -14,6 +14,7 @@ import { type Draft, forgetDraft, keepDraft, restoredDraft, showDraft } from "..
 import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
+import { BusyButton } from "./busy-button.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import {
   draftOf,
@@ -166,6 +167,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const [failure, setFailure] = useState<unknown>();
   /** An earlier attempt had no answer, and may be why a later one is refused. */
   const [isInDoubt, setIsInDoubt] = useState(kept?.isInDoubt === true);
+  const [failedAttempts, setFailedAttempts] = useState(0);
   const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
 
   const draft = { title, values: { ...draftOf(fields, values), why }, isInDoubt: isInDoubt || sending.isPending };
@@ -174,6 +176,11 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   useEffect(() => keepDraft(form, () => current.current), [form]);
   const followChange = useFollowedChanges();
   const isSending = useRef(false);
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // Nobody who does not see the page knows otherwise which field is wrong.
+    if (failedAttempts > 0) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [failedAttempts]);
 
   /** The error of a field is about the value that it had. */
   const change = (changed: typeof values) => {
@@ -196,7 +203,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     setFailure(undefined);
     const other = Object.keys(found).find((name) => !(hasField(fields, name) || name === "why" || name === "typed"));
     if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
-    if (Object.keys(found).length > 0) return;
+    if (Object.keys(found).length > 0) return setFailedAttempts((before) => before + 1);
     const change = followChange({ title, makesSecret: shownOnce !== undefined });
     isSending.current = true;
     try {
@@ -210,6 +217,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       if (error instanceof ProposedChange) return onProposed(error.message);
       setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
       setFailure(error);
+      setFailedAttempts((before) => before + 1);
       if (isOutcomeUnknown(error)) setIsInDoubt(true);
     } finally {
       isSending.current = false;
@@ -223,7 +231,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const isUnknown = isOutcomeUnknown(failure);
   const isDone = failure instanceof ActionError && failure.details.isDone === true;
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate>
+    <form ref={element} onSubmit={(event) => void submit(event)} noValidate>
       {kept !== undefined && (
         <Notice
           tone={kept.isInDoubt ? "attention" : "neutral"}
@@ -274,14 +282,14 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
         <Button variant="default" disabled={sending.isPending} onClick={onCancel}>
           {isDone ? "Close" : "Cancel"}
         </Button>
-        <Button
+        <BusyButton
           type="submit"
-          loading={sending.isPending}
+          isBusy={sending.isPending}
           disabled={waitS > 0 || isDone}
           {...(nameToType !== undefined && { color: "red" })}
         >
           {waitS > 0 ? `Try again in ${waitS} s` : needsApproval === true ? proposingText(buttonText) : buttonText}
-        </Button>
+        </BusyButton>
       </DialogButtons>
     </form>
   );

@@ -5,6 +5,7 @@ import { counted } from "../../shared/contract/counted.ts";
 import { nearestKobo } from "../../shared/contract/money.ts";
 import { usePageNumber, useTableView } from "../api/use-filters.ts";
 import { useMorePages } from "../api/use-more-pages.ts";
+import { BusyButton } from "./busy-button.tsx";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
 import { HoldRowContext } from "./held-row.ts";
@@ -218,49 +219,53 @@ type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
 /** The pages of a list in one table, with a button for the next page. The address has the number of pages shown. */
 export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: PagedTableProps<Answer, Row>) => {
   const [wanted, show] = usePageNumber();
-  const { hasNextPage, isFetchingNextPage } = of;
-  const isAwaited = useMorePages(of, of.data !== undefined && of.data.pages.length < wanted);
+  const { data, hasNextPage, isFetchingNextPage } = of;
+  const isAwaited = useMorePages(of, data !== undefined && data.pages.length < wanted);
+  const rows = data?.pages.flatMap(rowsOf);
   return (
-    <Query of={of}>
-      {({ pages }) => {
-        const rows = pages.flatMap(rowsOf);
-        return (
+    <>
+      <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />
+      <Query of={of}>
+        {({ pages }) => (
           <>
-            {rows.length > 0 && <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />}
-            <DataTable {...table} rows={rows} growsAtEnd isGrowing={isAwaited || isFetchingNextPage} />
+            <DataTable {...table} rows={rows ?? []} growsAtEnd isGrowing={isAwaited || isFetchingNextPage} />
             {hasNextPage && (
               <div>
-                <Button
+                <BusyButton
                   variant="default"
-                  loading={isAwaited || isFetchingNextPage}
+                  isBusy={isAwaited || isFetchingNextPage}
                   onClick={() => show(pages.length + 1)}
                 >
                   Show more
-                </Button>
+                </BusyButton>
               </div>
             )}
           </>
-        );
-      }}
-    </Query>
+        )}
+      </Query>
+    </>
   );
 };
 
 type SummaryProps<Row> = {
-  readonly rows: readonly Row[];
+  readonly rows: readonly Row[] | undefined;
   readonly amountOf: ((row: Row) => number) | undefined;
   readonly hasMore: boolean;
 };
 
-const Summary = <Row,>({ rows, amountOf, hasMore }: SummaryProps<Row>) => (
-  <p className={styles.summary}>
-    {counted(rows.length, "row")}
-    {hasMore && ", and there are more"}
-    {amountOf !== undefined && (
-      <>
-        {". Sum: "}
-        <Money kobo={rows.reduce((sum, row) => sum + nearestKobo(amountOf(row)), 0)} />
-      </>
-    )}
-  </p>
-);
+/** Always in the page, so that screen readers read out what another filter or a further page has brought. */
+const Summary = <Row,>({ rows, amountOf, hasMore }: SummaryProps<Row>) => {
+  const isShown = rows !== undefined && rows.length > 0;
+  return (
+    <p role="status" className={isShown ? styles.summary : "visually-hidden"}>
+      {rows !== undefined && counted(rows.length, "row")}
+      {isShown && hasMore && ", and there are more"}
+      {isShown && amountOf !== undefined && (
+        <>
+          {". Sum: "}
+          <Money kobo={rows.reduce((sum, row) => sum + nearestKobo(amountOf(row)), 0)} />
+        </>
+      )}
+    </p>
+  );
+};

@@ -5,6 +5,7 @@ import { announce } from "./announce.tsx";
 import { downloadFile } from "./download-file.ts";
 import { Icon } from "./icon.tsx";
 import { Notice } from "./notice.tsx";
+import { useKeptFocus } from "./use-kept-focus.ts";
 
 type DownloadButtonProps = {
   /** The button's text. */
@@ -35,6 +36,7 @@ export const DownloadButton = ({ children, fileName, type, read }: DownloadButto
   return (
     <>
       <Button
+        ref={useKeptFocus(pages !== undefined)}
         variant="default"
         leftSection={<Icon name="download" />}
         disabled={pages !== undefined || read === undefined}

@@ -1,8 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import { ActionError } from "../api/action-error.ts";
 import { callAction } from "../api/call-action.ts";
+import { BusyButton } from "./busy-button.tsx";
 import { Row } from "./page.tsx";
 import { Failure } from "./query.tsx";
 
@@ -67,9 +68,9 @@ export const FindTransaction = (props: FindTransactionProps) => {
           value={text}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
-        <Button type="submit" variant="default" loading={isSearching}>
+        <BusyButton type="submit" variant="default" isBusy={isSearching}>
           {button}
-        </Button>
+        </BusyButton>
       </Row>
       {failure !== undefined && <Failure error={failure} />}
     </form>

@@ -129,6 +129,7 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
             <Checkbox
               key={option.value}
               {...(index === 0 && focus)}
+              {...(error !== undefined && { "aria-invalid": true })}
               mt="xs"
               value={option.value}
               label={option.label}

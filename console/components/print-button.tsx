@@ -1,6 +1,6 @@
-import { Button } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type MorePages, useMorePages } from "../api/use-more-pages.ts";
+import { BusyButton } from "./busy-button.tsx";
 
 /** Reads the pages of a list that are not shown yet, and prints all. */
 export const PrintButton = ({ of }: { readonly of: MorePages }) => {
@@ -14,8 +14,8 @@ export const PrintButton = ({ of }: { readonly of: MorePages }) => {
     if (!isError) setTimeout(print);
   }, [isWanted, isAwaited, isError]);
   return (
-    <Button variant="default" loading={isWanted} onClick={() => setIsWanted(true)}>
+    <BusyButton variant="default" isBusy={isWanted} onClick={() => setIsWanted(true)}>
       Print
-    </Button>
+    </BusyButton>
   );
 };

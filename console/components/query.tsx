@@ -1,6 +1,7 @@
-import { Button, Skeleton, Text } from "@mantine/core";
+import { Skeleton, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ActionError, sentenceOf } from "../api/action-error.ts";
+import { BusyButton } from "./busy-button.tsx";
 import { Notice } from "./notice.tsx";
 import styles from "./query.module.css";
 
@@ -23,9 +24,9 @@ type QueryProps<Data> = {
 export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
   const { data, error, isFetching, progress } = of;
   const tryAgain = (
-    <Button variant="default" size="xs" loading={isFetching} onClick={() => void of.refetch()}>
+    <BusyButton variant="default" size="xs" isBusy={isFetching} onClick={() => void of.refetch()}>
       Try again
-    </Button>
+    </BusyButton>
   );
   if (data === undefined || data === null) {
     return error === null ? <Loading progress={progress} /> : <Failure error={error} action={tryAgain} />;

@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
@@ -7,6 +6,7 @@ import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { entryPreview, entrySentence, koboOf, type Preview } from "../../components/amount.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Chart } from "../../components/chart.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -302,9 +302,9 @@ const Verification = ({ account }: { readonly account: string }) => {
       title="Reconciliation"
       description="Compares the balance with all ledger entries. A difference is read twice before it is shown."
       actions={
-        <Button variant="default" loading={verified.isFetching} onClick={verify}>
+        <BusyButton variant="default" isBusy={verified.isFetching} onClick={verify}>
           Verify
-        </Button>
+        </BusyButton>
       }
     >
       {isAsked && (

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { FOUND_MAX } from "../../../shared/contract/actions/search.ts";
+import { counted } from "../../../shared/contract/counted.ts";
 import { dateIn } from "../../../shared/contract/time-zone.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -28,9 +29,12 @@ const WHAT_IS_FOUND =
 export const SearchPage = () => {
   const { text } = useSearch();
   const found = useRead("search", { text }, { enabled: text !== "" });
-  const hasNothing = text === "" || (found.data !== undefined && isEmpty(found.data));
+  const hasNothing = text === "" || (found.data !== undefined && numberOf(found.data) === 0);
   return (
     <Page title="Search" description={hasNothing ? WHAT_IS_FOUND : undefined}>
+      <p role="status" className="visually-hidden">
+        {found.data !== undefined && counted(numberOf(found.data), "result")}
+      </p>
       {text === "" ? (
         <Empty>Type into the field at the top of the page. Ctrl-K goes there.</Empty>
       ) : (
@@ -40,10 +44,10 @@ export const SearchPage = () => {
   );
 };
 
-const isEmpty = (found: Found): boolean => Object.values(found).every((items) => items.length === 0);
+const numberOf = (found: Found): number => Object.values(found).reduce((sum, items) => sum + items.length, 0);
 
 const Results = ({ text, found }: { readonly text: string; readonly found: Found }) => {
-  if (isEmpty(found)) {
+  if (numberOf(found) === 0) {
     return (
       <Empty>
         Nothing is found for “{text}”. A phone number finds orders until it is masked; a reference must be whole, and

@@ -1,6 +1,6 @@
-import { Button } from "@mantine/core";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
 import { type Check, checkName, checkToDo } from "../../components/checks.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -26,9 +26,9 @@ export const DoctorPage = () => {
       title="Doctor"
       description="Checks everything that the service depends on, and says what to do."
       actions={
-        <Button variant="default" loading={doctor.isFetching} onClick={() => void doctor.refetch()}>
+        <BusyButton variant="default" isBusy={doctor.isFetching} onClick={() => void doctor.refetch()}>
           Check again
-        </Button>
+        </BusyButton>
       }
     >
       <Query of={doctor}>{(found) => <Checks {...found} />}</Query>

@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
@@ -10,6 +9,7 @@ import { datesOf } from "../../../shared/contract/time-zone.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
 import { CopyText } from "../../components/copy-text.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
@@ -138,9 +138,9 @@ const Verification = ({ month, accounts }: { readonly month: string; readonly ac
       title="Verification"
       description={`Adds up the lines of ${counted(accounts, "account")} again, and compares them with the hash.`}
       actions={
-        <Button variant="default" loading={calls !== undefined} onClick={() => void verify()}>
+        <BusyButton variant="default" isBusy={calls !== undefined} onClick={() => void verify()}>
           Verify
-        </Button>
+        </BusyButton>
       }
     >
       {failure !== undefined && (

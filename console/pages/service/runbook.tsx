@@ -5,9 +5,11 @@ import * as z from "#zod";
 import { useFilters } from "../../api/use-filters.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
+import { Focused } from "../../components/focused.tsx";
 import { type Block, blocksOf, type Span, spansOf } from "../../components/markdown.ts";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink, runbookPath } from "../../components/page-link.tsx";
+import { Loading } from "../../components/query.tsx";
 import styles from "./runbook.module.css";
 
 const filters = z.object({ section: z.catch(z.optional(z.string()), undefined) });
@@ -39,7 +41,9 @@ export const RunbookPage = () => {
       )}
       {slug !== undefined && shown === undefined && <Empty>The runbook has no such section.</Empty>}
       {shown !== undefined && (
-        <Section title={shown.title}>{typeof text === "string" && <Blocks text={text} />}</Section>
+        <Focused subject={shown.title}>
+          <Section title={shown.title}>{typeof text === "string" ? <Blocks text={text} /> : <Loading />}</Section>
+        </Focused>
       )}
     </Page>
   );

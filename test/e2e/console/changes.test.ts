@@ -126,6 +126,7 @@ describe("a form", () => {
     waited.resolve();
     await dialog(page).getByText("It is not known whether the change was made").waitFor();
     await dialog(page).getByText("If a key is in the list that nobody has, revoke it").waitFor();
+    await button(dialog(page), "Create key").and(page.locator(":focus")).waitFor();
     await expect.poll(() => keys(page).count()).toBe(before + 1);
 
     await page.unrouteAll();
@@ -282,6 +283,7 @@ test("a wallet is funded by an amount as it is read, and adjusted once although 
   await dialog(page).getByLabel("Reason").fill("transfer");
   await submit(page, "Fund");
   await dialog(page).getByText("Must be an amount of NGN").waitFor();
+  await dialog(page).getByLabel("Amount in NGN").and(page.locator(":focus")).waitFor();
   await dialog(page).getByLabel("Amount in NGN").fill("2500,50");
   await submit(page, "Fund");
   await dialog(page).getByText("commas only between thousands").waitFor();

@@ -452,7 +452,7 @@ describe("a page that is not there", () => {
   });
 });
 
-test("a page of one record marks its list in the navigation and links to it, and pages agree on how long queued orders take", async () => {
+test("a page of one record marks its list in the navigation and links to it, a section of the runbook takes the focus, and pages agree on how long queued orders take", async () => {
   const page = await open("operator", ofDemo("webhooks/1"));
   const current = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current]");
   expect(await current.allInnerTexts()).toEqual(["Webhooks"]);
@@ -468,6 +468,11 @@ test("a page of one record marks its list in the navigation and links to it, and
     await page.getByText("About 1 s, once the limit is free").waitFor();
     expect(await current.allInnerTexts()).toEqual([title]);
   }
+  await visit(page, "/runbook", "Runbook");
+  await page.getByRole("main").getByRole("link", { name: "Float low" }).click();
+  await page.locator(":focus").getByRole("heading", { name: "Float low" }).waitFor();
+  await page.getByRole("link", { name: "All sections" }).click();
+  await heading(page, "Runbook").and(page.locator(":focus")).waitFor();
 });
 
 describe("a page that cannot be loaded", () => {
@@ -987,6 +992,10 @@ describe("the search", () => {
     const auditor = await open("auditor", "/audit");
     await row(auditor, "searched for").getByText(/\*67/).first().waitFor();
     expect(await auditor.getByText("1234567").count()).toBe(0);
+    // The filter says what the address asks for, also of an account that is not among the known ones.
+    await visit(auditor, "/audit?account=acc_0123456789abcdef01", "Audit log");
+    expect(await auditor.getByLabel("Account").inputValue()).toBe("acc_0123456789abcdef01");
+    await auditor.getByRole("status").filter({ hasText: "0 rows" }).waitFor({ state: "attached" });
   });
 
   test("finds accounts by name, keeps what was typed, and says what it finds if it finds nothing", async () => {
@@ -995,6 +1004,7 @@ describe("the search", () => {
     await row(page, service().demoAccount).waitFor();
     await searchFor(page, "no such thing");
     await page.getByText("Nothing is found for “no such thing”").waitFor();
+    await page.getByRole("status").filter({ hasText: "0 results" }).waitFor({ state: "attached" });
     expect(await page.getByRole("searchbox", { name: "Search" }).inputValue()).toBe("no such thing");
     await searchFor(page, "key_");
     await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
@@ -1082,7 +1092,7 @@ test("chosen notifications are shown after a reload, until none is chosen", asyn
   await shown.waitFor({ state: "detached" });
 });
 
-test("the attempts of an order's webhook are found by the id that its app got", async () => {
+test("the attempts of an order's webhook are found by the id that its app got, and the button that showed them has the focus once they are closed", async () => {
   const page = await open("owner", `${ofDemo("webhooks")}?reference=${orders.delivered}`);
   const id =
     (await page
@@ -1094,6 +1104,8 @@ test("the attempts of an order's webhook are found by the id that its app got", 
   await button(page, "Show attempts").click();
   await page.getByRole("heading", { name: `Attempts of ${orders.delivered}` }).waitFor();
   await page.getByRole("link", { name: "Show the order" }).waitFor();
+  await button(page, "Close").click();
+  await button(page, "Show attempts").and(page.locator(":focus")).waitFor();
 });
 
 test("all webhooks that failed are sent again once the endpoint is enabled", async () => {

@@ -1,0 +1,12 @@
+import { type RefObject, useLayoutEffect, useRef } from "react";
+
+/** For a button that cannot be pressed while it works: a browser takes the focus from it, and it has the focus again afterwards. */
+export const useKeptFocus = (isBusy: boolean): RefObject<HTMLButtonElement | null> => {
+  const button = useRef<HTMLButtonElement>(null);
+  const hadFocus = useRef(false);
+  useLayoutEffect(() => {
+    if (!isBusy && hadFocus.current && document.activeElement === document.body) button.current?.focus();
+    hadFocus.current = isBusy && document.activeElement === button.current;
+  }, [isBusy]);
+  return button;
+};
