@@ -84,6 +84,7 @@ export const refreshCatalog = async (
     await store.writeCandidate(snapshot);
     return refuse(suspicion, { plans, plans_before: plansBefore });
   }
+  reportRemovedCodes(before?.catalog, catalog);
   const next = withChange(snapshot, before, catalog, clock());
   // An operator has accepted another catalog since: the next run continues from there.
   if (!(await replaceServed(store, before, next))) return { kind: "fresh_enough" };
@@ -155,6 +156,13 @@ const reportDropped = (dropped: DroppedEntries, before: DroppedEntries | undefin
 };
 const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} (${field})`;
 
+/** What is switched off, and what has another price or cost, names a network by its code, which an upstream may change. */
+const reportRemovedCodes = (before: Catalog | undefined, after: Catalog): void => {
+  const codes = new Set(after.networks.map(({ code }) => code));
+  const removed = before?.networks.map(({ code }) => code).filter((code) => !codes.has(code)) ?? [];
+  if (removed.length > 0) log.alarm("catalog.network_codes_removed", { networks: listed(removed.length, removed) });
+};
+
 type Details = Omit<LogFields<"catalog.refresh_failed">, "reason">;
 export type FetchedCatalog =
   /** May have no plans. */
@@ -212,6 +220,7 @@ export const acceptCandidate = async (
     }
     const before = await readServed(store);
     const catalog = catalogOf(candidate);
+    reportRemovedCodes(before?.catalog, catalog);
     // If a refresh stores another catalog first, the candidate may be too old.
     if (await replaceServed(store, before, withChange(candidate, before, catalog, clock()))) return catalog;
     sent = candidate;

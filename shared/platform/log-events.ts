@@ -424,6 +424,14 @@ export const logEvents = {
     meaning: "The same entries of the upstream's catalog as in the last refresh cannot be read.",
     action: "admin catalog show.",
   },
+  "catalog.network_codes_removed": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { networks: "string" },
+    meaning:
+      "A network is not sold any more, or has another code in the upstream's catalog. What names the old code does not count for it: what is off, prices and discounts.",
+    action: 'admin catalog show: "Network code removed" in docs/runbook.md.',
+  },
   "catalog.stale": {
     level: "alarm",
     urgency: "page",

@@ -276,6 +276,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Upstream rate limit": nothing,
   "Catalog refused": refusedCatalog,
   "Dropped catalog entries": nothing,
+  "Network code removed": nothing,
   "Consent of an identity check": identityCheck,
   "Checks that find nobody": identityCheck,
   "Record of another person": identityCheck,
