@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { floatRuns, PAYMENTS_PER_PAGE } from "../../../../shared/actions/float.ts";
 import { actorName } from "../../../../shared/ledger/audit.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
@@ -9,10 +9,13 @@ import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
 const DAY_MS = 86_400_000;
 
-test("payments to the upstream are listed newest first, page by page, those of a period by the days of the stage", async () => {
+test("payments to the upstream that were written are listed newest first, page by page, those of a period by the days of the stage", async () => {
   const ledger = await openLedgerAtNoon();
   const context = anActionContext(ledger.tables, { clock: ledger.clock });
   const list = floatRuns["float payments"];
+  vi.spyOn(context.ledger.db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
+  const unwritten = { id: "gtb-0", amount_kobo: 100, why: "weekly" };
+  await expect(floatRuns["float fund"](context, unwritten)).rejects.toThrow("No answer");
   expect(await list(context, {})).toEqual({ payments: [], next_cursor: null });
 
   const booked: { readonly id: string; readonly amount: number; readonly at: string; readonly by: string }[] = [];

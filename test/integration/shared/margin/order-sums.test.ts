@@ -19,6 +19,7 @@ import { measureFloat, readFloat } from "../../../../shared/margin/float.ts";
 import { advanceSums, readSums } from "../../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { RUN_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
@@ -284,22 +285,28 @@ test("an order of a later release's form raises an alarm, and the last measureme
   expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([10_000]);
 });
 
-test("a float that lasts for less than an hour below the alarm's bound is low by the metric too", async () => {
+test("a float that lasts for less than an hour below the alarm's bound is low by the metric too, also if an account is not added up", async () => {
   const own = await openOperatorLedger();
   const { accountId } = await own.anAccount();
   const context = { ...contextAt(NOON_MS, own), floatAlarmHours: 12 };
   await floatRuns["float fund"](context, { amount_kobo: 149_00, id: "p1", why: "payment" });
   const ledger = own.ledgerAt(NOON_MS);
+  const pace = "no order took anything in the last 24 hours";
+  expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: null, is_low: false, pace });
   await place(ledger, accountId, { atMs: NOON_MS - 1_000, priceKobo: 110_00, costKobo: 100_00 });
   expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 11.7, is_low: true });
   const log = captureLog();
+  vi.spyOn(own.tables.db, "transactWrite").mockRejectedValueOnce(new Error("Another run was first"));
   await measureFloat(inLagos(ledger), forever);
+  expect(log.lines("order_sums.not_advanced")).toMatchObject([{ account: accountId }]);
   expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([11.7]);
+  await place(ledger, accountId, { atMs: NOON_MS - 1_000, priceKobo: 110_00, costKobo: 100_00 });
+  expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 0, is_low: true, pace: "empty" });
 });
 
 test.each([
   ["AWS does not let a run measure", forever, "float.measurement_delayed"],
-  ["no run has time to measure", deadlineIn(0), undefined],
+  ["no run has time to measure", deadlineIn(RUN_RESERVE_MS), undefined],
 ])("a float that %s raises an alarm after three hours", async (_what, deadline, delayed) => {
   const own = await openOperatorLedger();
   await own.anAccount();
@@ -345,23 +352,50 @@ test("a run adds up sums for half a minute, and the next ones go on with the acc
   expect(accountIds.map((accountId) => sums.get(accountId)?.cost_kobo)).toEqual(accountIds.map(() => 97_00));
 });
 
-test("a day with more sums than one update can take is added in several steps", async () => {
+/** Delivered orders of 97 NGN. */
+const delivered = (accountId: string, count: number, each: (index: number) => Partial<Transaction>) =>
+  Array.from({ length: count }, (_, index) => {
+    const changes = each(index);
+    return aTransaction({
+      ...{ pk: newTransactionPk(), list_key: `${accountId}#live`, account_id: accountId, status: "success" },
+      ...{ cost_kobo: koboSchema.parse(97_00), updated_at: changes.created_at, ...changes },
+    });
+  });
+const hoursAgo = (hours: number, afterMs = 0): string => isoTime(NOON_MS - hours * HOUR_MS + afterMs);
+
+test.each<[string, number, (index: number) => Partial<Transaction>]>([
+  [
+    "a day with more sums than one update can take",
+    120,
+    (index) => ({ created_at: hoursAgo(2, index), network: `network-${index}` }),
+  ],
+  ["more days than one transaction can change", 101, (index) => ({ created_at: hoursAgo(2 + 24 * (100 - index)) })],
+  // The last two have one time.
+  ["a moment that one read ends in", 1_001, (index) => ({ created_at: hoursAgo(2, Math.min(index, 999)) })],
+])("%s is added in several steps", async (_what, count, each) => {
   const { accountId } = await operator.anAccount();
   const ledger = operator.ledgerAt(NOON_MS);
-  const order = {
-    list_key: `${accountId}#live`,
-    account_id: accountId,
-    status: "success",
-    cost_kobo: koboSchema.parse(97_00),
-  } as const;
-  const items = Array.from({ length: 120 }, (_, index) => {
-    const at = isoTime(NOON_MS - 2 * HOUR_MS + index);
-    const times = { created_at: at, updated_at: at };
-    return aTransaction({ ...order, ...times, network: `network-${index}`, pk: newTransactionPk() });
-  });
-  await putItems(ledger.db, ledger.table, items);
+  await putItems(ledger.db, ledger.table, delivered(accountId, count, each));
   await advanceSums(inLagos(ledger), accountId, forever);
-  expect(await report(accountId, NOON_MS)).toMatchObject([{ orders: 120, cost: 120 * 97 }]);
+  expect((await readSums(ledger, [accountId])).get(accountId)).toMatchObject({ cost_kobo: count * 97_00 });
+});
+
+test("an account with more open orders than its sums keep is added up to them, and further once some have ended", async () => {
+  const { accountId } = await operator.anAccount();
+  const ledger = operator.ledgerAt(NOON_MS);
+  const orders = delivered(accountId, 43, (index) => ({ created_at: hoursAgo(2, index) }));
+  const isOpen = (index: number) => index < 41;
+  const open = orders.map((order, index) => (isOpen(index) ? { ...order, status: "processing" as const } : order));
+  await putItems(ledger.db, ledger.table, open);
+  const advanced = async () => {
+    await advanceSums(inLagos(ledger), accountId, forever);
+    const sums = (await readSums(ledger, [accountId])).get(accountId);
+    return [sums?.open_keys.length, sums?.cost_kobo];
+  };
+  expect(await advanced()).toEqual([40, 0]);
+  expect(await advanced()).toEqual([40, 0]);
+  await putItems(ledger.db, ledger.table, orders.slice(0, 2));
+  expect(await advanced()).toEqual([39, 4 * 97_00]);
 });
 
 test("an order counts on its day in the zone of the stage, by network and kind, and one that ends days later too", async () => {
@@ -407,6 +441,7 @@ test("the float is payments less what was delivered and is open, and lasts by th
   const fund = (amount_kobo: number, id: string) =>
     floatRuns["float fund"](contextAt(NOON_MS, own), { amount_kobo, id, why: "weekly" });
   const ledger = own.ledgerAt(NOON_MS);
+  const known = await place(ledger, accountId, { atMs: NOON_MS - 5 * HOUR_MS, priceKobo: 55_00, costKobo: 50_00 });
   expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({
     payments: null,
     expected_balance: null,
@@ -425,7 +460,6 @@ test("the float is payments less what was delivered and is open, and lasts by th
   expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({ payments: 1_000 });
 
   const old = await place(ledger, accountId, { atMs: NOON_MS - 30 * HOUR_MS, priceKobo: 110_00, costKobo: 100_00 });
-  const known = await place(ledger, accountId, { atMs: NOON_MS - 5 * HOUR_MS, priceKobo: 55_00, costKobo: 50_00 });
   const unknown = await place(ledger, accountId, { atMs: NOON_MS - 4 * HOUR_MS, priceKobo: 30_00 });
   const failed = await place(ledger, accountId, { atMs: NOON_MS - 3 * HOUR_MS, priceKobo: 40_00, costKobo: 39_00 });
   await place(ledger, accountId, { atMs: NOON_MS - 2 * HOUR_MS, priceKobo: 25_00, costKobo: 20_00 });
@@ -437,8 +471,12 @@ test("the float is payments less what was delivered and is open, and lasts by th
   const log = captureLog();
   expect(await measureFloat(inLagos(ledger), forever)).toBe(true);
   expect(await readFloat(ledger)).toMatchObject({ ...expected, hoursLeft: 111 });
+  // Of two runs at once one may have an earlier time.
+  for (const hours of [19.5, 0, 19.5]) {
+    await advanceSums(inLagos(own.ledgerAt(NOON_MS + hours * HOUR_MS)), accountId, forever);
+  }
   // 24 hours ago half of the hour was over in which an order took 50 NGN.
-  expect(await readFloat(own.ledgerAt(NOON_MS + 19.5 * HOUR_MS))).toMatchObject({ dayKobo: 135_00 });
+  expect(await readFloat(own.ledgerAt(NOON_MS + 19.5 * HOUR_MS))).toMatchObject({ ...expected, dayKobo: 135_00 });
   expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + HOUR_MS - 1)), forever)).toBe(false);
   expect(log.lines().map(({ FloatHoursLeft }) => FloatHoursLeft)).toEqual([111, 111]);
   const context = contextAt(NOON_MS, own);

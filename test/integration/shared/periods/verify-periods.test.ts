@@ -4,6 +4,7 @@ import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { adjustmentPk, PERIOD_VERIFICATION_PK, periodPk } from "../../../../shared/ledger/schema.ts";
 import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { RUN_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -14,23 +15,31 @@ import { freshTables } from "../../../builders/tables.ts";
 const DAY_MS = 24 * 3_600_000;
 const MONTHS = ["2026-08", "2026-09", "2026-10"];
 let context: TestContext;
+let first: string;
 let account: string;
 let nowMs = 0;
+const anAccount = async (): Promise<string> => {
+  nowMs += 1;
+  return (await createAccount(context.accounts, { name: "test", whitelist: [] })).account_id;
+};
 beforeEach(async () => {
   nowMs = Date.parse("2026-08-05T12:00:00.000Z");
   context = anActionContext(await freshTables(), { clock: () => nowMs });
-  await createAccount(context.accounts, { name: "first", whitelist: [] });
-  nowMs += 1;
-  ({ account_id: account } = await createAccount(context.accounts, { name: "test", whitelist: [] }));
+  first = await anAccount();
+  account = await anAccount();
   for (const month of MONTHS) {
     nowMs = Date.parse(`${month}-05T12:00:00.000Z`);
-    await adjustWallet(context.ledger, { accountId: account, adjustmentId: month, amount_kobo: 100, why: "test" });
+    const line = { adjustmentId: month, amount_kobo: 100, why: "test" };
+    for (const accountId of [first, account]) await adjustWallet(context.ledger, { accountId, ...line });
   }
   nowMs = Date.parse("2026-11-03T12:00:00.000Z");
   for (const month of MONTHS) await closeMonth(context, month, () => {});
+  // It has no closed month.
+  await anAccount();
 });
 
-const changeLineOf = (month: string) => changeItem(context.ledger, adjustmentPk(account, month), { amount_kobo: 99 });
+const changeLineOf = (month: string, of = account) =>
+  changeItem(context.ledger, adjustmentPk(of, month), { amount_kobo: 99 });
 
 const verify = () => verifyPeriods(context.ledger, deadlineIn(60_000, context.ledger.clock));
 
@@ -48,21 +57,25 @@ test("each day the last closed month is verified, and one of the earlier ones in
   expect(found.toSorted()).toEqual([...MONTHS, "2026-10"]);
 });
 
-test("a verification that is out of time is continued by the next run, and finds what differs behind", async () => {
+test("a verification that is out of time is continued by the next run, and finds what differs behind, also in the next month", async () => {
   await changeLineOf("2026-10");
+  for (const month of ["2026-08", "2026-09"]) await changeLineOf(month, first);
   const log = captureLog();
   // Time for one account.
-  const oneStep = () => ({ remainingMs: vi.fn(() => 0).mockReturnValueOnce(60_000) });
+  const oneStep = () => ({ remainingMs: vi.fn(() => RUN_RESERVE_MS).mockReturnValueOnce(60_000) });
   let verified = 0;
   let runs = 0;
   for (; verified < 2 && runs < 20; runs += 1) verified += await verifyPeriods(context.ledger, oneStep());
   expect(runs).toBeGreaterThan(3);
-  expect(log.lines("period.differs")).toMatchObject([{ month: "2026-10", account, differences: 1 }]);
+  expect(log.lines("period.differs")).toMatchObject([
+    { month: "2026-10", account, differences: 1 },
+    { month: expect.stringMatching(/^2026-0[89]$/), account: first, differences: 1 },
+  ]);
 });
 
 const BEGUN = ["2026-10"];
 test.each([
-  ["a call that AWS did not answer delays it", "TimeoutError", BEGUN, 0, "period.verification_delayed"],
+  ["a call that AWS did not answer delays it", "TimeoutError", BEGUN, 2 * DAY_MS, "period.verification_delayed"],
   ["one that AWS refuses is an alarm", "AccessDeniedException", BEGUN, 0, "period.not_verified"],
   ["one that lasts for two days is an alarm", "TimeoutError", BEGUN, 3 * DAY_MS, "period.not_verified"],
   ["one that keeps a round from its begin is an alarm", "TimeoutError", [], 3 * DAY_MS, "period.not_verified"],
