@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
+import { useListedPage } from "../app/use-listed-page.ts";
 import styles from "./page.module.css";
 
 type PageProps = {
@@ -27,9 +28,12 @@ export const Page = ({ title, description, actions, children }: PageProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
   const account = useOptionalAccount();
   const [path] = useLocation();
+  // A page of one record has its reference or date as heading, which alone does not say what it is.
+  const kind = useListedPage()(path)?.title;
   useEffect(() => {
-    document.title = [title, account, "Airtime console"].filter((part) => part !== undefined).join(" · ");
-  }, [title, account]);
+    const parts = [title, kind === title ? undefined : kind, account, "Airtime console"];
+    document.title = parts.filter((part) => part !== undefined).join(" · ");
+  }, [title, kind, account]);
   useEffect(() => {
     // After Back, the browser scrolls to where the person was.
     const preventScroll = location.pathname === backToPath;
