@@ -11,6 +11,7 @@ import { Empty } from "./empty.tsx";
 import { HoldRowContext } from "./held-row.ts";
 import { slugOf } from "./markdown.ts";
 import { Money } from "./money.tsx";
+import { withThousands } from "./number-text.ts";
 import { Query } from "./query.tsx";
 import { rowName, useRowAtTop } from "./row-at-top.ts";
 import { usePrinting } from "./use-printing.ts";
@@ -163,7 +164,7 @@ const Parts = ({ label, part, count, onPart }: PartsProps) => {
   return (
     <nav aria-label={`Parts of ${label}`} className={styles.parts}>
       <span>
-        Rows {first} to {last} of {count}
+        Rows {withThousands(first)} to {withThousands(last)} of {withThousands(count)}
       </span>
       <Button variant="default" size="xs" disabled={part === 1} onClick={() => onPart(part - 1)}>
         Previous rows
@@ -195,11 +196,11 @@ const TableRow = <Row,>({ name, columns, row, place, onHold }: TableRowProps<Row
         {columns.map(({ header, hidesHeader, cell, align }, index) =>
           index === 0 ? (
             <th key={header} scope="row">
-              {cell(row)}
+              {withThousands(cell(row))}
             </th>
           ) : (
             <td key={header} className={classOf({ hidesHeader, align })}>
-              {cell(row)}
+              {withThousands(cell(row))}
             </td>
           ),
         )}

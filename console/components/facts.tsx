@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import styles from "./facts.module.css";
+import { withThousands } from "./number-text.ts";
 
 type Fact = {
   readonly name: string;
@@ -13,7 +14,7 @@ export const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
     {facts.map(({ name, value, isWide }) => (
       <div key={name} className={`${styles.fact} ${isWide ? styles.wide : ""}`}>
         <dt>{name}</dt>
-        <dd>{value ?? "–"}</dd>
+        <dd>{withThousands(value ?? "–")}</dd>
       </div>
     ))}
   </dl>

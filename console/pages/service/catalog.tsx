@@ -1,9 +1,10 @@
 import { NativeSelect, TextInput } from "@mantine/core";
-import { useState } from "react";
+import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import type { DataPlan, Network } from "../../../shared/contract/catalog.ts";
 import { counted } from "../../../shared/contract/counted.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -18,6 +19,8 @@ import { Time } from "../../components/time.tsx";
 import type { Tone } from "../../components/tones.ts";
 
 type Served = NonNullable<ActionOutput<"catalog show">["served"]>;
+const filterFields = z.object({ network: z.catch(z.string(), ""), name: z.catch(z.string(), "") });
+
 type Refused = NonNullable<ActionOutput<"catalog diff">["refused"]>;
 
 /** What the service sells, and the upstream's newer catalog if it was not taken over. */
@@ -53,9 +56,10 @@ const nameOf = (networks: readonly Network[], id: number): string =>
   networks.find((network) => network.id === id)?.name ?? `Network ${id}`;
 
 const ServedCatalog = ({ served }: { readonly served: Served }) => {
-  const [network, setNetwork] = useState("");
-  const [search, setSearch] = useState("");
+  const [{ network, name: search }, choose] = useFilters(filterFields);
   const { networks, data_plans, dropped } = served;
+  // The address may have a network that is not sold any more.
+  const isKnown = network === "" || networks.some(({ id }) => String(id) === network);
   const rows = data_plans.filter(
     ({ network_id, name, id }) =>
       (network === "" || String(network_id) === network) &&
@@ -111,15 +115,16 @@ const ServedCatalog = ({ served }: { readonly served: Served }) => {
             data={[
               { value: "", label: "All networks" },
               ...networks.map(({ id, name }) => ({ value: String(id), label: name })),
+              ...(isKnown ? [] : [{ value: network, label: `Network ${network}` }]),
             ]}
             value={network}
-            onChange={({ currentTarget }) => setNetwork(currentTarget.value)}
+            onChange={({ currentTarget }) => choose({ network: currentTarget.value })}
           />
           <TextInput
             label="Name or id contains"
             type="search"
             value={search}
-            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+            onChange={({ currentTarget }) => choose({ name: currentTarget.value })}
           />
         </Row>
         <DataTable
@@ -133,7 +138,7 @@ const ServedCatalog = ({ served }: { readonly served: Served }) => {
             },
             { header: "Price", cell: ({ price }) => <Money naira={price} />, align: "end", sort: ({ price }) => price },
             { header: "Validity", cell: ({ validity }) => validity },
-            { header: "Id", cell: ({ id }) => id, align: "end" },
+            { header: "Id", cell: ({ id }) => String(id), align: "end" },
           ]}
           rows={rows}
           rowKey={({ id }) => String(id)}
@@ -217,7 +222,7 @@ const RefusedCatalog = ({
             cell: ({ previousPrice }) => (previousPrice === undefined ? "–" : <Money naira={previousPrice} />),
             align: "end",
           },
-          { header: "Id", cell: ({ plan }) => plan.id, align: "end" },
+          { header: "Id", cell: ({ plan }) => String(plan.id), align: "end" },
         ]}
         rows={changes}
         rowKey={({ change, plan }) => `${change} ${plan.id}`}

@@ -452,7 +452,7 @@ describe("a page that is not there", () => {
   });
 });
 
-test("a page of one record marks its list in the navigation and links to it, a section of the runbook takes the focus, and pages agree on how long queued orders take", async () => {
+test("a page of one record marks its list in the navigation, links to it and says in its title what it is, a section of the runbook takes the focus, and pages agree on how long queued orders take", async () => {
   const page = await open("operator", ofDemo("webhooks/1"));
   const current = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current]");
   expect(await current.allInnerTexts()).toEqual(["Webhooks"]);
@@ -460,6 +460,7 @@ test("a page of one record marks its list in the navigation and links to it, a s
   await heading(page, "Webhooks").waitFor();
   await visit(page, ofDemo("transactions", orders.delivered), orders.delivered);
   expect(await current.allInnerTexts()).toEqual(["Transactions"]);
+  expect(await page.title()).toBe(`${orders.delivered} · Transaction · ${service().demoAccount} · Airtime console`);
   for (const [path, title] of [
     ["/waiting", "Queued orders"],
     ["/upstream", "Upstream"],
@@ -723,11 +724,18 @@ describe("a list", () => {
     await row(page, orders.delivered).getByRole("link").click();
     await heading(page, orders.delivered).waitFor();
     await page.goBack();
-    for (const shown of [page, await open("operator", address.slice(address.indexOf("/accounts/")))]) {
+    const colleague = await open("operator", address.slice(address.indexOf("/accounts/")));
+    for (const shown of [page, colleague]) {
       await shown.getByText("2 rows. Sum: ").waitFor();
       expect(await shown.getByLabel("Status").inputValue()).toBe("success");
       expect(await shown.getByLabel("Period").inputValue()).toBe("Last 7 days");
     }
+    await visit(colleague, "/catalog", "Catalog");
+    await colleague.getByLabel("Network").selectOption("MTN");
+    await colleague.getByLabel("Name or id contains").fill("no such plan");
+    await colleague.reload();
+    await colleague.getByText("No plan matches").waitFor();
+    expect(await colleague.getByLabel("Network").locator(":checked").textContent()).toBe("MTN");
   });
 
   test("of 5,000 rows is shown in parts of 100, sorted as its address says, also after a reload, and does not stutter", {
@@ -768,7 +776,7 @@ describe("a list", () => {
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
     await page.getByLabel("Search by name or id").fill("");
     await button(page, "Next rows").click();
-    await page.getByText("Rows 101 to 200 of 5000").waitFor();
+    await page.getByText("Rows 101 to 200 of 5,000").waitFor();
     await page.reload();
     await rows.first().getByText("4,899.00").waitFor();
 
