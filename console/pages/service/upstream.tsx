@@ -16,6 +16,7 @@ import { ofNetworks, percentText, withinText } from "../../components/statistics
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { durationText, sendingText } from "../../components/transaction-values.tsx";
+import { partField } from "./part-field.ts";
 
 const REFRESH_MS = 30_000;
 
@@ -116,15 +117,8 @@ const SwitchOn = () => (
   </ChangeDialog>
 );
 
-const orderKinds = [
-  { value: "data", label: "All data" },
-  { value: "airtime", label: "All airtime" },
-  { value: "identity", label: "All identity checks" },
-];
-
 const PartOff = () => {
   const { data } = useRead("catalog show", {});
-  const networks = data?.served?.networks.map(({ code, name }) => ({ value: code, label: name })) ?? [];
   return (
     <div>
       <ChangeDialog
@@ -133,9 +127,7 @@ const PartOff = () => {
         buttonVariant="default"
         buttonSize="xs"
         title="Switch one network or kind off"
-        fields={{
-          part: { kind: "choice", label: "Network or kind", mustChoose: true, options: [...networks, ...orderKinds] },
-        }}
+        fields={{ part: partField(data?.served?.networks) }}
         preview={({ part }) =>
           part === "" ? undefined : { sentence: `New orders of ${part} are refused.`, button: `Switch ${part} off` }
         }
