@@ -66,7 +66,9 @@ const AddAddresses = ({ account }: { readonly account: string }) => (
     }}
     inputOf={({ ranges }, why) => ({ account, ranges: linesOf(ranges), why })}
     success="The addresses were added."
-  />
+  >
+    <p>From now on requests from there are accepted with any key of the account.</p>
+  </ChangeDialog>
 );
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter((line) => line !== "");

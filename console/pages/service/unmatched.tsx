@@ -19,6 +19,9 @@ import {
 } from "../../components/upstream-event-values.tsx";
 import { EventComparison } from "./event-comparison.tsx";
 
+/** As often as the navigation counts them. */
+const READ_EVERY_MS = 30_000;
+
 const filterFields = z.object({
   state: z.catch(z.enum(["open", "matched", "discarded", "all"]), "open"),
   event: z.optional(z.string()),
@@ -26,7 +29,7 @@ const filterFields = z.object({
 
 export const UnmatchedPage = () => {
   const [{ state, event: shown }, choose] = useFilters(filterFields);
-  const events = useRead("events list", { state });
+  const events = useRead("events list", { state }, { everyMs: READ_EVERY_MS });
   return (
     <Page
       title="Unmatched events"
