@@ -74,7 +74,7 @@ const isHeaders = (headers: WebhookHeaders): headers is { get(name: string): str
 
 /** Web Crypto compares in constant time. */
 const isSigned = async (secret: string, text: Uint8Array<ArrayBuffer>, signatures: string[]): Promise<boolean> => {
-  const raw = decode(secret.replace(/^whsec_/, ""));
+  const raw = decode(secret.trim().replace(/^whsec_/, ""));
   if (!raw?.length) throw new TypeError("secret must be the endpoint's whsec_... secret");
   const key = await crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   for (const signature of signatures) {

@@ -45,7 +45,7 @@ func verifyWebhook(headers http.Header, body []byte, secret string, now time.Tim
 	if age := now.Sub(time.Unix(sentAt, 0)); age > tolerance || age < -tolerance {
 		return Event{}, errors.Join(ErrWebhook, errors.New("the timestamp is not within 5 minutes of now"))
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.TrimSpace(secret), "whsec_"))
 	if err != nil || len(key) == 0 {
 		return Event{}, errors.New("secret must be the endpoint's whsec_... secret")
 	}

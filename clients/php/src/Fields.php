@@ -14,7 +14,7 @@ final class Fields
 
     public static function of(mixed $value): self
     {
-        return is_array($value) ? new self($value) : throw new \UnexpectedValueException('It is no object');
+        return is_array($value) && ($value === [] || !array_is_list($value)) ? new self($value) : throw new \UnexpectedValueException('It is no object');
     }
 
     public static function parse(string $json): self

@@ -36,7 +36,7 @@ final class Webhook
      */
     public static function verify(array $headers, #[\SensitiveParameter] string $body, #[\SensitiveParameter] string $secret, ?int $now = null): self
     {
-        $key = base64_decode(preg_replace('/^whsec_/', '', $secret) ?? '', true);
+        $key = base64_decode(preg_replace('/^whsec_/', '', trim($secret)) ?? '', true);
         if ($key === false || $key === '') {
             throw new \InvalidArgumentException("secret must be the endpoint's whsec_... secret");
         }

@@ -5,6 +5,7 @@ import re
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from hashlib import sha256
@@ -61,7 +62,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _key(secret: str) -> bytes:
-    key = b64decode(secret.removeprefix("whsec_"))
-    if not key:
-        raise ValueError("secret must be the endpoint's whsec_... secret")
-    return key
+    with suppress(ValueError):
+        # Without `validate` it leaves out what is no Base64, and any text is a secret, by which no webhook verifies.
+        if key := b64decode(secret.strip().removeprefix("whsec_"), validate=True):
+            return key
+    raise ValueError("secret must be the endpoint's whsec_... secret")

@@ -43,7 +43,7 @@ const { cases } = z
         now: z.int(),
         valid: z.boolean(),
         event: z.optional(z.string()),
-        reason: z.optional(z.enum(["timestamp", "signature", "missing_header", "body"])),
+        reason: z.optional(z.enum(["timestamp", "signature", "missing_header", "body", "secret"])),
       }),
     ),
   })
@@ -53,6 +53,7 @@ const messages = {
   signature: "No signature matches",
   missing_header: "is missing",
   body: "not an event",
+  secret: "whsec_... secret",
 };
 afterEach(() => vi.useRealTimers());
 
@@ -69,11 +70,14 @@ describe("verifyWebhook", () => {
       await expect(verified).resolves.toMatchObject({ id: vector.id, name: vector.event });
     } else {
       await expect(verified).rejects.toThrow(messages[vector.reason ?? "body"]);
-      await expect(verified).rejects.toBeInstanceOf(WebhookVerificationError);
+      await expect(verified).rejects.toBeInstanceOf(vector.reason === "secret" ? TypeError : WebhookVerificationError);
     }
   });
 
-  const ofLibrary = cases.filter(({ reason }) => reason !== "body");
+  // It takes each text for a secret, and each JSON for an event.
+  const ofLibrary = cases.filter(
+    ({ secret: given, reason = "" }) => given === given.trim() && !["body", "secret"].includes(reason),
+  );
   test.each(ofLibrary)("agrees with the library of Standard Webhooks on the test vector: $name", (vector) => {
     vi.useFakeTimers({ now: vector.now * 1_000, toFake: ["Date"] });
     const received = {

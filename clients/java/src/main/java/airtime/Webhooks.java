@@ -1,5 +1,6 @@
 package airtime;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -14,7 +15,8 @@ import javax.crypto.spec.SecretKeySpec;
 
 /** Verifies the service's webhooks, as Standard Webhooks says. */
 public final class Webhooks {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final ObjectMapper JSON =
+      new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
   private static final long TOLERANCE_S = 300;
 
   /**
@@ -75,7 +77,7 @@ public final class Webhooks {
   }
 
   private static byte[] hmac(String secret, String prefix, byte[] body) {
-    byte[] key = decoded(secret.replaceFirst("^whsec_", ""));
+    byte[] key = decoded(secret.strip().replaceFirst("^whsec_", ""));
     if (key.length == 0) throw new IllegalArgumentException("secret must be the endpoint's whsec_... secret");
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
