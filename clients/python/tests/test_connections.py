@@ -7,16 +7,18 @@ import itertools
 import re
 import signal
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
 from conftest import BUNDLE
 
-from airtime_service import AirtimeClient, AsyncAirtimeClient, NoAnswerError, OutcomeUnknownError, ServiceError, _rule
+from airtime_service import AirtimeClient, AsyncAirtimeClient, NoAnswerError, OutcomeUnknownError, ServiceError, _client, _rule
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 
@@ -105,6 +107,17 @@ def test_a_connection_that_outlasts_the_attempt_sends_nothing(server: Server, mo
         AirtimeClient(server.base_url, "live_key", timeout=0.3).buy_data(BUNDLE, reference="order-1")
     assert isinstance(raised.value.__cause__, NoAnswerError) and raised.value.__cause__.reason == "timeout"
     assert server.requests == []
+
+
+def test_a_connection_that_is_cut_stays_encrypted() -> None:
+    """SSLSocket.shutdown takes the encryption off first: what another thread then sends would be plain text."""
+    near, far = socket.socketpair()
+    with far, ssl.create_default_context().wrap_socket(near, server_hostname="localhost", do_handshake_on_connect=False) as cut:
+        with _client._time_limit(0.01) as trace:
+            trace("connection.start_tls.complete", {"return_value": SimpleNamespace(get_extra_info=lambda name: cut)})
+            assert far.recv(1) == b""
+        with pytest.raises(ssl.SSLError):
+            cut.unwrap()
 
 
 def test_an_answer_without_end_is_cut(server: Server, buy: Callable[..., Any]) -> None:

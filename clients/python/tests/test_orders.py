@@ -8,7 +8,7 @@ import pytest
 from conftest import AIRTIME, BUNDLE, Answer, Service, bought, looked_up, refusal, success
 
 from airtime_service import OutcomeUnknownError, ServiceError, new_reference
-from airtime_service.models import ConsentEvidence, NinAdvancedResult, NinBasicResult, NinVerifyRequest
+from airtime_service.models import AirtimePurchaseRequest, ConsentEvidence, NinAdvancedResult, NinBasicResult, NinVerifyRequest
 
 CUT = httpx.RemoteProtocolError("The connection ended")
 PAGE = httpx.Response(502, text="<html>Bad gateway</html>")
@@ -200,6 +200,14 @@ def test_an_advanced_check_has_the_whole_profile_and_what_else_the_service_answe
 def test_an_order_with_an_impossible_reference_is_not_sent(service: Service, reference: str) -> None:
     with pytest.raises(ValueError, match="reference must be"):
         service("buy_data", BUNDLE, reference=reference, answers=[success(bought())])
+    assert service.requests == []
+
+
+@pytest.mark.parametrize("amount", [float("nan"), float("inf"), Decimal("NaN"), Decimal("1e999")])
+def test_an_order_whose_amount_is_no_number_is_not_sent(service: Service, amount: float | Decimal) -> None:
+    order = AirtimePurchaseRequest(network="mtn", phone_number="08031234567", amount=amount)
+    with pytest.raises(ValueError):
+        service("buy_airtime", order, reference="order-1", answers=[success(bought(type="airtime"))])
     assert service.requests == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, socket
 from threading import Timer
 from time import monotonic, sleep
 from typing import Any, TypeVar
@@ -107,7 +107,8 @@ def _time_limit(seconds: float) -> Iterator[Callable[[str, dict[str, Any]], None
         # The answer may have come at this moment.
         with suppress(OSError):
             for stream in streams[-1:]:
-                stream.get_extra_info("socket").shutdown(SHUT_RDWR)
+                # That of SSLSocket takes the encryption off first: a request that is sent just then would be plain text.
+                socket.shutdown(stream.get_extra_info("socket"), SHUT_RDWR)
 
     timer = Timer(seconds, cut)
     timer.daemon = True

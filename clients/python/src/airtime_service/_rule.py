@@ -137,7 +137,7 @@ async def place(
     known = asdict(order, dict_factory=lambda fields: {name: value for name, value in fields if value is not None})
     sent = {**known, "reference": checked(reference)}
     headers = {"x-confirm-duplicate": "true"} if confirm_duplicate else {}
-    body = json.dumps(sent, default=float).encode()
+    body = json.dumps(sent, default=float, allow_nan=False).encode()
     request = Request("POST", path, answer, {**sent, "type": type}, body, headers, reference)
     deadline = monotonic() + client._timeout
     try:
