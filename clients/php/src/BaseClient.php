@@ -121,7 +121,7 @@ abstract class BaseClient
      */
     protected function cancel(string $path, \Closure $read, CancelRequest $request, ?float $timeout = null): object
     {
-        $body = json_encode($request->toArray(), JSON_THROW_ON_ERROR);
+        $body = self::json($request->toArray());
         $asked = ['reference' => self::checked($request->reference)];
         return $this->sender->send(new Request('POST', $path, $read, $asked, $body), $timeout ?? $this->timeout);
     }
@@ -140,7 +140,7 @@ abstract class BaseClient
         $headers = $confirmDuplicate ? ['X-Confirm-Duplicate' => 'true'] : [];
         $phone = $fields['phone_number'] ?? null;
         $asked = ['type' => $type, 'reference' => $reference] + (is_string($phone) ? ['phone_number' => $phone] : []);
-        $request = new Request('POST', $path, $read, $asked, json_encode($sent, JSON_THROW_ON_ERROR), $headers, $reference);
+        $request = new Request('POST', $path, $read, $asked, self::json($sent), $headers, $reference);
         $deadline = $this->clock->now() + $this->timeout;
         $left = fn (): float => max($deadline - $this->clock->now(), self::LAST_STEP_S);
         try {
@@ -173,6 +173,13 @@ abstract class BaseClient
     private static function isLasting(ServiceException $refusal): bool
     {
         return in_array($refusal->status, [400, 422], true) && $refusal->errorCode !== 'reference_reused' && !array_key_exists('reference', $refusal->fields);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function json(#[\SensitiveParameter] array $fields): string
+    {
+        $json = json_encode($fields);
+        return $json !== false ? $json : throw new \InvalidArgumentException('A field cannot be sent: ' . json_last_error_msg());
     }
 
     protected static function checked(string $reference): string

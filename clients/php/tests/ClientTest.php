@@ -248,6 +248,9 @@ final class ClientTest extends TestCase
             static fn (string $reference) => static fn () => $service->client()->buyData(self::bundle(), $reference),
             ['', '.', '..', 'a/b', 'ä', "a\n", str_repeat('a', 101)],
         );
+        $calls[] = static fn () => $service->client()->buyData(new DataPurchaseRequest(1, 101, "\xff"), 'order-1');
+        $calls[] = static fn () => $service->client()->buyAirtime(new AirtimePurchaseRequest('mtn', '08031234567', NAN), 'order-1');
+        $calls[] = static fn () => $service->client()->cancelOrder('order-1', "\xff");
         $calls[] = static fn () => Webhook::verify([], '', 'whsec_%');
         foreach ([0.0, -1.0, 0.0004] as $seconds) {
             $calls[] = static fn () => new Client('https://example.com/v1', 'live_key', timeout: $seconds);

@@ -50,7 +50,7 @@ final class PlaceOrder implements ShouldQueue
             $this->again();
             $events->dispatch(new OrderUndecided($this->reference, $this->attempts(), $cause instanceof ServiceException ? $cause->errorCode : null));
             return;
-        } catch (\InvalidArgumentException | \JsonException | \TypeError $unusable) {
+        } catch (\InvalidArgumentException | \TypeError $unusable) {
             // Nothing was sent, and each try would end so.
             $this->fail($unusable);
             return;
