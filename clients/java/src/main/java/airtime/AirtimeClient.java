@@ -83,7 +83,7 @@ public final class AirtimeClient {
    * @param attemptTimeout the longest that one attempt may take
    */
   public AirtimeClient(String baseUrl, String apiKey, Duration timeout, Duration attemptTimeout) {
-    URI uri = uriOf(baseUrl.trim().replaceAll("/+$", ""));
+    URI uri = uriOf(baseUrl == null ? "" : baseUrl.trim().replaceAll("/+$", ""));
     if (uri.getPath() == null || !uri.getPath().endsWith("/v1") || uri.getQuery() != null || uri.getFragment() != null) {
       throw new IllegalArgumentException("baseUrl must be a URL that ends with /v1");
     }
@@ -97,7 +97,7 @@ public final class AirtimeClient {
     if (!"https".equals(uri.getScheme()) && !isLocal) {
       throw new IllegalArgumentException("baseUrl must be https, because requests carry the API key");
     }
-    if (!apiKey.matches("(live|test)_[\\w-]+")) {
+    if (apiKey == null || !apiKey.matches("(live|test)_[\\w-]+")) {
       throw new IllegalArgumentException("apiKey must be a key of the service: live_... or test_...");
     }
     if (timeout.toMillis() <= 0 || attemptTimeout.toMillis() <= 0) {
@@ -133,7 +133,7 @@ public final class AirtimeClient {
    */
   public PurchasedTransaction buy(DataPurchaseRequest order, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    return place("data", JSON.valueToTree(order), order.phoneNumber(), reference, confirmDuplicate);
+    return place("data", JSON.valueToTree(order), reference, confirmDuplicate);
   }
 
   /** Buys airtime, as of a data bundle. */
@@ -147,7 +147,7 @@ public final class AirtimeClient {
    */
   public PurchasedTransaction buy(AirtimePurchaseRequest order, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    return place("airtime", JSON.valueToTree(order), order.phoneNumber(), reference, confirmDuplicate);
+    return place("airtime", JSON.valueToTree(order), reference, confirmDuplicate);
   }
 
   /**
@@ -192,11 +192,17 @@ public final class AirtimeClient {
       } catch (ServiceException | NoAnswerException error) {
         last = error;
       }
-      if (msUntil(end) < pollMs || !mayBeFound(last)) {
+      long leftMs = msUntil(end);
+      if (leftMs < 2 * RETRY_MS_MIN || !mayBeFound(last)) {
         throw (TimeoutException) new TimeoutException(reference + " is not final yet: wait again").initCause(last);
       }
-      Thread.sleep(jittered(pollMs));
+      Thread.sleep(pauseMs(pollMs, leftMs));
     }
+  }
+
+  /** The time before the next lookup. A last one has RETRY_MS_MIN. */
+  static long pauseMs(long pollMs, long leftMs) {
+    return Math.min(jittered(pollMs), leftMs - RETRY_MS_MIN);
   }
 
   /** Whether a later lookup may find the transaction: its request may still be under way. */
@@ -207,10 +213,10 @@ public final class AirtimeClient {
         || refusal.status >= 500;
   }
 
-  private PurchasedTransaction place(
-      String type, ObjectNode order, String phoneNumber, String reference, boolean confirmDuplicate)
+  private PurchasedTransaction place(String type, ObjectNode order, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
     String body = order.put("reference", checked(reference)).toString();
+    String phoneNumber = order.path("phone_number").asText();
     Request<PurchasedTransaction> request =
         new Request<>("POST", "/vtu/" + type + "/purchase", body, reference, confirmDuplicate, PurchasedTransaction.class, bought ->
             reference.equals(bought.callerReference())
@@ -331,7 +337,8 @@ public final class AirtimeClient {
     if (request.body == null) builder.GET();
     else builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
     // A request's own time-out ends when the headers have come, so it would wait for ever for a body.
-    CompletableFuture<HttpResponse<String>> sent = http.sendAsync(builder.build(), headers -> new LimitedText());
+    CompletableFuture<HttpResponse<String>> sent =
+        http.sendAsync(builder.build(), head -> new LimitedText(head.headers().firstValue("X-Error-Code").isPresent()));
     HttpResponse<String> response;
     try {
       response = sent.get(Math.min(leftMs, attemptTimeout.toMillis()), TimeUnit.MILLISECONDS);
@@ -347,15 +354,23 @@ public final class AirtimeClient {
     return read(request, response);
   }
 
-  /** The body as text. The connection of one that is too long is closed. */
+  /**
+   * The body as text. The connection of one that is too long is closed. The headers of an error are enough: one whose body
+   * breaks off is read without it.
+   */
   private static final class LimitedText implements BodySubscriber<String> {
     private final BodySubscriber<String> text = BodySubscribers.ofString(StandardCharsets.UTF_8);
+    private final boolean isOfError;
     private Flow.Subscription subscription;
     private long bytes = 0;
 
+    LimitedText(boolean isOfError) {
+      this.isOfError = isOfError;
+    }
+
     @Override
     public CompletionStage<String> getBody() {
-      return text.getBody();
+      return isOfError ? text.getBody().exceptionally(error -> "") : text.getBody();
     }
 
     @Override

@@ -269,6 +269,39 @@ class AirtimeClientTest {
   }
 
   @Test
+  void anErrorWhoseBodyIsCutIsReadByItsHeaders() throws Exception {
+    Answer failed = named("502 delivery_failed");
+    Handler cut = exchange -> {
+      failed.headers.forEach(exchange.getResponseHeaders()::set);
+      exchange.sendResponseHeaders(failed.status, 100);
+      exchange.getResponseBody().write('{');
+      exchange.getResponseBody().flush();
+      exchange.close();
+    };
+    try (Service service = new Service(cut)) {
+      assertEquals("failed", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals(1, service.requests.size());
+    }
+  }
+
+  @Test
+  void anAnswerToAnOrderWithoutANumberIsOfAnotherOrder() throws Exception {
+    Answer other = replay();
+    Answer failed = named("502 delivery_failed");
+    try (Service service = new Service(exchange -> write(exchange, other), exchange -> write(exchange, failed))) {
+      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      DataPurchaseRequest order = new DataPurchaseRequest(1L, 101L, null, null);
+      assertThrows(ServiceException.class, () -> client.buy(order, "order-1"));
+    }
+  }
+
+  @Test
+  void aPauseBetweenLookupsLeavesTimeForALastOne() {
+    assertEquals(2_000, AirtimeClient.pauseMs(10_000, 3_000));
+    assertTrue(AirtimeClient.pauseMs(1_000, 60_000) <= 1_000);
+  }
+
+  @Test
   void theWaitForATransactionEndsInTimeAlsoIfALookupHasNoAnswer() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
     Handler held = exchange -> end.await();
@@ -320,6 +353,12 @@ class AirtimeClientTest {
       assertFalse(message.contains("@"), message);
       assertFalse(!settings.api_key().isEmpty() && message.contains(settings.api_key()), message);
     }
+  }
+
+  @Test
+  void aSettingThatIsMissingIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> new AirtimeClient(null, "live_key"));
+    assertThrows(IllegalArgumentException.class, () -> new AirtimeClient("https://example.com/v1", null));
   }
 
   @ParameterizedTest
