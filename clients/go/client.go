@@ -41,8 +41,11 @@ type ServiceError struct {
 	// DuplicateOf is the reference of the order that this one is like, if it was refused as possible_duplicate.
 	DuplicateOf string
 	// Fields has messages by request field.
-	Fields     map[string][]string
-	retryAfter *time.Duration
+	Fields map[string][]string
+	// RetryAfter is the time after which the same request may be sent again; nil if the answer names none.
+	RetryAfter *time.Duration
+	// RequestID is for the service's support.
+	RequestID string
 }
 
 func (e *ServiceError) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
@@ -71,8 +74,10 @@ func (e *OutcomeUnknownError) Unwrap() error {
 
 // NoAnswerError says that there was no answer of the service, or none about this order.
 type NoAnswerError struct {
-	Status     int
-	Cause      error
+	Status int
+	Cause  error
+	// RequestID is for the service's support; empty if the answer has none.
+	RequestID  string
 	isMismatch bool
 	retryAfter *time.Duration
 }
@@ -190,7 +195,7 @@ func (c *Client) Wait(ctx context.Context, reference string) (Transaction, error
 // mayBeFound says whether a later lookup may find a transaction: its request may still be under way.
 func mayBeFound(err error) bool {
 	var refusal *ServiceError
-	return !errors.As(err, &refusal) || refusal.Code == "not_found" || refusal.retryAfter != nil || refusal.Status >= 500
+	return !errors.As(err, &refusal) || refusal.Code == "not_found" || refusal.RetryAfter != nil || refusal.Status >= 500
 }
 
 // check refuses what cannot be a reference. In the path of a lookup, an empty one would be the list, and a URL takes . and
@@ -338,9 +343,9 @@ func passing(err error, reference string) (bool, *time.Duration) {
 	var refusal *ServiceError
 	if errors.As(err, &refusal) {
 		isDecided := reference != "" && refusal.TransactionReference != ""
-		passes := refusal.retryAfter != nil || refusal.Code == "rate_limited" ||
+		passes := refusal.RetryAfter != nil || refusal.Code == "rate_limited" ||
 			refusal.Code == "provider_unavailable" || refusal.Code == "internal_error"
-		return passes && !isDecided, refusal.retryAfter
+		return passes && !isDecided, refusal.RetryAfter
 	}
 	var noAnswer *NoAnswerError
 	if !errors.As(err, &noAnswer) {
@@ -381,7 +386,8 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 	}
 	headers := response.Header
 	retryAfter := secondsIn(headers.Get("Retry-After"))
-	noAnswer := &NoAnswerError{Status: response.StatusCode, Cause: readErr, retryAfter: retryAfter}
+	requestID := headers.Get("X-Request-Id")
+	noAnswer := &NoAnswerError{Status: response.StatusCode, Cause: readErr, RequestID: requestID, retryAfter: retryAfter}
 	var envelope struct {
 		Status  bool                `json:"status"`
 		Message string              `json:"message"`
@@ -402,7 +408,7 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		// The headers are enough: the body says in words what the code means.
 		return none, &ServiceError{
 			Code: code, Status: response.StatusCode, Message: envelope.Message, Fields: envelope.Errors,
-			TransactionReference: transaction, DuplicateOf: headers.Get("X-Duplicate-Of"), retryAfter: retryAfter,
+			TransactionReference: transaction, DuplicateOf: headers.Get("X-Duplicate-Of"), RetryAfter: retryAfter, RequestID: requestID,
 		}
 	}
 	if readErr == nil && parseErr == nil && response.StatusCode == 200 && envelope.Status && call.isAnswer(envelope.Data.Transaction) {

@@ -253,6 +253,22 @@ func TestARefusalThatDecidesNothingIsFoundOnlyAsTheCause(t *testing.T) {
 	}
 }
 
+func TestARefusalSaysWhenToSendAgainAndHasItsIDForSupport(t *testing.T) {
+	client, _ := serve(t, func(response http.ResponseWriter, _ *http.Request) {
+		headers := map[string]string{"x-error-code": "provider_unavailable", "x-request-id": "req-1", "retry-after": "300"}
+		write(response, vectorAnswer{Status: 503, Headers: headers})
+	})
+	_, err := client.BuyData(context.Background(), order, "order-1")
+	var unknown *OutcomeUnknownError
+	var refusal *ServiceError
+	if !errors.As(err, &unknown) || !errors.As(unknown.Cause, &refusal) {
+		t.Fatalf("the error is %v", err)
+	}
+	if refusal.RequestID != "req-1" || refusal.RetryAfter == nil || *refusal.RetryAfter != 5*time.Minute {
+		t.Errorf("the refusal is %+v", *refusal)
+	}
+}
+
 func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 	hang := func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
 	client, _ := serve(t, hang, hang)

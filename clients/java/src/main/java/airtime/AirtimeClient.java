@@ -344,12 +344,12 @@ public final class AirtimeClient {
       response = sent.get(Math.min(leftMs, attemptTimeout.toMillis()), TimeUnit.MILLISECONDS);
     } catch (TimeoutException error) {
       sent.cancel(true);
-      throw new NoAnswerException("no answer in time", 0, false, null, error);
+      throw new NoAnswerException("no answer in time", error);
     } catch (InterruptedException error) {
       sent.cancel(true);
       throw error;
     } catch (ExecutionException error) {
-      throw new NoAnswerException("the connection failed", 0, false, null, error);
+      throw new NoAnswerException("the connection failed", error);
     }
     return read(request, response);
   }
@@ -406,6 +406,7 @@ public final class AirtimeClient {
     int status = response.statusCode();
     Long retryAfterSeconds = header(response, "Retry-After").matches("\\d{1,9}")
         ? Long.valueOf(header(response, "Retry-After")) : null;
+    String requestId = response.headers().firstValue("X-Request-Id").orElse(null);
     JsonNode body = parse(response.body());
     String code = header(response, "X-Error-Code");
     if (!code.isEmpty()) {
@@ -414,7 +415,7 @@ public final class AirtimeClient {
       boolean isNamed = !named.isEmpty() || !transaction.isEmpty();
       boolean isOwn = named.equals(request.reference) && (transaction.isEmpty() || isOfMode(transaction));
       if (request.reference != null && isNamed && !isOwn) {
-        throw new NoAnswerException("the answer is about another order", status, true, retryAfterSeconds, null);
+        throw new NoAnswerException("the answer is about another order", status, true, retryAfterSeconds, requestId);
       }
       throw new ServiceException(
           code,
@@ -423,7 +424,8 @@ public final class AirtimeClient {
           transaction.isEmpty() ? null : transaction,
           response.headers().firstValue("X-Duplicate-Of").orElse(null),
           fieldsOf(body.path("errors")),
-          retryAfterSeconds);
+          retryAfterSeconds,
+          requestId);
     }
     if (status == 200 && body.path("status").booleanValue()) {
       try {
@@ -433,7 +435,7 @@ public final class AirtimeClient {
         // It is no answer of the service.
       }
     }
-    throw new NoAnswerException(status + " that is not an answer to this request", status, false, retryAfterSeconds, null);
+    throw new NoAnswerException(status + " that is not an answer to this request", status, false, retryAfterSeconds, requestId);
   }
 
   private static String header(HttpResponse<String> response, String name) {

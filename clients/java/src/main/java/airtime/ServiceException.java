@@ -16,8 +16,10 @@ public final class ServiceException extends Exception {
   public final String duplicateOf;
   /** Messages by request field. */
   public final Map<String, List<String>> fields;
-
-  final Long retryAfterSeconds;
+  /** The time after which the same request may be sent again; null if the answer names none. */
+  public final Long retryAfterSeconds;
+  /** For the service's support; null if the answer has none. */
+  public final String requestId;
 
   ServiceException(
       String code,
@@ -26,7 +28,8 @@ public final class ServiceException extends Exception {
       String transactionReference,
       String duplicateOf,
       Map<String, List<String>> fields,
-      Long retryAfterSeconds) {
+      Long retryAfterSeconds,
+      String requestId) {
     super(message);
     this.code = code;
     this.status = status;
@@ -34,9 +37,10 @@ public final class ServiceException extends Exception {
     this.duplicateOf = duplicateOf;
     this.fields = fields;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.requestId = requestId;
   }
 
   ServiceException withTransaction(String reference) {
-    return new ServiceException(code, status, getMessage(), reference, duplicateOf, fields, retryAfterSeconds);
+    return new ServiceException(code, status, getMessage(), reference, duplicateOf, fields, retryAfterSeconds, requestId);
   }
 }

@@ -269,6 +269,20 @@ class AirtimeClientTest {
   }
 
   @Test
+  void aRefusalSaysWhenToSendAgainAndHasItsIdForSupport() throws Exception {
+    Map<String, String> headers =
+        Map.of("X-Error-Code", "provider_unavailable", "Retry-After", "300", "X-Request-Id", "req-1");
+    Answer refused = new Answer("refused", 503, headers, "{}", "", 0);
+    try (Service service = new Service(exchange -> write(exchange, refused))) {
+      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      Exception unknown = assertThrows(OutcomeUnknownException.class, () -> client.buy(ORDER, "order-1"));
+      ServiceException refusal = assertInstanceOf(ServiceException.class, unknown.getCause());
+      assertEquals(300L, refusal.retryAfterSeconds);
+      assertEquals("req-1", refusal.requestId);
+    }
+  }
+
+  @Test
   void anErrorWhoseBodyIsCutIsReadByItsHeaders() throws Exception {
     Answer failed = named("502 delivery_failed");
     Handler cut = exchange -> {
