@@ -487,7 +487,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   "reference-key": { name: "reference key", compare: compareImmutable() },
   float: { name: "float", compare: compareFloat },
   "float-payment": { name: "float payments", compare: compareImmutable(floatPaymentSchema) },
-  // The next hourly run reads the restored ledger from its beginning, and adds it up again.
+  // Those of the restored ledger fit its own items: the next hourly run goes on from them.
   "order-sums": { name: "order sums" },
   "order-day": { name: "days of orders" },
   statement: { name: "upstream statements", compare: compareLater(statementSchema, "version") },

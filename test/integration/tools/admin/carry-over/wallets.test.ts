@@ -11,6 +11,7 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../../shared/ledger/s
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../../shared/ledger/void-debit.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
+import { advanceSums, readSums } from "../../../../../shared/margin/order-sums.ts";
 import type { WithSdk } from "../../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { enqueueOrder, queuedOrdersPage } from "../../../../../shared/queued-orders/queue-store.ts";
@@ -81,6 +82,28 @@ test("a recomputed wallet counts its lines: entries, debits and refunds, without
   const { version } = await readWallet(old, accountId);
   expect(version).toBe(5);
   expect(await readWallet(restored, accountId)).toMatchObject({ version, balance_kobo: 4_600_00 });
+});
+
+test("sums of orders go on from those of the restored ledger, and are then those of the old one", async () => {
+  const anHourLater = async (of: Ledger) => {
+    await advanceSums({ ...of, timeZone: "Africa/Lagos" }, accountId, deadlineIn(60_000));
+    return (await readSums(of, [accountId])).get(accountId);
+  };
+  const deliver = async (order: Transaction) => {
+    await settleTransaction(old, order, { status: "success" }, deadlineIn(20_000));
+  };
+  await deliver(await old.anOpenTransaction(accountId));
+  const open = await old.anOpenTransaction(accountId);
+  old.nowMs += 2 * 3_600_000;
+  expect(await anHourLater(old)).toMatchObject({ unknown_kobo: 500_00, open_keys: [open.pk] });
+  await restore();
+  await deliver(open);
+  await deliver(await old.anOpenTransaction(accountId));
+  await carryOver();
+  old.nowMs += 2 * 3_600_000;
+  const sums = await anHourLater(old);
+  expect(sums).toMatchObject({ unknown_kobo: 1_500_00, open_keys: [] });
+  expect(await anHourLater(restored)).toEqual(sums);
 });
 
 test("recomputing balances deletes a checkpoint that the carried items made wrong, and keeps a right one", async () => {
