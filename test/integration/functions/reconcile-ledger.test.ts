@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../shared/access/accounts.ts";
+import { consentSchema } from "../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { getItem } from "../../../shared/ledger/get-item.ts";
+import { consentPk } from "../../../shared/ledger/schema.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
@@ -12,14 +15,19 @@ import { aTransaction } from "../../builders/transaction.ts";
 /** Goal: the run of the schedule keeps each kind of personal data for as long as its own setting says. */
 const DAY_MS = 24 * 3_600_000;
 
-test("a phone number is masked after its own retention, and not after that of consents", async () => {
+test("a phone number is masked after its own retention, and a consent of that age says whom it is about", async () => {
   const tables = await freshTables();
   const { account_id } = await createAccount(tables, { name: "test", whitelist: [] });
   const { open: _open, ...transaction } = aTransaction({
     ...{ account_id, list_key: `${account_id}#live`, status: "success" },
     created_at: isoTime(systemClock() - 405 * DAY_MS),
   });
-  await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
+  const { pk, key_id, created_at } = transaction;
+  const consent = {
+    ...{ pk: consentPk({ pk }), account_id, key_id, mode: "live", created_at, request_id: "r", subject: "s" },
+    ...{ operation: "nin_verification", extent: "basic", purpose: "loan" },
+  };
+  for (const Item of [transaction, consent]) await tables.db.put({ TableName: tables.ledgerTable, Item });
   onTestFinished(
     setEnvironment({
       ...localAwsEnvironment({ dynamodb: dynamodbEndpoint, sqs: "", secretsManager: "" }),
@@ -32,5 +40,6 @@ test("a phone number is masked after its own retention, and not after that of co
   const handler = await loadHandler("reconcile-ledger", new URL("../../../functions/", import.meta.url));
   await handler({}, aLambdaContext());
   const ledger = { db: tables.db, table: tables.ledgerTable, clock: systemClock };
-  expect((await readTransaction(ledger, transaction.pk))?.phone_number).toMatch(/^\*{9}\d\d$/);
+  expect((await readTransaction(ledger, pk))?.phone_number).toMatch(/^\*{9}\d\d$/);
+  expect(await getItem(ledger, consent.pk, consentSchema)).toEqual(consent);
 });
