@@ -90,7 +90,9 @@ const startAt = async (port: number, emulator: EmulatorProgram): Promise<LocalDy
     rmSync(files.pidFile, { force: true });
   };
   const endpoint = `http://${LOOPBACK}:${port}`;
-  const outcome = await Promise.race([isReady(endpoint), exit.then(() => "ended" as const)]);
+  const ended = new AbortController();
+  void exit.then(() => ended.abort());
+  const outcome = await Promise.race([isReady(endpoint, ended.signal), exit.then(() => "ended" as const)]);
   if (outcome !== true) {
     await stop();
     if (outcome === "ended") return undefined;
@@ -147,11 +149,11 @@ export const dynoxideBinary = (): string => {
   return program;
 };
 
-const isReady = async (endpoint: string): Promise<boolean> => {
+const isReady = async (endpoint: string, ended: AbortSignal): Promise<boolean> => {
   const client = new DynamoDBClient({ ...localClient(endpoint), maxAttempts: 1 });
   const deadlineMs = Date.now() + READY_MS_MAX;
   try {
-    while (Date.now() < deadlineMs) {
+    while (Date.now() < deadlineMs && !ended.aborted) {
       try {
         await client.send(new ListTablesCommand({}), { abortSignal: AbortSignal.timeout(1_000) });
         return true;

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocument, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { sleep } from "../../../../shared/platform/time.ts";
 import { dynoxideBinary, endOrphan, startDynoxide, startEmulator } from "../../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../../tools/local/tables.ts";
@@ -62,5 +64,11 @@ test("another port is tried if the emulator ends at once, at most two more", asy
   const { database, ports } = await startEndingTimes(2);
   expect(new URL(database.endpoint).port).toBe(String(ports[2]));
   await createTables(database.endpoint);
+  // The program that ended is not asked any more whether it is ready.
+  const asked = vi.fn();
+  const atFormerPort = createServer(asked).listen(ports[0], "127.0.0.1");
+  cleanups.push(() => atFormerPort.close());
+  await sleep(200);
+  expect(asked).not.toHaveBeenCalled();
   await expect(startEndingTimes(3)).rejects.toThrow("The local DynamoDB (dynoxide) did not start: see ");
 });
