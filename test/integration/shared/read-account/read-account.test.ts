@@ -13,10 +13,11 @@ import { referenceOf, type Transaction } from "../../../../shared/ledger/transac
 import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getTransaction, listCallerTransactions } from "../../../../shared/read-account/read-account.ts";
+import { cleanups } from "../../../builders/cleanups.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
-import { serviceForTests } from "../../../builders/service.ts";
+import { startTestService } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -342,7 +343,8 @@ test("250 transactions are read strongly, in batches of 100, in the order of the
 });
 
 test("filters and cursor are taken from the query, and a wrong one is a 422 with its field", async () => {
-  const service = await serviceForTests();
+  const service = await startTestService();
+  cleanups.push(service.stop);
   const { accountId, key } = await service.newCaller();
   const caller: Caller = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS };
   const transactions = Array.from({ length: 51 }, (_, age) =>
