@@ -3,6 +3,7 @@ import { documentText } from "../call/prepared-document.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
+import { isSameNetwork } from "../contract/network-names.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
@@ -158,8 +159,8 @@ const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} 
 
 /** What is switched off, and what has another price or cost, names a network by its code, which an upstream may change. */
 const reportRemovedCodes = (before: Catalog | undefined, after: Catalog): void => {
-  const codes = new Set(after.networks.map(({ code }) => code));
-  const removed = before?.networks.map(({ code }) => code).filter((code) => !codes.has(code)) ?? [];
+  const isLeft = (code: string) => after.networks.some((network) => isSameNetwork(code, network.code));
+  const removed = before?.networks.map(({ code }) => code).filter((code) => !isLeft(code)) ?? [];
   if (removed.length > 0) log.alarm("catalog.network_codes_removed", { networks: listed(removed.length, removed) });
 };
 

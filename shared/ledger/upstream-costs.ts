@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { changedByPercent, type Kobo, percentField } from "../contract/money.ts";
+import { isSameNetwork } from "../contract/network-names.ts";
 import { type TransactionStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -46,7 +47,9 @@ export const expectedDiscount = (
   network: string | undefined,
 ): number | undefined => {
   const ofKind = discounts.filter((discount) => discount.kind === kind);
-  const found = ofKind.find((one) => one.network !== undefined && one.network === network);
+  const found =
+    ofKind.find((one) => one.network !== undefined && one.network === network) ??
+    ofKind.find((one) => isSameNetwork(one.network, network));
   return (found ?? ofKind.find((one) => one.network === undefined))?.percent;
 };
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { invalid } from "../call/invalid.ts";
 import { counted } from "../contract/counted.ts";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import { networkNames } from "../contract/network-names.ts";
 import type { CallerLimits, OrderLimitName } from "../contract/order-limits.ts";
 import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission.ts";
 import type { DuplicateWindow } from "../ledger/duplicate-guard.ts";
@@ -88,7 +89,7 @@ const refusalByReference = async (
 const partsOf = ({ type, entitlement }: OrderRequest, quote: Quote | ServiceError): readonly (string | undefined)[] => [
   type,
   entitlement.split(":")[0],
-  "networkCode" in quote ? quote.networkCode : undefined,
+  ...("networkCode" in quote && quote.networkCode !== undefined ? networkNames(quote.networkCode) : []),
 ];
 
 /** Admission has checked the endpoint, whose orders may need different entitlements. */

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { changedByPercent, type Kobo, koboSchema } from "../contract/money.ts";
+import { isSameNetwork } from "../contract/network-names.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 
 /**
@@ -60,7 +61,7 @@ export const priceAt = (rules: readonly PriceRule[], order: FaceValue, atMs: num
 };
 
 const boundOf = ({ elsewhere, discount_percent_max }: PriceRule, network: string | undefined): number | undefined =>
-  elsewhere === undefined || (network !== undefined && elsewhere.not.includes(network))
+  elsewhere === undefined || elsewhere.not.some((each) => isSameNetwork(each, network))
     ? discount_percent_max
     : elsewhere.discount_percent_max;
 
@@ -86,7 +87,7 @@ const ruleAt = (rules: readonly PriceRule[], order: FaceValue, atMs: number): Pr
       .reduce<PriceRule | undefined>((last, rule) => (last && last.from > rule.from ? last : rule), undefined);
   const found = [
     latest(({ plan_id }) => plan_id !== undefined && plan_id === order.planId),
-    latest(({ plan_id, network }) => plan_id === undefined && network === order.network),
+    latest(({ plan_id, network }) => plan_id === undefined && isSameNetwork(network, order.network)),
     latest(({ plan_id, network }) => plan_id === undefined && network === undefined),
   ];
   return found.find((rule) => rule !== undefined && rule.change.by !== "none");

@@ -3,6 +3,7 @@ import { invalid } from "../call/invalid.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
 import { type Kobo, koboFromNaira, moneyText, nairaFromKobo } from "../contract/money.ts";
+import { isSameNetwork, networkNames } from "../contract/network-names.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
 import { refusalOf } from "../orders/place-order.ts";
 import { priceOrder } from "../prices/price-order.ts";
@@ -19,7 +20,7 @@ type AirtimeCall = PurchaseCall & Pick<Call<AirtimePurchaseRequest>, "input">;
 export const buyAirtime = (deps: AirtimeDeps) => async (call: AirtimeCall) => {
   const { input, caller } = call;
   const { phone_number: phoneNumber, reference: callerReference } = input;
-  const fields = [namesOf(input.network).join(), String(koboFromNaira(input.amount)), phoneNumber];
+  const fields = [networkNames(input.network).join(), String(koboFromNaira(input.amount)), phoneNumber];
   const quote = await quoteAirtime(deps, call).catch(refusalOf);
   return purchaseResponse(await placePurchase(deps, { caller, type: "airtime", callerReference, fields }, quote, call));
 };
@@ -49,16 +50,8 @@ const assertAllowed = (amount: Kobo, max: Kobo): void => {
   if (amount > max) throw invalid({ amount: [`Must be at most ${nairaFromKobo(max)} NGN`] });
 };
 
-/** Networks with several names; the catalog decides which of them is the code. */
-const networkSynonyms: readonly (readonly string[])[] = [
-  ["9mobile", "etisalat", "t2"],
-  ["glo", "globacom"],
-];
-
-const namesOf = (name: string): readonly string[] => networkSynonyms.find((names) => names.includes(name)) ?? [name];
-
 const findNetwork = (name: string, networks: readonly Network[]): Network => {
-  const network = networks.find(({ code }) => namesOf(name).includes(code));
+  const network = networks.find(({ code }) => isSameNetwork(name, code));
   if (network !== undefined) return network;
   throw invalid({ network: [`Must be one of ${networks.map(({ code }) => code).join(", ")}`] });
 };

@@ -277,7 +277,16 @@ describe("an order that its account may not place", () => {
     };
     const order = { type: "nin_retrieval", entitlement: "identity:retrieve", fulfil: UNSENT } as const;
     await refusedBy(place(anOrder(await ledger.aWallet(500), order), depsWith({ gate: { purchases } })));
-    expect(asked).toEqual([["nin_retrieval", "identity", undefined]]);
+    expect(asked).toEqual([["nin_retrieval", "identity"]]);
+  });
+
+  test("because its network is off is also refused under another name of the network", async () => {
+    const gate = {
+      purchases: async (parts: readonly unknown[] = []) => (parts.includes("9mobile") ? "off" : "on"),
+    } as const;
+    const quote = async () => ({ amountKobo: koboFromNaira(500), description: "A bundle", networkCode: "t2" });
+    const order = anOrder(await ledger.aWallet(500), { quote, fulfil: UNSENT });
+    expect(await refusedBy(place(order, depsWith({ gate })))).toMatchObject({ code: "provider_unavailable" });
   });
 });
 

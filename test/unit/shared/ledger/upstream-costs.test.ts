@@ -13,6 +13,8 @@ const costs = upstreamCosts.parse({
     { kind: "airtime", percent: 3 },
     { kind: "airtime", network: "MTN", percent: 2.5 },
     { kind: "data", network: "glo", percent: 7 },
+    { kind: "data", network: "9mobile", percent: 6 },
+    { kind: "data", network: "t2", percent: 5 },
   ],
 });
 const faceKobo = koboFromNaira(100);
@@ -22,6 +24,9 @@ describe("the expected cost", () => {
     [{ kind: "airtime", network: "airtel" }, 97_00],
     [{ kind: "airtime", network: "mtn" }, 97_50],
     [{ kind: "data", network: "glo" }, 93_00],
+    [{ kind: "data", network: "globacom" }, 93_00],
+    [{ kind: "data", network: "t2" }, 95_00],
+    [{ kind: "data", network: "etisalat" }, 94_00],
     [{ kind: "data", network: "mtn" }, undefined],
     [{ kind: "nin_verification" }, undefined],
   ] as const)("of %j is %s kobo for 100 NGN", (order, kobo) => {

@@ -63,6 +63,17 @@ test("an order without a plan has no price of another network", () => {
   expect(priceOf([aRule({ kind: "airtime", network: "mtn" })], NOON_MS, airtime)).toBe(450_00);
 });
 
+test("a rule for a network prices its orders under another name that it has, and the latest of both names counts", () => {
+  const airtime = { kind: "airtime", network: "t2", faceKobo: koboFromNaira(500) } as const;
+  const rule = aRule({ kind: "airtime", network: "9mobile" });
+  expect(priceOf([rule], NOON_MS, airtime)).toBe(450_00);
+  const later = { from: isoTime(NOON_MS + 1), change: { by: "percent", percent: -2 } } as const;
+  expect(priceOf([rule, { ...rule, ...later, network: "t2" }], NOON_MS + 1, airtime)).toBe(490_00);
+  const bound = { not: ["etisalat"], discount_percent_max: 5 };
+  const ofAll = aRule({ kind: "airtime", discount_percent_max: 10, elsewhere: bound });
+  expect(priceOf([ofAll], NOON_MS, airtime)).toBe(450_00);
+});
+
 test("of two rules for the same orders from the same moment, the one that was set last counts", () => {
   const rules = [aRule(), aRule({ id: "pr_2", change: { by: "percent", percent: -5 } })];
   expect(priceAt(rules, order, NOON_MS)).toEqual({ amountKobo: 475_00, faceKobo: 500_00, rule: "pr_2" });
