@@ -5,7 +5,7 @@ import { OutcomeUnknownError, ServiceError, withTransaction } from "./errors.ts"
 import { isRecord, jsonInSnakeCase } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
-import { isFolder, isTransaction } from "./transaction.ts";
+import { checkReference, isTransaction } from "./transaction.ts";
 
 /** Options of an order: a purchase or an identity check. */
 export type OrderOptions = CallOptions & {
@@ -165,14 +165,8 @@ const isOf = (
 const isResult = <Result extends object>(value: unknown): value is Result | null => value === null || isRecord(value);
 
 /** A reference that is given but has no value must not silently become another order. */
-const referenceFrom = (options: OrderOptions): string => {
-  if (!("reference" in options)) return newReference();
-  const { reference } = options;
-  if (typeof reference !== "string" || !/^[\w.:-]{1,100}$/.test(reference) || isFolder(reference)) {
-    throw new TypeError("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");
-  }
-  return reference;
-};
+const referenceFrom = (options: OrderOptions): string =>
+  "reference" in options ? checkReference(options.reference) : newReference();
 
 /** 128 random bits. It has no digits, so it cannot contain the order's phone number, which the service refuses. */
 const newReference = (): string =>

@@ -24,5 +24,10 @@ export const isTransaction = <Transaction extends { reference: string; status: T
 export const isOfMode = ({ apiKey }: Pick<Settings, "apiKey">, reference: string): boolean =>
   reference.startsWith("TEST_") === apiKey.startsWith("test_");
 
-/** In the path of a lookup, a URL takes these for folders: the lookup would be of something else. */
-export const isFolder = (reference: string): boolean => reference === "." || reference === "..";
+/** Throws a `TypeError` for what cannot be a reference. In the path of a lookup, a URL takes `.` and `..` for folders. */
+export const checkReference = (reference: unknown): string => {
+  if (typeof reference !== "string" || !/^(?!\.{1,2}$)[\w.:-]{1,100}$/.test(reference)) {
+    throw new TypeError("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");
+  }
+  return reference;
+};

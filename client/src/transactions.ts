@@ -6,7 +6,7 @@ import { isRecord } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import { parseMs, type Settings } from "./settings.ts";
 import { sleep } from "./sleep.ts";
-import { isFolder, isTransaction } from "./transaction.ts";
+import { checkReference, isTransaction } from "./transaction.ts";
 
 /** A transaction whose status is final. */
 export type FinalTransaction = Transaction & { status: "success" | "failed" };
@@ -38,13 +38,13 @@ export class Transactions {
    * that is under way can still make one.
    */
   async get(reference: string, options: CallOptions = {}): Promise<Transaction> {
-    checkReference(reference);
+    const path = `/transactions/${checkReference(reference)}`;
     return send(
       this.#settings,
       {
         operation: "getTransaction",
         method: "GET",
-        path: `/transactions/${encodeURIComponent(reference)}`,
+        path,
         read: ({ data }) =>
           isRecord(data) &&
           isTransaction<Transaction>(this.#settings, data.transaction) &&
@@ -128,13 +128,6 @@ const listRequest = (
     return nextCursor === null || typeof nextCursor === "string" ? { transactions, nextCursor } : undefined;
   },
 });
-
-const checkReference = (reference: string): void => {
-  // An empty one would be the path of the list.
-  if (typeof reference !== "string" || reference === "" || isFolder(reference)) {
-    throw new TypeError("reference must be a text, and not . or ..");
-  }
-};
 
 const isFinal = (transaction: Transaction): transaction is FinalTransaction =>
   transaction.status === "success" || transaction.status === "failed";

@@ -32,14 +32,21 @@ const found = (status: string, ...references: string[]): Step => succeeds({ tran
 const notFound = refuses(404, "not_found");
 
 describe.concurrent("transactions", () => {
-  test("are looked up by a reference that is encoded in the path", async () => {
-    const { client, received } = await scripted([found("success", "DATA_1", "a/b?c")]);
-    await expect(client.transactions.get("a/b?c")).resolves.toMatchObject({ reference: "DATA_1" });
+  test("are looked up by a reference in the path, and by nothing that cannot be one", async () => {
+    const { client, received } = await scripted([found("success", "DATA_1", "shop:1")]);
+    await expect(client.transactions.get("shop:1")).resolves.toMatchObject({ reference: "DATA_1" });
     expect(received[0]).toMatchObject({
-      path: "/v1/transactions/a%2Fb%3Fc",
+      path: "/v1/transactions/shop:1",
       headers: { authorization: "Bearer live_key" },
     });
-    await expect(client.transactions.get("")).rejects.toThrow("reference must be a text");
+    for (const reference of ["", ".", "..", "a/b", "a b", "\ud800", "x".repeat(101)]) {
+      await expect(client.transactions.get(reference)).rejects.toThrow("reference must be 1 to 100");
+      await expect(client.transactions.wait(reference)).rejects.toThrow("reference must be 1 to 100");
+      await expect(client.transactions.cancel({ reference, type: "data" })).rejects.toThrow(
+        "reference must be 1 to 100",
+      );
+    }
+    expect(received).toHaveLength(1);
   });
 
   test("that are unknown throw a NotFoundError", async () => {

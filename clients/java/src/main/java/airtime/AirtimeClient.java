@@ -452,11 +452,12 @@ public final class AirtimeClient {
 
   private static Map<String, List<String>> fieldsOf(JsonNode errors) {
     Map<String, List<String>> fields = new HashMap<>();
-    for (Map.Entry<String, JsonNode> field : errors.properties()) {
+    // Not properties(), which the Jackson of an older Spring has not.
+    errors.fieldNames().forEachRemaining(name -> {
       List<String> messages = new ArrayList<>();
-      field.getValue().forEach(message -> messages.add(message.asText()));
-      fields.put(field.getKey(), messages);
-    }
+      errors.get(name).forEach(message -> messages.add(message.asText()));
+      fields.put(name, messages);
+    });
     return fields;
   }
 
