@@ -25,16 +25,24 @@ export const javaModels = (documentText: string): string => {
 type Aliases = ReadonlyMap<string, FieldType>;
 
 const modelText = ({ name, fields }: Model, aliases: Aliases): string => `
-  @JsonIgnoreProperties(ignoreUnknown = true)
+${javadoc(fields)}  @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ${name}(
 ${fields.map((field) => fieldText(field, aliases)).join(",\n")}) {}
 `;
 
-const fieldText = ({ name, description, type }: Field, aliases: Aliases): string => {
-  const comment = description === "" ? "" : `      /* ${description.replaceAll("*/", "* /")} */\n`;
-  return `${comment}      @JsonProperty("${name}") ${typeText(type, aliases)} ${camelCase(name)}`;
+/** What a field means is a parameter of the record: a comment beside the component is none of Javadoc's. */
+const javadoc = (fields: readonly Field[]): string => {
+  const lines = fields
+    .filter(({ description }) => description !== "")
+    .map(({ name, description }) => `   * @param ${camelCase(name)} ${javadocText(description)}\n`);
+  return lines.length === 0 ? "" : `  /**\n${lines.join("")}   */\n`;
 };
+
+const javadocText = (text: string): string => text.replace(/`([^`]*)`/g, "{@code $1}").replaceAll("*/", "*&#47;");
+
+const fieldText = ({ name, type }: Field, aliases: Aliases): string =>
+  `      @JsonProperty("${name}") ${typeText(type, aliases)} ${camelCase(name)}`;
 
 const typeText = (type: FieldType, aliases: Aliases): string => {
   switch (type.kind) {

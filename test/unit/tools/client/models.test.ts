@@ -66,3 +66,9 @@ test("an order's model has what is in the headers of its answer, and that of a l
   expect(fields.get("NinVerification")).toEqual(["transaction", "result", "replayed"]);
   expect(fields.get("TransactionLookup")).toEqual(["transaction"]);
 });
+
+test("a Java record says what its fields mean where Javadoc reads it", () => {
+  const text = javaModels(document);
+  expect(text).toContain("   * @param dateOfBirth {@code YYYY-MM-DD}, or empty.\n");
+  expect(text).not.toMatch(/\/\*[^*]/);
+});
