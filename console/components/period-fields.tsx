@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
-import { earlierMonths, type Period, presetOf, presets } from "./period.ts";
+import { daysNote, earlierMonths, type Period, presetOf, presets } from "./period.ts";
 
 const day = z.catch(z.optional(z.iso.date()), undefined);
 
@@ -24,10 +24,12 @@ export const PeriodFields = ({ period, hasLimits = false, months = 0, onChange }
   const all = [...presets(Date.now(), time_zone), ...earlierMonths(Date.now(), time_zone, months)];
   const named = all.filter((preset) => !hasLimits || preset.from !== "");
   const chosen = presetOf({ from, to }, named);
+  const note = daysNote(time_zone, Intl.DateTimeFormat().resolvedOptions().timeZone);
   return (
     <>
       <NativeSelect
         label="Period"
+        {...(note !== undefined && { description: note })}
         data={[...named.map(({ name }) => name), ...(chosen === undefined ? [OTHER] : [])]}
         value={chosen?.name ?? OTHER}
         onChange={({ currentTarget }) => {

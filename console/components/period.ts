@@ -25,6 +25,10 @@ export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
   ];
 };
 
+/** Whose days the dates are, for a person who is in another time zone. */
+export const daysNote = (stageZone: string, ownZone: string): string | undefined =>
+  stageZone === ownZone ? undefined : `Days in ${stageZone}`;
+
 /** The months before the last one, the newest first. */
 export const earlierMonths = (nowMs: number, timeZone: string, count: number): readonly Preset[] => {
   const month = monthIn(nowMs, timeZone);

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { earlierMonths, periodName, presetOf, presets, thisMonth } from "../../../../console/components/period.ts";
+import {
+  daysNote,
+  earlierMonths,
+  periodName,
+  presetOf,
+  presets,
+  thisMonth,
+} from "../../../../console/components/period.ts";
 
 const LAGOS = "Africa/Lagos";
 const named = (now: string) =>
@@ -32,4 +39,9 @@ test("a period is known by its dates, and has them in the name of a file", () =>
   expect(presetOf({ from: "2026-11-02", to: "" }, presets(now, LAGOS))).toBeUndefined();
   expect(periodName(month)).toBe("-2026-11-01-to-2026-11-30");
   expect(periodName({ from: "2026-11-02" })).toBe("-2026-11-02");
+});
+
+test("a person in another time zone reads whose days the dates are", () => {
+  expect(daysNote(LAGOS, "Europe/London")).toBe("Days in Africa/Lagos");
+  expect(daysNote(LAGOS, LAGOS)).toBeUndefined();
 });
