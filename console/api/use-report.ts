@@ -5,7 +5,10 @@ import { useMorePages } from "./use-more-pages.ts";
 import { useReadPages } from "./use-read.ts";
 
 type ReportName = "margin report" | "refund-clock report";
-type ReportOptions = { readonly enabled?: boolean; readonly everyMs?: number; readonly freshMs?: number };
+type ReportOptions = { readonly enabled?: boolean; readonly everyMs?: number };
+
+/** Orders are added up each hour, and a report reads the sums of all accounts. */
+const FRESH_MS = 300_000;
 
 /** What `reportOf` makes of all pages of a report, once the last one was read. Show it with Query. */
 export const useReport = <Name extends ReportName, Report>(
@@ -14,7 +17,7 @@ export const useReport = <Name extends ReportName, Report>(
   reportOf: (pages: readonly ActionOutput<Name>[]) => Report,
   options: ReportOptions = {},
 ) => {
-  const read = useReadPages(name, input, options);
+  const read = useReadPages(name, input, { ...options, freshMs: FRESH_MS });
   const { data, error, isFetching, refetch, hasNextPage } = read;
   useMorePages(read, true);
   const pages = data?.pages ?? [];

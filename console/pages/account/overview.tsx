@@ -291,11 +291,12 @@ const Subscriptions = ({ account }: { readonly account: string }) => {
 const Verification = ({ account }: { readonly account: string }) => {
   const { may } = usePerson();
   const [isAsked, setIsAsked] = useState(false);
-  const verified = useRead("wallet verify", { account }, { enabled: isAsked });
+  // It reads every entry, so it is not repeated by itself.
+  const verified = useRead("wallet verify", { account }, { enabled: false });
   if (!may("wallet verify")) return null;
   const verify = () => {
     setIsAsked(true);
-    if (isAsked) void verified.refetch();
+    void verified.refetch();
   };
   return (
     <Section

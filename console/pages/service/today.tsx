@@ -34,7 +34,7 @@ export const TodayPage = () => {
   const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
   const { from, to } = yesterday(Date.now(), timeZone);
   const sums = { everyMs: SUMS_EVERY_MS, freshMs: SUMS_EVERY_MS };
-  const clockOptions = { ...sums, enabled: may("refund-clock report") };
+  const clockOptions = { everyMs: SUMS_EVERY_MS, enabled: may("refund-clock report") };
   const clock = useReport("refund-clock report", { from, to, by: "kind" }, clockReport, clockOptions);
   // To the others the banner of Doctor says it.
   const seesFloat = may("float show") && !may("doctor");

@@ -274,7 +274,7 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await page.getByText("There is no endpoint, so nothing is sent").waitFor();
 });
 
-test("a wallet is funded by an amount as it is read, and adjusted once although the first answer was lost", async () => {
+test("a wallet is funded by an amount as it is read, adjusted once although the first answer was lost, and verified once", async () => {
   const { accountId, balance } = await service().newCaller({ naira: 0 });
   const page = await open("operator", `/accounts/${accountId}`);
   await button(page, "Fund").click();
@@ -312,6 +312,19 @@ test("a wallet is funded by an amount as it is read, and adjusted once although 
   await submit(page, "Debit NGN 500.00");
   await page.getByText("was recorded before: nothing was changed").waitFor();
   expect(await balance()).toBe(2_000.5);
+
+  // All entries are read on request only, and not with what is read again whenever the tab is shown.
+  let verified = 0;
+  page.on("request", (request) => {
+    if (request.url().includes("/wallet/verify")) verified += 1;
+  });
+  await button(page, "Verify").click();
+  await page.getByText("The balance equals its entries").waitFor();
+  await outdate(page);
+  const readAgain = page.waitForRequest("**/wallet/show?*");
+  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+  await readAgain;
+  expect(verified).toBe(1);
 });
 
 test("a delivered order is refunded on its page and a wrong funding reversed in its row, and the statement links both", async () => {

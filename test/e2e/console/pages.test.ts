@@ -345,7 +345,7 @@ describe("every page", () => {
         : "Stage local.";
       expect(await page.getByText(whose, { exact: true }).isVisible(), path).toBe(true);
       await page.emulateMedia({ media: "screen", colorScheme: "dark" });
-      await page.setViewportSize({ width: 375, height: 740 });
+      await page.setViewportSize({ width: 360, height: 740 });
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH, within);
       await page.evaluate("document.documentElement.style.fontSize = '200%'");
       expect(await page.evaluate(PIXELS_CUT_OFF), path).toBe(0);
@@ -358,7 +358,7 @@ describe("every page", () => {
     await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
     await checkDialogs(page, opened);
-    await page.setViewportSize({ width: 375, height: 740 });
+    await page.setViewportSize({ width: 360, height: 740 });
     await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
     await page.setViewportSize({ width: 1280, height: 800 });
     await visit(page, ofDemo("transactions", orders.open), orders.open);
