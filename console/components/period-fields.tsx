@@ -1,4 +1,5 @@
 import { NativeSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
 import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
 import { daysNote, earlierMonths, type Period, presetOf, presets } from "./period.ts";
@@ -37,20 +38,33 @@ export const PeriodFields = ({ period, hasLimits = false, months = 0, onChange }
           if (preset !== undefined) onChange({ from: preset.from, to: preset.to });
         }}
       />
-      <TextInput
-        type="date"
-        label="From"
-        value={from}
-        onChange={({ currentTarget }) => onChange({ from: currentTarget.value, to })}
-      />
-      <TextInput
-        type="date"
-        label="To"
-        value={to}
-        onChange={({ currentTarget }) => onChange({ from, to: currentTarget.value })}
-      />
+      <DateField label="From" value={from} onChange={(date) => onChange({ from: date, to })} />
+      <DateField label="To" value={to} onChange={(date) => onChange({ from, to: date })} />
     </>
   );
 };
+
+type DateFieldProps = { readonly label: string; readonly value: string; readonly onChange: (date: string) => void };
+
+/** While a year is typed, browsers state the years 2, 20 and 202, each of which would be a request. */
+const DateField = ({ label, value, onChange }: DateFieldProps) => {
+  const [typed, setTyped] = useState<string>();
+  const change = (date: string) => {
+    const isWhole = date === "" || date >= EARLIEST;
+    setTyped(isWhole ? undefined : date);
+    if (isWhole) onChange(date);
+  };
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      value={typed ?? value}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+      onBlur={() => setTyped(undefined)}
+    />
+  );
+};
+
+const EARLIEST = "2000";
 
 const OTHER = "Custom";

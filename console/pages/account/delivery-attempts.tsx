@@ -147,15 +147,17 @@ const OneAttempt = ({ attempt }: { readonly attempt: Attempt }) => {
         {!isDelivered && http_status !== undefined && <Headers title="Answer" headers={response_headers ?? {}} />}
       </Columns>
       {response_body !== null && (
-        <Text title="Body of the answer" text={response_body === "" ? "Empty" : response_body} />
+        <Text title="Body of the answer" level="h4" text={response_body === "" ? "Empty" : response_body} />
       )}
     </>
   );
 };
 
-const Text = ({ title, text }: { readonly title: string; readonly text: string }) => (
+type TextProps = { readonly title: string; readonly level?: "h3" | "h4"; readonly text: string };
+
+const Text = ({ title, level: Heading = "h3", text }: TextProps) => (
   <div>
-    <h3 className={styles.title}>{title}</h3>
+    <Heading className={styles.title}>{title}</Heading>
     <pre className={styles.headers}>{text}</pre>
   </div>
 );
