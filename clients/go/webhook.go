@@ -18,7 +18,8 @@ type Event struct {
 	// ID is the same for every copy of an event: remember it to process each event once.
 	ID   string
 	Name string
-	// Data is of the type that the event's name says, such as TransactionUpdatedData of transaction.updated.
+	// Data is of the type that the event's name says, such as TransactionUpdatedData of transaction.updated. Do nothing
+	// with a status that is neither "success" nor "failed": a later release may add some.
 	Data json.RawMessage
 }
 

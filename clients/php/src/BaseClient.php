@@ -51,7 +51,7 @@ abstract class BaseClient
             throw new \InvalidArgumentException('apiKey must be a key of the service: live_... or test_...');
         }
         // Guzzle takes 0 for no limit, and curl a part of a millisecond for 0.
-        if (min($timeout, $attemptTimeout) < 0.001) {
+        if (!($timeout >= 0.001 && $attemptTimeout >= 0.001)) {
             throw new \InvalidArgumentException('timeout and attemptTimeout must be seconds above 0');
         }
         $this->sender = new Sender(rtrim($baseUrl, '/'), new \SensitiveParameterValue($apiKey), $attemptTimeout, $http, $clock, $logger);

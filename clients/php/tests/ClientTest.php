@@ -252,7 +252,7 @@ final class ClientTest extends TestCase
         $calls[] = static fn () => $service->client()->buyAirtime(new AirtimePurchaseRequest('mtn', '08031234567', NAN), 'order-1');
         $calls[] = static fn () => $service->client()->cancelOrder('order-1', "\xff");
         $calls[] = static fn () => Webhook::verify([], '', 'whsec_%');
-        foreach ([0.0, -1.0, 0.0004] as $seconds) {
+        foreach ([0.0, -1.0, 0.0004, NAN] as $seconds) {
             $calls[] = static fn () => new Client('https://example.com/v1', 'live_key', timeout: $seconds);
             $calls[] = static fn () => new Client('https://example.com/v1', 'live_key', attemptTimeout: $seconds);
         }

@@ -95,7 +95,7 @@ final class VectorsTest extends TestCase
             $this->expectException($case['reason'] === 'secret' ? \InvalidArgumentException::class : WebhookVerificationException::class);
         }
         $webhook = Webhook::verify(array_filter($headers), $case['body'], $case['secret'], $case['now']);
-        self::assertSame([$case['event'], $case['id']], [$webhook->name, $webhook->id]);
+        self::assertSame([$case['event'], $case['id'], $case['known']], [$webhook->name, $webhook->id, $webhook->event !== null]);
         self::assertSame((int) $case['timestamp'], $webhook->sentAt->getTimestamp());
     }
 

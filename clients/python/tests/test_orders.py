@@ -7,7 +7,7 @@ import httpx
 import pytest
 from conftest import AIRTIME, BUNDLE, Answer, Service, bought, looked_up, refusal, success
 
-from airtime_service import OutcomeUnknownError, ServiceError, new_reference
+from airtime_service import AirtimeClient, OutcomeUnknownError, ServiceError, new_reference
 from airtime_service.models import AirtimePurchaseRequest, ConsentEvidence, NinAdvancedResult, NinBasicResult, NinVerifyRequest
 
 CUT = httpx.RemoteProtocolError("The connection ended")
@@ -201,6 +201,13 @@ def test_an_order_with_an_impossible_reference_is_not_sent(service: Service, ref
     with pytest.raises(ValueError, match="reference must be"):
         service("buy_data", BUNDLE, reference=reference, answers=[success(bought())])
     assert service.requests == []
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+@pytest.mark.parametrize("name", ["timeout", "attempt_timeout"])
+def test_a_time_that_is_no_time_is_refused(name: str, seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds above 0"):
+        AirtimeClient("https://example.com/v1", "live_key", **{name: seconds})
 
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), Decimal("NaN"), Decimal("1e999")])

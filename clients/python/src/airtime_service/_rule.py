@@ -68,7 +68,7 @@ class Client:
             raise ValueError("base_url must be https, because requests carry the API key")
         if not re.fullmatch(r"(live|test)_[\w-]+", api_key, re.ASCII):
             raise ValueError("api_key must be a key of the service: live_... or test_...")
-        if min(timeout, attempt_timeout) <= 0:
+        if not (timeout > 0 and attempt_timeout > 0):
             raise ValueError("timeout and attempt_timeout must be seconds above 0")
         self._base_url, self._api_key = base_url.rstrip("/"), api_key
         self._timeout, self._attempt_timeout = timeout, attempt_timeout

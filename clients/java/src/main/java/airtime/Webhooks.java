@@ -21,7 +21,8 @@ public final class Webhooks {
 
   /**
    * A verified webhook. `id` is the same for every copy of an event. `data` is of the record that the name says:
-   * `mapper.treeToValue(event.data(), Models.TransactionUpdatedData.class)`. Answer 2xx also to names that you do not know.
+   * `mapper.treeToValue(event.data(), Models.TransactionUpdatedData.class)`. Answer 2xx also to names that you do not know, and
+   * do nothing with a status that is neither "success" nor "failed": a later release may add some.
    */
   public record Event(String id, String name, JsonNode data) {}
 
