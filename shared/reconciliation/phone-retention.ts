@@ -180,7 +180,7 @@ export const maskableTransaction = z.pipe(
   z.transform(({ pk, mode, status, phone_number: number = "", phone_key, description }): Maskable => {
     const change = {
       ...changeOf("phone_number", number, maskedNumber(number)),
-      ...(number !== "" && changeOf("description", description, maskedText(description, number))),
+      ...changeOf("description", description, maskedText(description, number)),
       ...(phone_key !== undefined && { phone_key: { from: phone_key } }),
     };
     // No event is matched to a test transaction, and some of those stay open for ever.

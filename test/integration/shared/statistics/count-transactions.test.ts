@@ -11,7 +11,12 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
 import { readDailyBalances, setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
-import { addToHours, readAccountDays, readHours } from "../../../../shared/statistics/hourly-counts.ts";
+import {
+  addToAccountDays,
+  addToHours,
+  readAccountDays,
+  readHours,
+} from "../../../../shared/statistics/hourly-counts.ts";
 import { matchEvent, resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
@@ -193,7 +198,7 @@ test("the last balance of each day is kept, and a day without a change has that 
   });
 });
 
-test("a balance after midnight in the zone is that of the new day, although the day in UTC is still the old one", async () => {
+test("a balance or an order's end after midnight in the zone is of the new day, although the day in UTC is still the old one", async () => {
   const cache = await aCache();
   const balance = (version: number, at: string) => ({
     ...{ accountId: "acc_1", balanceKobo: version, version, changedAtMs: Date.parse(at) },
@@ -202,6 +207,13 @@ test("a balance after midnight in the zone is that of the new day, although the 
   expect(await readDailyBalances(cache, "acc_1", 2, Date.parse("2026-11-20T23:30:00.000Z"))).toEqual([
     { day: "2026-11-20", balanceKobo: 1 },
     { day: "2026-11-21", balanceKobo: 2 },
+  ]);
+  const ended = { accountId: "acc_1", type: "airtime", network: "MTN", status: "success", latencyMs: 1 } as const;
+  const endedAt = (at: string) => ({ ...ended, amountKobo: 1, endedAtMs: Date.parse(at) });
+  await addToAccountDays(cache, [endedAt("2026-11-20T22:59:59.999Z"), endedAt("2026-11-20T23:00:00.000Z")]);
+  expect(await readAccountDays(cache, "acc_1", 2, Date.parse("2026-11-20T23:30:00.000Z"))).toMatchObject([
+    { day: "2026-11-20", counts: [{ count: 1 }] },
+    { day: "2026-11-21", counts: [{ count: 1 }] },
   ]);
 });
 

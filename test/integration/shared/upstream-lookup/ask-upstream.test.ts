@@ -119,15 +119,17 @@ test("an order of a later release's form is not asked for, and holds back no oth
   expect(await order.stored()).toMatchObject({ status: "success" });
 });
 
-test("of more open orders than a run can read, each run asks for some, and the next one for others", async () => {
+test("of more open orders than a run can read, each run asks for some, and the next ones read all others", async () => {
   const service = await aService();
   const { ledger } = service;
   const orders = Array.from({ length: 1_000 }, () => ledger.aTransaction("acc_1"));
   await putItems(ledger.db, ledger.table, orders);
   // A hundred orders and what is known of them take 6 s: all of them the whole run.
   const batchGet = ledger.db.batchGet.bind(ledger.db);
+  const read = new Set<unknown>();
   vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
     ledger.nowMs += 3_000;
+    for (const key of input[0].RequestItems?.[ledger.table]?.Keys ?? []) read.add(key.pk);
     return batchGet(...input);
   });
   const log = captureLog();
@@ -140,6 +142,7 @@ test("of more open orders than a run can read, each run asks for some, and the n
   }
   const asked = log.lines("upstream.asked").map(({ reference }) => reference);
   expect(new Set(asked).size).toBe(5 * QUESTIONS_MAX);
+  expect(read.size).toBe(orders.length);
   // With the time of one question and no more, the first hundred are read.
   const late = await service.run(service.simulator.baseUrl, { remainingMs: () => ASK_RESERVE_MS });
   expect(late).toMatchObject({ open: 100, unread: 900 });
