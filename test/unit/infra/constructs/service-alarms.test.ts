@@ -8,6 +8,7 @@ import { stageVariants } from "../../../builders/stage-variants.ts";
 import { mentions, type Resource, resourceName, templatesOf } from "../../../builders/templates.ts";
 
 const alarms = templatesOf("prod").service.all("AWS::CloudWatch::Alarm");
+const { service: everything } = templatesOf("prod", everyFunction);
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -57,7 +58,7 @@ const dimensionsOf = (list: unknown): Dimensions =>
       .map(({ Name, Value }) => [Name, Value]),
   );
 
-/** Statistic, comparison and period of an alarm; missing data is no breach unless it says so. */
+/** Statistic, comparison, period and urgency of an alarm; missing data is no breach unless it says so. */
 const conditionOf = ({ Properties }: Resource): readonly [metric: string, condition: string] => {
   const filled = filledMetric.safeParse(Properties.Metrics).data;
   const watched = filled
@@ -67,7 +68,9 @@ const conditionOf = ({ Properties }: Resource): readonly [metric: string, condit
   const compares = { GreaterThanThreshold: ">", LessThanThreshold: "<" }[String(ComparisonOperator)];
   const periods = `${Properties.DatapointsToAlarm ?? EvaluationPeriods} of ${EvaluationPeriods} x ${watched.Period} s`;
   const missing = [watched.filledBy, TreatMissingData === "notBreaching" ? undefined : TreatMissingData];
-  const condition = [`${watched.Stat} ${compares} ${Threshold}`, periods, ...missing].filter(
+  const topic = everything.all("AWS::SNS::Topic").find(({ id }) => mentions(Properties.AlarmActions ?? [], id));
+  const urgency = topic && (topic.Properties.DisplayName === "Alarms of prod" ? "page" : "ticket");
+  const condition = [`${watched.Stat} ${compares} ${Threshold}`, periods, ...missing, urgency].filter(
     (part) => part !== undefined,
   );
   return [String(watched.MetricName), condition.join(", ")];
@@ -76,38 +79,40 @@ const conditionOf = ({ Properties }: Resource): readonly [metric: string, condit
 const REPEATED = "Sum > 0, 3 of 12 x 300 s";
 const ONCE = "Sum > 0, 1 of 1 x 300 s";
 const SILENT = "Sum < 0, 3 of 3 x 300 s, FILL(m, -1), breaching";
-/** Each metric's conditions, written out a second time. */
+/** One that is a part of `SellsNothing`, or rolls a version back, notifies nobody. */
 const conditions: Readonly<Record<string, readonly string[]>> = {
-  Alarms: [ONCE, REPEATED],
-  OldestOpenSeconds: ["Maximum > 900, 1 of 1 x 300 s"],
-  OpenOver24Hours: ["Maximum > 0, 1 of 1 x 300 s"],
-  StuckTransactions: ["Maximum > 10, 1 of 1 x 300 s"],
-  OldestUnrefundedSeconds: ["Maximum > 900, 1 of 1 x 300 s"],
-  LedgerMismatches: ["Maximum > 0, 1 of 1 x 300 s"],
-  OldestQueuedSeconds: ["Maximum > 450, 1 of 1 x 300 s"],
-  FloatHoursLeft: ["Minimum < 12, 1 of 1 x 300 s"],
-  EndedIn30sPercent: ["Minimum < 90, 1 of 1 x 300 s"],
-  "ServerErrors-prod": [REPEATED],
-  "GatewayThrottles-prod": [REPEATED],
-  "ConsoleRefusals-prod": ["Sum > 10, 1 of 1 x 300 s"],
-  // The second rolls a version back.
-  Errors: [REPEATED, "Sum > 0, 1 of 1 x 60 s"],
+  Alarms: [ONCE, `${ONCE}, page`, `${ONCE}, ticket`, REPEATED],
+  OldestOpenSeconds: ["Maximum > 900, 1 of 1 x 300 s, ticket"],
+  OpenOver24Hours: ["Maximum > 0, 1 of 1 x 300 s, page"],
+  StuckTransactions: ["Maximum > 10, 1 of 1 x 300 s, page"],
+  OldestUnrefundedSeconds: ["Maximum > 900, 1 of 1 x 300 s, ticket"],
+  LedgerMismatches: ["Maximum > 0, 1 of 1 x 300 s, page"],
+  OldestQueuedSeconds: ["Maximum > 450, 1 of 1 x 300 s, ticket"],
+  FloatHoursLeft: ["Minimum < 12, 1 of 1 x 300 s, page"],
+  EndedIn30sPercent: ["Minimum < 90, 1 of 1 x 300 s, ticket"],
+  "ServerErrors-prod": [`${REPEATED}, page`],
+  "GatewayThrottles-prod": [`${REPEATED}, page`],
+  "ConsoleRefusals-prod": ["Sum > 10, 1 of 1 x 300 s, ticket"],
+  Errors: ["Sum > 0, 1 of 1 x 60 s", `${REPEATED}, ticket`],
   Faults: ["Sum > 0, 1 of 1 x 60 s"],
-  Throttles: [ONCE],
-  IncomingBytes: ["Sum > 200000000, 1 of 1 x 3600 s"],
-  Invocations: [SILENT],
-  PolledEventCount: [SILENT],
-  IteratorAge: ["Maximum > 300000, 3 of 12 x 300 s"],
-  // The first is of dead letters.
-  ApproximateNumberOfMessagesVisible: ["Maximum > 0, 1 of 1 x 60 s", "Minimum > 1000, 1 of 1 x 300 s"],
-  ApproximateAgeOfOldestMessage: ["Maximum > 900, 1 of 1 x 300 s"],
-  ApproximateNumberOfMessagesNotVisible: ["Maximum > 60000, 1 of 1 x 300 s"],
-  ReadThrottleEvents: [`${REPEATED}, FILL(m, 0)`],
-  WriteThrottleEvents: [`${REPEATED}, FILL(m, 0)`],
+  Throttles: [`${ONCE}, ticket`],
+  IncomingBytes: ["Sum > 200000000, 1 of 1 x 3600 s, ticket"],
+  Invocations: [`${SILENT}, page`, `${SILENT}, ticket`],
+  PolledEventCount: [`${SILENT}, page`, `${SILENT}, ticket`],
+  IteratorAge: ["Maximum > 300000, 3 of 12 x 300 s, page"],
+  // The first two are of dead letters.
+  ApproximateNumberOfMessagesVisible: [
+    ...["page", "ticket"].map((urgency) => `Maximum > 0, 1 of 1 x 60 s, ${urgency}`),
+    "Minimum > 1000, 1 of 1 x 300 s, ticket",
+  ],
+  ApproximateAgeOfOldestMessage: ["page", "ticket"].map((urgency) => `Maximum > 900, 1 of 1 x 300 s, ${urgency}`),
+  ApproximateNumberOfMessagesNotVisible: ["Maximum > 60000, 1 of 1 x 300 s, ticket"],
+  ReadThrottleEvents: [`${REPEATED}, FILL(m, 0), page`],
+  WriteThrottleEvents: [`${REPEATED}, FILL(m, 0), page`],
 };
 
 test("each alarm has the condition of its metric: what a person hears of neither late nor in vain", () => {
-  const all = templatesOf("prod", everyFunction).service.all("AWS::CloudWatch::Alarm").map(conditionOf);
+  const all = everything.all("AWS::CloudWatch::Alarm").map(conditionOf);
   const found = Map.groupBy(all, ([metric]) => metric);
   const distinct = [...found].map(([metric, each]) => [metric, [...new Set(each.map(([, of]) => of))].toSorted()]);
   expect(Object.fromEntries(distinct)).toEqual(
