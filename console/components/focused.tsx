@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { focusAgain } from "./focus-again.ts";
 import styles from "./focused.module.css";
 
 type FocusedProps = {
@@ -25,12 +26,4 @@ export const Focused = ({ subject, children }: FocusedProps) => {
       {children}
     </div>
   );
-};
-
-/** Unless something else has the focus, such as a link to another page. */
-const focusAgain = (opener: Element | null): void => {
-  if (document.activeElement !== document.body) return;
-  const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
-  const target = isThere ? opener : document.querySelector<HTMLElement>("main h1");
-  target?.focus();
 };

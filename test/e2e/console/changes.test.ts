@@ -234,14 +234,16 @@ describe("a form", () => {
   );
 });
 
-test("the own address is added to the whitelist with one button, and the last address is removed with a warning", async () => {
+test("the own address is added to the whitelist with one button, the last address is removed with a warning, and the focus stays in the table of a row that is gone", async () => {
   const page = await open("owner", ofDemo("whitelist"));
   await button(page, "Remove ::1/128").click();
   await submit(page, "Remove");
+  await page.getByRole("region", { name: "Addresses" }).and(page.locator(":focus")).waitFor();
   await button(page, "Remove 127.0.0.1/32").click();
   await page.getByText("It is the last address").waitFor();
   await submit(page, "Remove");
   await page.getByText("No address is allowed").waitFor();
+  await heading(page, "Whitelist").and(page.locator(":focus")).waitFor();
   await button(page, "Add my address").click();
   await submit(page, "Add my address");
   await button(page, "Remove 127.0.0.1").waitFor();

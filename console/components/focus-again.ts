@@ -1,0 +1,11 @@
+/** The table around an element, which the keyboard can scroll. */
+export const tableAround = (element: Element | null): HTMLElement | null =>
+  element?.closest<HTMLElement>("section[tabindex]") ?? null;
+
+/** Gives the focus to this element, or to the page's heading if it is gone, unless something else has it. */
+export const focusAgain = (element: Element | null): void => {
+  if (document.activeElement !== document.body) return;
+  const isThere = element instanceof HTMLElement && element.isConnected && element !== document.body;
+  const target = isThere ? element : document.querySelector<HTMLElement>("main h1");
+  target?.focus();
+};
