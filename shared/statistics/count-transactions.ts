@@ -44,8 +44,8 @@ const walletItem = z.extend(walletVersion, {
 const endedBy = ({ before, after }: Change): EndedTransaction | undefined => {
   const ended = endedItem.safeParse(after).data;
   if (ended === undefined) return undefined;
-  const isFirst = before === undefined && ended.debit === "void";
-  if (!isFirst && !openItem.safeParse(before).success) return undefined;
+  // A void debit is put as it ends, and its later changes are not in the stream (infra/streams.ts).
+  if (ended.debit === undefined && !openItem.safeParse(before).success) return undefined;
   const { account_id: accountId, status, type, network, failure, amount_kobo, updated_at } = ended;
   const endedAtMs = Date.parse(updated_at);
   const latencyMs = ended.resolved_by === undefined ? endedAtMs - Date.parse(sentAt(ended)) : undefined;
