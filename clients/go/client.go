@@ -380,6 +380,10 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		return none, &NoAnswerError{Cause: err}
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		// Its body is the connection itself, whose reading no context ends.
+		return none, &NoAnswerError{Status: response.StatusCode, Cause: errors.New("not HTTP")}
+	}
 	text, readErr := io.ReadAll(io.LimitReader(response.Body, bodyBytesMax+1))
 	if len(text) > bodyBytesMax {
 		readErr = errors.New("the answer is too long to be one of the service")

@@ -222,6 +222,22 @@ func TestAnOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline(t *test
 	}
 }
 
+func TestAnAnswerWithAnotherProtocolIsNone(t *testing.T) {
+	var table vectorTable
+	readVectors(t, "answers.json", &table)
+	client, requests := serve(t,
+		func(response http.ResponseWriter, _ *http.Request) {
+			connection, _, _ := response.(http.Hijacker).Hijack()
+			_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			// After the deadline: a client that reads what follows ends then.
+			time.AfterFunc(10*time.Second, func() { connection.Close() })
+		},
+		func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(requests()) != 2 {
+		t.Errorf("%s after %d requests", result, len(requests()))
+	}
+}
+
 func TestAnAnswerThatComesTooLateIsNone(t *testing.T) {
 	client, requests := serve(t,
 		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
