@@ -332,7 +332,9 @@ public final class AirtimeClient {
     HttpRequest.Builder builder =
         HttpRequest.newBuilder(URI.create(baseUrl + request.path))
             .header("Authorization", "Bearer " + apiKey)
-            .header("Accept", "application/json");
+            .header("Accept", "application/json")
+            // Without it, a proxy may compress the answer.
+            .header("Accept-Encoding", "identity");
     if (request.confirmDuplicate) builder.header("X-Confirm-Duplicate", "true");
     if (request.body == null) builder.GET();
     else builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));

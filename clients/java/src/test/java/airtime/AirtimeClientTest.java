@@ -283,6 +283,20 @@ class AirtimeClientTest {
   }
 
   @Test
+  void anAnswerIsAskedForWithoutCompression() throws Exception {
+    List<String> encodings = new CopyOnWriteArrayList<>();
+    Answer replay = replay();
+    Handler recording = exchange -> {
+      encodings.add(String.valueOf(exchange.getRequestHeaders().getFirst("Accept-Encoding")));
+      write(exchange, replay);
+    };
+    try (Service service = new Service(recording)) {
+      assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals(List.of("identity"), encodings);
+    }
+  }
+
+  @Test
   void anErrorWhoseBodyIsCutIsReadByItsHeaders() throws Exception {
     Answer failed = named("502 delivery_failed");
     Handler cut = exchange -> {
