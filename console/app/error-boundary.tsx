@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { Component, type ReactNode } from "react";
 import { Notice } from "../components/notice.tsx";
+import { Page } from "../components/page.tsx";
 import { findPageFailure, type PageFailure, pageFailureTexts } from "./page-failure.ts";
 
 type Props = { readonly children: ReactNode };
@@ -28,17 +29,19 @@ export class ErrorBoundary extends Component<Props, State> {
     const { hasFailed, failure } = this.state;
     if (!hasFailed) return this.props.children;
     return (
-      <Notice
-        tone="bad"
-        title="This page failed"
-        action={
-          <Button variant="default" size="xs" onClick={() => location.reload()}>
-            Reload
-          </Button>
-        }
-      >
-        {failure !== undefined && pageFailureTexts[failure]}
-      </Notice>
+      <Page title="This page failed">
+        <Notice
+          tone="bad"
+          title="It cannot be shown"
+          action={
+            <Button variant="default" size="xs" onClick={() => location.reload()}>
+              Reload
+            </Button>
+          }
+        >
+          {failure !== undefined && pageFailureTexts[failure]}
+        </Notice>
+      </Page>
     );
   }
 }

@@ -507,6 +507,8 @@ describe("a page that cannot be loaded", () => {
     await page.context().setOffline(true);
     await follow("Statement");
     await page.getByText("Without a network this page cannot be loaded").waitFor();
+    await heading(page, "This page failed").and(page.locator(":focus")).waitFor();
+    expect(await page.title()).toMatch(/^This page failed · Statement · /);
     await page.context().setOffline(false);
     await button(page, "Reload").click();
     await heading(page, "Statement").waitFor();
