@@ -332,8 +332,11 @@ func send[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		}
 		// An attempt with less than a second left could make a known outcome unknown.
 		deadline, _ := ctx.Deadline()
-		if !passes || time.Until(deadline) < pause+time.Second || !sleep(ctx, pause) {
+		if !passes || time.Until(deadline) < pause+time.Second {
 			return answer, err
+		}
+		if !sleep(ctx, pause) {
+			return answer, fmt.Errorf("%w after %w", ctx.Err(), err)
 		}
 	}
 }

@@ -297,6 +297,24 @@ func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 	}
 }
 
+func TestTheErrorOfAContextThatEndsBetweenTwoAttemptsIsFound(t *testing.T) {
+	client, requests := serve(t, func(response http.ResponseWriter, _ *http.Request) {
+		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "5"}
+		write(response, vectorAnswer{Status: 429, Headers: headers})
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(500*time.Millisecond, cancel)
+	_, bought := client.BuyData(ctx, order, "order-1")
+	var unknown *OutcomeUnknownError
+	var refusal *ServiceError
+	if !errors.Is(bought, context.Canceled) || !errors.As(bought, &unknown) || errors.As(bought, &refusal) {
+		t.Fatalf("%v after %d requests", bought, len(requests()))
+	}
+	if !errors.As(unknown.Cause, &refusal) || refusal.Code != "rate_limited" {
+		t.Errorf("the cause is %v", unknown.Cause)
+	}
+}
+
 func TestWaitLooksUpAgainWhatIsNotFoundOrNotFinal(t *testing.T) {
 	client, requests := serve(t,
 		func(response http.ResponseWriter, _ *http.Request) {
