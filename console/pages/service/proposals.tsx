@@ -147,15 +147,17 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
   const { proposal, state, consequence, refusal } = shown;
   const isOpen = state === "open";
   const mayReject = useMayReject(shown);
+  // Two people may propose the same.
+  const subject = `${consequence}, ${proposal}`;
   return (
     <Row>
       <KeptWhileOpen isShown={isOpen && refusal === null}>
         <ChangeDialog
           action="proposals approve"
           button="Approve"
-          subject={proposal}
+          subject={subject}
           buttonSize="xs"
-          title={`Approve ${proposal}`}
+          title={`Approve: ${consequence}`}
           preview={() => approvalPreview(shown)}
           inputOf={(_, why) => ({ proposal, why })}
           success={doneText}
@@ -168,24 +170,24 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
         <ChangeDialog
           action="proposals reject"
           button="Reject"
-          subject={proposal}
+          subject={subject}
           buttonVariant="default"
           buttonSize="xs"
-          title={`Reject ${proposal}`}
+          title={`Reject: ${consequence}`}
           inputOf={(_, why = "") => ({ proposal, why })}
           success="The proposal is rejected."
         >
-          {consequence}: this will not happen. The person who proposed it can propose it again.
+          This will not happen. The person who proposed it can propose it again.
         </ChangeDialog>
       </KeptWhileOpen>
       <KeptWhileOpen isShown={isOpen}>
         <IrreversibleDialog
           action="proposals break-glass"
           button="Break the glass"
-          subject={proposal}
+          subject={subject}
           buttonVariant="subtle"
           buttonSize="xs"
-          title={`Carry out ${proposal} alone`}
+          title={`Carry out alone: ${consequence}`}
           nameToType={proposal}
           preview={() => approvalPreview(shown)}
           inputOf={(_, why = "") => ({ proposal, why })}

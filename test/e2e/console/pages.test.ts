@@ -1052,6 +1052,7 @@ test("a funding that finance proposes is carried out once another person approve
 
   const other = await open("operator", "/proposals");
   await proposed(other).getByRole("button", { name: "Approve" }).click();
+  await other.getByRole("dialog", { name: /^Approve: Credits NGN 2,500\.00/ }).waitFor();
   await other.getByRole("dialog").getByText("Balance: NGN 100.00 -> NGN 2,600.00").waitFor();
   await submit(other, "Approve NGN 2,500.00");
   await other.getByText(/^Done: Credits NGN 2,500\.00/).waitFor();
