@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { tables } from "../../../../infra/tables.ts";
+import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
 import { OWN_DATA } from "../../../../tools/deploy/stacks.ts";
 import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
@@ -30,15 +30,30 @@ test("there are four tables, and access, ledger and audit are protected and reta
   }
 });
 
-test("every table is encrypted and paid by request, and the ledger has the indexes of infra/tables.ts", () => {
-  for (const { Properties } of found) {
-    expect(Properties).toMatchObject({ BillingMode: "PAY_PER_REQUEST", SSESpecification: { SSEEnabled: true } });
-  }
-  const ledger = found.find(({ id }) => id.startsWith("Ledger"));
-  expect(ledger?.Properties.GlobalSecondaryIndexes).toMatchObject(
-    tables.ledger.indexes.map(({ name }) => ({ IndexName: name })),
-  );
-});
+test.each(Object.entries<TableShape>(tables))(
+  "the table %s is encrypted and paid by request, and has the keys, indexes, stream and expiry of infra/tables.ts",
+  (name, { partition, sort, indexes, stream, ttl }) => {
+    const table = found.find(({ id }) => id.toLowerCase().startsWith(name))?.Properties;
+    const keys = (hash: string, range?: string) => [
+      { AttributeName: hash, KeyType: "HASH" },
+      ...(range === undefined ? [] : [{ AttributeName: range, KeyType: "RANGE" }]),
+    ];
+    expect(table).toMatchObject({ BillingMode: "PAY_PER_REQUEST", SSESpecification: { SSEEnabled: true } });
+    expect(table?.KeySchema).toEqual(keys(partition, sort));
+    expect(table?.GlobalSecondaryIndexes ?? []).toEqual(
+      indexes.map((index) => ({
+        IndexName: index.name,
+        KeySchema: keys(index.partition, index.sort),
+        Projection: index.includes
+          ? { ProjectionType: "INCLUDE", NonKeyAttributes: index.includes }
+          : { ProjectionType: "KEYS_ONLY" },
+      })),
+    );
+    // The filters of webhooks compare a transaction's status before and after.
+    expect(table?.StreamSpecification).toEqual(stream && { StreamViewType: "NEW_AND_OLD_IMAGES" });
+    expect(table?.TimeToLiveSpecification).toEqual(ttl && { AttributeName: ttl, Enabled: true });
+  },
+);
 
 describe("the policy of the audit table", () => {
   const policies = found.flatMap(({ id, Properties }) =>

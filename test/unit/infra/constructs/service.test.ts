@@ -404,12 +404,22 @@ describe("the ledger stream", () => {
 const schedulesOf = ({ all }: StackTemplate): readonly Resource[] =>
   all("AWS::Events::Rule").filter(({ Properties }) => Properties.ScheduleExpression !== undefined);
 
-test("scheduled functions are invoked each minute, with dead letters and an alarm if one is not invoked", () => {
+test("scheduled functions are invoked each minute, which is the retry, with dead letters and an alarm if one is not invoked", () => {
+  const ofAMinute = { MaximumEventAgeInSeconds: 60 };
+  const asynchronous = service.all("AWS::Lambda::EventInvokeConfig").map(({ Properties }) => {
+    expect(Properties).toMatchObject({ ...ofAMinute, MaximumRetryAttempts: 0 });
+    return functionAt(Properties.FunctionName);
+  });
+  expect(asynchronous.sort()).toEqual([...scheduledFunctions].sort());
   const invoked = schedulesOf(service).map(({ Properties }) => {
     expect(Properties.ScheduleExpression).toBe("rate(1 minute)");
     const [target] = z
-      .tuple([z.object({ Arn: z.unknown(), DeadLetterConfig: z.object({ Arn: z.unknown() }) })])
+      .tuple([
+        z.object({ Arn: z.unknown(), DeadLetterConfig: z.object({ Arn: z.unknown() }), RetryPolicy: z.unknown() }),
+      ])
       .parse(Properties.Targets);
+    // By default EventBridge would go on for a day.
+    expect(target.RetryPolicy).toEqual({ ...ofAMinute, MaximumRetryAttempts: 2 });
     expect(alarmsOf(idIn(target.DeadLetterConfig.Arn))).toHaveLength(1);
     const [silent, ...others] = alarmsOf(idIn(target.Arn)).filter(isSilenceAlarm);
     expect(metricOf(silent)).toMatchObject({ Metric: { MetricName: "Invocations" }, Period: 300, Stat: "Sum" });
