@@ -30,12 +30,14 @@ import {
   walletPk,
 } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { positionAfter } from "../../../../shared/ledger/statement.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
 import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { EPOCH, isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -134,6 +136,22 @@ test("a closed month has opening, sums and counts by kind, closing and open orde
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
   expect(await verifyMonth(context, "2026-11")).toEqual([]);
   expect((await runs["periods list"](context, {})).periods.map(({ month }) => month)).toEqual(["2026-11", "2026-10"]);
+});
+
+test("the open orders of a closed month are those placed in it, also the queued ones, and no later account is closed", async () => {
+  const account = await anAccount(10_000);
+  const toSend = { kind: "airtime", network: "mtn" } as const;
+  for (const placedAt of ["2026-10-31T22:59:59.000Z", "2026-10-31T23:00:00.000Z"]) {
+    at(placedAt);
+    await order(account);
+    for (const refusals of [undefined, 1]) {
+      await enqueueOrder(context.ledger, { ...(await order(account)), refusals }, toSend, deadlineIn(29_000));
+    }
+  }
+  const later = await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  expect((await close("2026-10")).period).toMatchObject({ open_orders: 3, accounts: 1, lines: 4 });
+  expect(await readAccountPeriod(context.ledger, "2026-10", later)).toBeUndefined();
 });
 
 test("a month that has not ended, or that would leave a gap, is refused", async () => {
@@ -393,20 +411,21 @@ test("an account without a wallet keeps a month from being closed, with a senten
   await expect(close("2026-10")).rejects.toThrow(`${account} has no wallet`);
 });
 
-test("what was summed up of one account is not taken for another's", async () => {
-  const [first, other] = [await anAccount(), await anAccount(20)];
+test("what was summed up of one account is not taken for another's, also of the same balance", async () => {
+  const [first, other] = [await anAccount(), await anAccount()];
   at("2026-11-03T12:00:00.000Z");
   const toClose = await monthToClose(context.ledger, "2026-10", context.timeZone);
   await continueClosing(context.ledger, toClose, { phase: "seal", done: 0, accounts: 2 }, noTime);
   const { fold } = await foldNext(context.ledger, { ...toClose, account_id: other }, emptyFold);
-  const closing = { phase: "close" as const, done: 0, accounts: 2, begun: { fold, account_id: other } };
+  const compared = positionAfter(toClose.to, { balance_after_kobo: fold.balance_kobo, version: fold.version });
+  const closing = { phase: "close" as const, done: 0, accounts: 2, begun: { fold, compared, account_id: other } };
   await continueClosing(context.ledger, toClose, closing, deadlineIn(9_000));
   const { period } = await close("2026-10");
-  expect(period).toMatchObject({ lines: 2, closing: 1_020 });
+  expect(period).toMatchObject({ lines: 2, closing: 2_000 });
   const { accounts } = await runs["periods accounts"](context, { month: "2026-10" });
   expect(accounts).toMatchObject([
     { account_id: first, closing: 1_000 },
-    { account_id: other, closing: 20 },
+    { account_id: other, closing: 1_000 },
   ]);
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });

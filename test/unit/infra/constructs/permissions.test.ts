@@ -258,6 +258,13 @@ describe("functions' permissions", () => {
   );
 });
 
+test("console-api may add e-mail addresses to the topic of notifications, and nothing that forwards what is sent", () => {
+  const subscribing = allowedTo("console-api").filter(({ Action }) => Action.includes("sns:Subscribe"));
+  expect(subscribing).toMatchObject([
+    { Action: ["sns:Subscribe"], Condition: { StringEquals: { "sns:Protocol": "email" } } },
+  ]);
+});
+
 test("an operator's permission for items with certain keys holds only for requests that name a key", () => {
   const limited = administrator
     .all("AWS::IAM::ManagedPolicy")
