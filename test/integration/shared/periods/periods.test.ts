@@ -12,7 +12,7 @@ import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
 import { runs } from "../../../../shared/actions/runs.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
-import { type AuditPut, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { type AuditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { putAccountPeriod, readAccountPeriod, readServicePeriod } from "../../../../shared/ledger/period.ts";
@@ -99,7 +99,7 @@ const order = async (accountId: string) => {
   return transaction;
 };
 
-test("a closed month has opening, sums and counts by kind, closing and open orders of each account, and changes no balance", async () => {
+test("a closed month has opening, sums and counts by kind, closing and open orders of each account and an audit entry, and changes no balance", async () => {
   const account = await anAccount();
   const other = await anAccount(20);
   const open = await order(account);
@@ -123,6 +123,8 @@ test("a closed month has opening, sums and counts by kind, closing and open orde
       { kind: "data", count: 2, amount: -1_000 },
     ],
   });
+  const details = { month: "2026-10", hash: period?.hash };
+  expect(await readAudit(context.ledger, SERVICE)).toMatchObject([{ action: "periods close", details }]);
   expect(await balances()).toEqual(before);
   await settleTransaction(context.ledger, open, NOT_DELIVERED, deadlineIn(9_000));
   at("2026-12-01T12:00:00.000Z");

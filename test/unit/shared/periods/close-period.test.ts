@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { nextToClose } from "../../../../shared/periods/close-period.ts";
+import { nextToClose, serviceSums } from "../../../../shared/periods/close-period.ts";
+import { hashOf } from "../../../../shared/periods/fold-lines.ts";
 import { sampleDates } from "../../../../tools/local/sample-books.ts";
 
 const ZONE = "Africa/Lagos";
@@ -20,3 +21,18 @@ test.for([
     expect(sampleDates(nowMs, ZONE).lastMonth).toBe(month);
   },
 );
+
+test("the hash of a month is over those of its accounts in the order of their ids, whatever order they were created in", () => {
+  const [from, to] = ["2026-09-30T23:00:00.000Z", "2026-10-31T22:59:59.999Z"];
+  const month = { month: "2026-10", time_zone: ZONE, from, to, previous: "before" };
+  const sums = { version: 0, opening_kobo: 0, closing_kobo: 0, lines: 0, open_orders: 0, kinds: {} };
+  const times = { created_at: to, closed_at: to };
+  const periodOf = (account_id: string) => ({
+    ...{ ...month, ...sums, ...times, account_id, hash: `of ${account_id}` },
+    ...{ pk: account_id, list_key: "periods" },
+  });
+  const hashes = ["acc_1", "acc_2", "acc_3"].map((accountId) => [accountId, `of ${accountId}`]);
+  expect(serviceSums(month, ["acc_2", "acc_3", "acc_1"].map(periodOf)).hash).toBe(
+    hashOf("before", ["2026-10", ZONE, from, to, hashes]),
+  );
+});
