@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { attestEntries } from "../../../../shared/attestation/attest-entries.ts";
 import { copyEntries } from "../../../../shared/audit-copy/copy-entries.ts";
@@ -24,7 +24,7 @@ import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
-import { addStream } from "../../../builders/tables.ts";
+import { addStream, freshTables } from "../../../builders/tables.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: an entry that is changed with the permissions of a role that writes entries is noticed, and stays provable. */
@@ -287,6 +287,15 @@ test("an entry whose place was attested with another hash before raises an alarm
   );
   expect((await itemsAt(attestation.pk)).at(-1)).toEqual(attestation);
   expect((await verifyAudit(ledger, auditLog)).problems).toEqual([{ kind: "changed", sequence: sequenceKey(6) }]);
+});
+
+test("an entry whose hash cannot be kept fails its batch, which is repeated", async () => {
+  const { db, auditTable: table } = await freshTables();
+  vi.spyOn(db, "put").mockRejectedValueOnce(new Error("No answer"));
+  const attest = attestEntries({ db, table });
+  const changes = [{ before: undefined, after: { ...linkEntry({ by: "ada" }, undefined), pk: entriesPk(auditLog) } }];
+  await expect(attest(changes)).rejects.toThrow("No answer");
+  expect(await attest(changes)).toEqual({ changes: 1, attested: 1 });
 });
 
 test("attestations of places without an entry do not stop people from changing an account", async () => {
