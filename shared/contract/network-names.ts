@@ -8,6 +8,6 @@ const synonyms: readonly (readonly string[])[] = [
 export const networkNames = (name: string): readonly string[] =>
   synonyms.find((names) => names.includes(name)) ?? [name];
 
-/** Whether both name one network. */
+/** Whether both name one network, or none. */
 export const isSameNetwork = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && networkNames(one).includes(other);
+  one === other || (one !== undefined && other !== undefined && networkNames(one).includes(other));

@@ -48,9 +48,10 @@ export const expectedDiscount = (
 ): number | undefined => {
   const ofKind = discounts.filter((discount) => discount.kind === kind);
   const found =
-    ofKind.find((one) => one.network !== undefined && one.network === network) ??
-    ofKind.find((one) => isSameNetwork(one.network, network));
-  return (found ?? ofKind.find((one) => one.network === undefined))?.percent;
+    ofKind.find((one) => one.network === network) ??
+    ofKind.find((one) => isSameNetwork(one.network, network)) ??
+    ofKind.find((one) => one.network === undefined);
+  return found?.percent;
 };
 
 /** The networks with a discount of their own, whether the catalog has them or not. */

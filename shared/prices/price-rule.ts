@@ -101,7 +101,7 @@ export const nextChangeMs = (rules: readonly PriceRule[], atMs: number): number 
 
 /** Whether two rules are for the same orders. */
 export const isSameSelector = (one: PriceRule, other: PriceRule): boolean =>
-  one.kind === other.kind && one.network === other.network && one.plan_id === other.plan_id;
+  one.kind === other.kind && isSameNetwork(one.network, other.network) && one.plan_id === other.plan_id;
 
 /** The rules that count now or later: the others were replaced, and no price is made by them any more. */
 export const currentRules = (rules: readonly PriceRule[], atMs: number): readonly PriceRule[] => {

@@ -79,6 +79,9 @@ test("of two rules for the same orders from the same moment, the one that was se
   expect(priceAt(rules, order, NOON_MS)).toEqual({ amountKobo: 475_00, faceKobo: 500_00, rule: "pr_2" });
   expect(currentRules(rules, NOON_MS).map(({ id }) => id)).toEqual(["pr_2"]);
   expect(currentRules([aRule(), aRule({ kind: "airtime" })], NOON_MS)).toHaveLength(2);
+  // Otherwise the end of the second one would bring the first one back.
+  const ofNetwork = [aRule({ network: "etisalat" }), aRule({ id: "pr_2", network: "9mobile" })];
+  expect(currentRules(ofNetwork, NOON_MS).map(({ id }) => id)).toEqual(["pr_2"]);
 });
 
 test("networks for which a bound is not meant have the other one, and so has an order without a network", () => {
