@@ -298,12 +298,12 @@ func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 }
 
 func TestTheErrorOfAContextThatEndsBetweenTwoAttemptsIsFound(t *testing.T) {
-	client, requests := serve(t, func(response http.ResponseWriter, _ *http.Request) {
-		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "5"}
-		write(response, vectorAnswer{Status: 429, Headers: headers})
-	})
 	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(500*time.Millisecond, cancel)
+	client, requests := serve(t, func(response http.ResponseWriter, _ *http.Request) {
+		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "30"}
+		write(response, vectorAnswer{Status: 429, Headers: headers})
+		time.AfterFunc(time.Second, cancel)
+	})
 	_, bought := client.BuyData(ctx, order, "order-1")
 	var unknown *OutcomeUnknownError
 	var refusal *ServiceError

@@ -189,7 +189,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const isSending = useRef(false);
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    // Nobody who does not see the page knows otherwise which field is wrong.
+    // Screen readers read out the error of a field when it gets the focus.
     if (failedAttempts > 0) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [failedAttempts]);
 

@@ -15,7 +15,7 @@ const texts = {
   interrupted: {
     tone: "attention",
     title: "may not be finished",
-    text: "A request of it failed. If its page still offers it, do it again: it continues where it was.",
+    text: "One of its requests failed. If its page still offers it, do it again: it continues where it was.",
   },
 } as const;
 

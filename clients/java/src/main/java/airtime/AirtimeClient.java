@@ -454,7 +454,7 @@ public final class AirtimeClient {
 
   private static Map<String, List<String>> fieldsOf(JsonNode errors) {
     Map<String, List<String>> fields = new HashMap<>();
-    // Not properties(), which the Jackson of an older Spring has not.
+    // Not properties(): Jackson 2.12, which older releases of Spring bring, lacks it.
     errors.fieldNames().forEachRemaining(name -> {
       List<String> messages = new ArrayList<>();
       errors.get(name).forEach(message -> messages.add(message.asText()));
