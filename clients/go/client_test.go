@@ -300,7 +300,7 @@ func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 func TestTheErrorOfAContextThatEndsBetweenTwoAttemptsIsFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	client, requests := serve(t, func(response http.ResponseWriter, _ *http.Request) {
-		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "30"}
+		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "5"}
 		write(response, vectorAnswer{Status: 429, Headers: headers})
 		time.AfterFunc(time.Second, cancel)
 	})
