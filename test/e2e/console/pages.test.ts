@@ -881,13 +881,14 @@ describe("a list", () => {
       expect(asked).toEqual(["first", "next", "first", "next"]);
     });
 
-    test("shows what has changed also if more is asked for while it is read again", async () => {
+    test("shows what has changed also if more is asked for while it is read again, and is not scrolled by further rows", async () => {
       const page = await open("owner", ofDemo());
       const again = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
+      const further = ["GTB-9", ...Array.from({ length: 60 }, (_, number) => `GTB-1${number}`)];
       let firsts = 0;
       await page.route("**/console-api/wallet/statement?*", async (route) => {
-        if (route.request().url().includes("cursor=")) return route.fulfill({ json: answer(["GTB-9"], null) });
+        if (route.request().url().includes("cursor=")) return route.fulfill({ json: answer(further, "next") });
         firsts += 1;
         if (firsts === 1) return route.fulfill({ json: answer(["GTB-old"], "next") });
         again.resolve();
@@ -903,6 +904,8 @@ describe("a list", () => {
       released.resolve();
       await row(page, "GTB-9").waitFor();
       expect(await row(page, "GTB-new").count()).toBe(1);
+      await button(page, "Show more").and(page.locator(":focus")).waitFor();
+      expect(await page.evaluate("scrollY")).toBe(0);
     });
   });
 
