@@ -1,14 +1,14 @@
 import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
+import { navigationGroups } from "../api/page-list.ts";
 import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
 import { useShownAccountName } from "../api/use-account-name.ts";
 import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/use-attention.ts";
+import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
-import { navigationGroups } from "./page-list.ts";
 import { pages } from "./pages.ts";
 import styles from "./shell.module.css";
-import { useMayOpen } from "./use-may-open.ts";
 
 /** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */
 export const Navigation = () => {

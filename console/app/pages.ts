@@ -1,7 +1,7 @@
 import { queryOptions, usePrefetchQuery, useQuery } from "@tanstack/react-query";
 import type { ComponentType } from "react";
 import { matchRoute, useLocation, useRouter } from "wouter";
-import { type PageName, pageList } from "./page-list.ts";
+import { type PageName, pageList } from "../api/page-list.ts";
 
 /** Each page is a file of its own in the build. */
 const loads: Readonly<Record<PageName, () => Promise<ComponentType>>> = {

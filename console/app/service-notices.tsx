@@ -3,6 +3,7 @@ import { useLocation } from "wouter";
 import { moneyText } from "../../shared/contract/money.ts";
 import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
 import { useChecks } from "../api/use-attention.ts";
+import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
 import { type Check, checkName, checkToDo } from "../components/checks.tsx";
@@ -11,7 +12,6 @@ import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Time } from "../components/time.tsx";
 import type { Tone } from "../components/tones.ts";
 import styles from "./shell.module.css";
-import { useMayOpen } from "./use-may-open.ts";
 
 const READ_EVERY_MS = 30_000;
 

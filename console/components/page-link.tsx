@@ -1,7 +1,7 @@
 import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { useMayOpen } from "../app/use-may-open.ts";
+import { useMayOpen } from "../api/use-may-open.ts";
 import { slugOf } from "./markdown.ts";
 import styles from "./values.module.css";
 

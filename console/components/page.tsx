@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
-import { useListedPage } from "../app/use-listed-page.ts";
+import { useListedPage } from "../api/use-listed-page.ts";
 import styles from "./page.module.css";
 
 type PageProps = {

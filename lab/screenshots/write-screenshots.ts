@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
-import { type PageName, pageList } from "../../console/app/page-list.ts";
+import { type PageName, pageList } from "../../console/api/page-list.ts";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import { startChromium } from "../../test/builders/chromium.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";

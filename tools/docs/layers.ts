@@ -49,6 +49,7 @@ export const layers: Layers = {
   ),
   functions: ["shared"],
   infra: ["shared", "functions"],
+  "console/app": ["shared/contract", "console"],
   // The page knows of the service what the contract says; it shows the runbook.
   console: ["shared/contract", "docs"],
   // It imports nothing of the service, so it does not share its mistakes.

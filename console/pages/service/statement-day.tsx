@@ -4,7 +4,6 @@ import { caseDecisions } from "../../../shared/contract/actions/reconciliation.t
 import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
-import { SearchLink } from "../../app/search.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
@@ -16,6 +15,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
+import { SearchLink } from "../../components/search.tsx";
 import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
 import { Status } from "../../components/status.tsx";
 import { StageTime, Time } from "../../components/time.tsx";

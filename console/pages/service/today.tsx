@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { clockReport } from "../../../shared/contract/refund-clock-report.ts";
 import { useAttention } from "../../api/use-attention.ts";
+import { useMayOpen } from "../../api/use-may-open.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { useReport } from "../../api/use-report.ts";
-import { useMayOpen } from "../../app/use-may-open.ts";
 import { capitalised } from "../../components/capitalised.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";

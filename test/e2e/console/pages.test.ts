@@ -4,7 +4,7 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { type PageName, pageList } from "../../../console/app/page-list.ts";
+import { type PageName, pageList } from "../../../console/api/page-list.ts";
 import { createKey } from "../../../shared/access/accounts.ts";
 import type { ActionContext } from "../../../shared/actions/action-context.ts";
 import { reconciliationRuns } from "../../../shared/actions/reconciliation.ts";

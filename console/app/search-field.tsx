@@ -1,41 +1,10 @@
 import { TextInput } from "@mantine/core";
-import {
-  createContext,
-  type ReactNode,
-  type SubmitEvent,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { pageList } from "../api/page-list.ts";
 import { Icon } from "../components/icon.tsx";
-import { PageLink } from "../components/page-link.tsx";
-import { pageList } from "./page-list.ts";
+import { useSearch } from "../components/search.tsx";
 import styles from "./shell.module.css";
-
-/** What was searched for. It may be a phone number, so it is in no path, no title and no history. */
-type Search = { readonly text: string; readonly search: (text: string) => void };
-
-const SearchContext = createContext<Search>({ text: "", search: () => {} });
-
-export const useSearch = (): Search => useContext(SearchContext);
-
-export const SearchProvider = ({ children }: { readonly children: ReactNode }) => {
-  const [text, search] = useState("");
-  return <SearchContext value={useMemo(() => ({ text, search }), [text])}>{children}</SearchContext>;
-};
-
-/** A link that searches for a reference, where the page does not know whose it is. */
-export const SearchLink = ({ text }: { readonly text: string }) => {
-  const { search } = useSearch();
-  return (
-    <PageLink to={pageList.search.path} onClick={() => search(text)}>
-      {text}
-    </PageLink>
-  );
-};
 
 /** The field in the header. Ctrl-K, or Cmd-K, goes to it. */
 export const SearchField = () => {

@@ -1,6 +1,6 @@
 import { matchRoute, useRouter } from "wouter";
-import { usePerson } from "../api/use-person.ts";
 import { useListedPage } from "./use-listed-page.ts";
+import { usePerson } from "./use-person.ts";
 
 /** Whether the person may open the page of a path below `/console`, which may have a query. */
 export const useMayOpen = (): ((path: string) => boolean) => {
