@@ -243,6 +243,21 @@ export const reopenAccount = (store: AccountStore, accountId: string): Promise<A
     [walletReopening(store.ledgerTable, accountId)],
   );
 
+/**
+ * Whether what the person saw has been replaced by what they want: they lost the answer and repeat the request. Throws
+ * `changed` if it has been replaced by something else. `before`: what they saw, if that is known.
+ */
+export const isRepetition = <Value>(
+  stored: Value,
+  wanted: Value,
+  before: Value | undefined,
+  changed: string,
+): boolean => {
+  if (before === undefined || isDeepStrictEqual(stored, before)) return false;
+  if (isDeepStrictEqual(stored, wanted)) return true;
+  throw new AccountError(changed);
+};
+
 export const ENTITLEMENTS_CHANGED = "Another person has changed what the account may do. Check it and try again";
 
 /**
@@ -260,9 +275,7 @@ export const setEntitlements = (
     store,
     accountId,
     (account) => {
-      if (before !== undefined && !isDeepStrictEqual(account.entitlements, before)) {
-        throw new AccountError(ENTITLEMENTS_CHANGED);
-      }
+      if (isRepetition(account.entitlements, entitlements, before, ENTITLEMENTS_CHANGED)) return undefined;
       return { ...account, entitlements };
     },
     ({ keys }) => keysToUpdate(store, keys).map(([key]) => fieldsUpdate(store, key, { entitlements })),
@@ -300,10 +313,9 @@ export const setDuplicateWindow = (
   changeAccount(
     store,
     accountId,
-    ({ duplicate_window_s: storedS, ...account }) => {
-      if (beforeS !== undefined && (storedS ?? 0) !== beforeS && storedS !== windowS) {
-        throw new AccountError("Another person has changed the window for duplicates. Check it and try again");
-      }
+    ({ duplicate_window_s: storedS = 0, ...account }) => {
+      const changed = "Another person has changed the window for duplicates. Check it and try again";
+      if (isRepetition(storedS, windowS ?? 0, beforeS, changed)) return undefined;
       return { ...account, ...(windowS !== undefined && { duplicate_window_s: windowS }) };
     },
     ({ keys }) => keysToUpdate(store, keys).map(([key]) => fieldsUpdate(store, key, { duplicate_window_s: windowS })),
@@ -325,7 +337,7 @@ export const setAccountLimits = (
     store,
     accountId,
     ({ order_limits = {}, ...account }) => {
-      if (before !== undefined && !isDeepStrictEqual(order_limits, before)) throw new AccountError(LIMITS_CHANGED);
+      if (isRepetition(order_limits, limits, before, LIMITS_CHANGED)) return undefined;
       return { ...account, ...limitsField(limits) };
     },
     ({ keys, order_limits }) =>
@@ -345,7 +357,7 @@ export const setKeyLimits = (
     accountId,
     (account) => {
       const { order_limits = {}, ...key } = requireKey(account, keyId);
-      if (before !== undefined && !isDeepStrictEqual(order_limits, before)) throw new AccountError(LIMITS_CHANGED);
+      if (isRepetition(order_limits, limits, before, LIMITS_CHANGED)) return undefined;
       const changed = { ...key, ...limitsField(limits) };
       return { ...account, keys: account.keys.map((each) => (each.key_id === keyId ? changed : each)) };
     },
@@ -370,11 +382,10 @@ export const setOwners = (
   before?: Account["owners"],
 ): Promise<Account> =>
   changeAnyAccount(store, accountId, (account) => {
-    if (isDeepStrictEqual(account.owners, owners)) return undefined;
-    if (before !== undefined && !isDeepStrictEqual(account.owners, before)) {
-      throw new AccountError("Another person has changed the owners. Check them and try again");
-    }
-    return { ...account, owners };
+    const changed = "Another person has changed the owners. Check them and try again";
+    const isAsWanted =
+      isDeepStrictEqual(account.owners, owners) || isRepetition(account.owners, owners, before, changed);
+    return isAsWanted ? undefined : { ...account, owners };
   });
 
 /** Replaces the whitelist of an account and of all its keys in one transaction. */

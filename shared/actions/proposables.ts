@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import type * as z from "#zod";
 import { requireAccount } from "../access/account-store.ts";
-import { ENTITLEMENTS_CHANGED, LIMITS_CHANGED } from "../access/accounts.ts";
+import { ENTITLEMENTS_CHANGED, isRepetition, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
 import { refundName, reversalName } from "../contract/corrections.ts";
 import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
@@ -32,6 +31,8 @@ type Preview = {
   readonly balance?: { readonly before: number; readonly after: number };
   /** What is proposed if it is not the input: an approval is refused if what the proposer saw has changed. */
   readonly input?: object;
+  /** It was done before: doing it changes nothing. */
+  readonly isDone?: boolean;
   /** False: one person may do it alone. */
   readonly needsApproval: boolean;
 };
@@ -175,9 +176,9 @@ const previews: {
   "accounts limits": async (context, { before, ...input }) => {
     const { account, limits } = input;
     const { name, order_limits: stored = {} } = await requireAccount(context.accounts, account);
-    if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(LIMITS_CHANGED);
     return {
       account,
+      isDone: isRepetition(stored, limits, before, LIMITS_CHANGED),
       input: { ...input, before: stored },
       consequence: `Changes the limits of ${name} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
       needsApproval: raisesLimits(stored, limits),
@@ -186,9 +187,9 @@ const previews: {
   "accounts entitle": async (context, { before, ...input }) => {
     const { account, entitlements } = input;
     const { name, entitlements: stored } = await requireAccount(context.accounts, account);
-    if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(ENTITLEMENTS_CHANGED);
     return {
       account,
+      isDone: isRepetition(stored, entitlements, before, ENTITLEMENTS_CHANGED),
       input: { ...input, before: stored },
       consequence: `Changes what ${name} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
       needsApproval: raisesEntitlements(stored, entitlements),

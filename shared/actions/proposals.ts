@@ -218,6 +218,7 @@ const previewNow = async (
 ): Promise<{ readonly balance?: { readonly before: number; readonly after: number }; readonly refusal?: string }> => {
   try {
     const preview = await proposableOf(action)?.preview(context, JSON.parse(input));
+    if (preview?.isDone) return { refusal: "It would be refused now: it was done before" };
     return preview?.balance === undefined ? {} : { balance: preview.balance };
   } catch (error) {
     if (error instanceof OperatorError) return { refusal: `It would be refused now: ${error.sentence}` };

@@ -9,7 +9,8 @@ import { closedError, readWallet } from "./wallet.ts";
 /**
  * Sets or removes the balance below which the caller counts it as low, with its audit entry. Leaves `version` and
  * `updated_at`, because the balance does not change. Refused for a closed account, also for one that closes at this moment.
- * `before`: the threshold that the person saw, 0 for none. Another one is not replaced.
+ * `before`: the threshold that the person saw, 0 for none. Another one is not replaced, and is accepted if it is the wanted
+ * one: the person lost the answer and repeats the request.
  */
 export const setLowBalanceThreshold = async (
   ledger: Ledger,
@@ -32,8 +33,9 @@ export const setLowBalanceThreshold = async (
     ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
   if (await transactUnlessRefused(ledger, [{ Update }, audit])) return;
-  const { closed } = await readWallet(ledger, accountId);
+  const { closed, low_balance_threshold_kobo } = await readWallet(ledger, accountId);
   if (closed === true) throw closedError(accountId);
+  if (low_balance_threshold_kobo === threshold) return;
   throw new OperatorError("Another person has changed the threshold. Check it and try again");
 };
 

@@ -263,7 +263,10 @@ describe("the entitlements of an account", () => {
     const { entitlements } = await setEntitlements(access.store, accountId, { vtu: null }, INITIAL_ENTITLEMENTS);
     const refused = setEntitlements(access.store, accountId, {}, INITIAL_ENTITLEMENTS);
     await expect(refused).rejects.toThrow("Another person has changed what the account may do");
-    expect((await access.account(accountId)).entitlements).toEqual(entitlements);
+    const stored = await access.account(accountId);
+    expect(stored.entitlements).toEqual(entitlements);
+    // The answer was lost, and the same is sent again.
+    expect(await setEntitlements(access.store, accountId, { vtu: null }, INITIAL_ENTITLEMENTS)).toEqual(stored);
   });
 
   test("an entitlement is taken away also while a key's item is missing", async () => {
@@ -301,8 +304,11 @@ test("what an account's orders are limited by, or cost, is on the item of each k
   const changed = setAccountLimits(store, accountId, {}, { day_orders: 2 });
   await expect(changed).rejects.toThrow("Another person has changed the limits");
   await setAccountLimits(store, accountId, {}, { day_orders: 3 });
+  const { version } = await access.account(accountId);
+  // The answer was lost, and the same is sent again.
+  expect(await setAccountLimits(store, accountId, {}, { day_orders: 3 })).toMatchObject({ version });
   await expect(setDuplicateWindow(store, accountId, 30, 0)).rejects.toThrow("Another person has changed the window");
-  expect(await setDuplicateWindow(store, accountId, 60, 0)).toMatchObject({ duplicate_window_s: 60 });
+  expect(await setDuplicateWindow(store, accountId, 60, 0)).toMatchObject({ duplicate_window_s: 60, version });
   await setDuplicateWindow(store, accountId, undefined, 60);
   await setKeyLimits(store, accountId, keyId, {});
   const left = await access.account(accountId);

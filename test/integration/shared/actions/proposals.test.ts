@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
+import { requireAccount } from "../../../../shared/access/account-store.ts";
 import { setAccountLimits, setEntitlements } from "../../../../shared/access/accounts.ts";
 import { type FourEyes, fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";
 import { countApprovable, propose } from "../../../../shared/actions/proposals.ts";
@@ -554,6 +555,25 @@ describe("needs another person", () => {
       expect(await limit(900, { db: racing }), moment).toMatchObject({ status: 409, message: changed });
       expect(await limits()).toEqual({ day_naira: 10 });
     }
+  });
+
+  test("and a limit that was set as proposed already is not set again, by an approval or by a request whose answer was lost", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    const fields = { account, limits: { day_naira: 1_000 }, before: {}, why: "ticket" };
+    expect(await send(ada, "accounts limits", fields)).toMatchObject({ status: 200 });
+    const raise = { ...fields, limits: { day_naira: 2_000 }, before: fields.limits };
+    const { proposal } = proposalIn(await send(ada, "accounts limits", raise));
+    await setAccountLimits(ledger.storeAt(), account, raise.limits);
+    const { version } = await requireAccount(ledger.storeAt(), account);
+    const refusal = expect.stringContaining("it was done before");
+    expect(await listed(bola, proposal)).toMatchObject({ refusal });
+    const message = expect.stringContaining("It was done before");
+    expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ status: 409, message });
+    expect(await send(ada, "accounts limits", raise)).toMatchObject({
+      status: 200,
+      data: { order_limits: raise.limits },
+    });
+    expect(await requireAccount(ledger.storeAt(), account)).toMatchObject({ version });
   });
 
   test("a raised daily quota or another kind of orders, and not a lowered quota, nor one that was lowered since then", async () => {
