@@ -148,7 +148,7 @@ export const referenceKey: DoctorCheck = async ({ keyedHashes }) => {
   }
 };
 
-export const deadLetters: DoctorCheck = async (context) => {
+const deadLetters: DoctorCheck = async (context) => {
   const counts = await Promise.all(
     Object.entries(context.queues.deadLetters).map(async ([name, url]) => ({
       name,
@@ -160,7 +160,7 @@ export const deadLetters: DoctorCheck = async (context) => {
   return wrong(filled.join(", "), 'Follow "Dead letters" in docs/runbook.md');
 };
 
-export const stuck: DoctorCheck = async ({ ledger }) => {
+const stuck: DoctorCheck = async ({ ledger }) => {
   const nowMs = ledger.clock();
   const range = { from: ALL_TIMES.from, to: isoTime(nowMs - STUCK_MS) };
   const { length } = (await openOrders(ledger, range)).filter((order) => isStuck(order, nowMs));
@@ -169,7 +169,7 @@ export const stuck: DoctorCheck = async ({ ledger }) => {
 };
 
 /** Of many orders the last is sent late, or refunded. */
-export const waiting: DoctorCheck = async (context) => {
+const waiting: DoctorCheck = async (context) => {
   const { count, oldestS = 0, sendingS } = await readQueuedOrders(context);
   if (count === 0) return ok("none");
   const age = `${count === 1 ? "1 waits" : `${count} wait`} for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
@@ -179,7 +179,7 @@ export const waiting: DoctorCheck = async (context) => {
   return Math.max(oldestS, sendingS) > attentionAgeS(context.queueMinutes) ? lookInto(found, todo) : ok(found);
 };
 
-export const events: DoctorCheck = async ({ ledger }) => {
+const events: DoctorCheck = async ({ ledger }) => {
   const count = await countOpenEvents(ledger);
   if (count === 0) return ok("none");
   return lookInto(
@@ -188,14 +188,14 @@ export const events: DoctorCheck = async ({ ledger }) => {
   );
 };
 
-export const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
+const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   const hoursLeft = await readHoursLeft(ledger);
   if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
   const found = `lasts for ${counted(hoursLeft, "hour")} at the pace of the last 24, by the latest hourly measurement`;
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 
-export const successRates: DoctorCheck = async ({ purchases: cache, ledger }) => {
+const successRates: DoctorCheck = async ({ purchases: cache, ledger }) => {
   const low = (await readSuccessRates(cache, ledger.clock())).filter(isBelowNorm);
   if (low.length === 0) return ok("as usual");
   const found = low.map(({ network, count, rate, norm }) => {
@@ -205,7 +205,7 @@ export const successRates: DoctorCheck = async ({ purchases: cache, ledger }) =>
   return lookInto(found.join("; "), 'Follow "Low success rate" in docs/runbook.md');
 };
 
-export const endpoints: DoctorCheck = async ({ ledger }) => {
+const endpoints: DoctorCheck = async ({ ledger }) => {
   const accounts = await readAccounts({ ledger }, await accountIdsOf(ledger));
   const down = await readEndpointFaults(ledger, accounts);
   if (down.length === 0) return ok("none is down");
@@ -216,10 +216,22 @@ export const endpoints: DoctorCheck = async ({ ledger }) => {
   );
 };
 
-export const wallets: DoctorCheck = async ({ ledger }) => {
+const wallets: DoctorCheck = async ({ ledger }) => {
   const { length } = await readLowWallets(ledger);
   if (length === 0) return ok("none is low");
   return lookInto(`${length} below their threshold`, "The page Today of the console names them", length);
+};
+
+/** What waits, fails or runs low: the console and the command read the same. */
+export const bookChecks: Readonly<Record<string, DoctorCheck>> = {
+  "dead letters": deadLetters,
+  "stuck transactions": stuck,
+  "queued orders": waiting,
+  events,
+  float,
+  "success rates": successRates,
+  endpoints,
+  wallets,
 };
 
 /** Needs a secret, or a permission in the whole AWS account, that no function has which people reach. */
@@ -242,12 +254,5 @@ export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
   limits: commandOnly,
   consumers: commandOnly,
   alarms: commandOnly,
-  "dead letters": deadLetters,
-  "stuck transactions": stuck,
-  "queued orders": waiting,
-  events,
-  float,
-  "success rates": successRates,
-  endpoints,
-  wallets,
+  ...bookChecks,
 };

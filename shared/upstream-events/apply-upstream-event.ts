@@ -1,4 +1,5 @@
 import type { MessageResult } from "../call/message-result.ts";
+import type { EventReason } from "../contract/event-reasons.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,
@@ -46,7 +47,6 @@ import { findHeuristicMatch } from "./heuristic-match.ts";
 import { inFlightMs } from "./operator-resolution.ts";
 import {
   changeReason,
-  type EventReason,
   type ReportedOrder,
   recordEvent,
   recordNotFound,

@@ -1,3 +1,4 @@
+import type { EventReason } from "../contract/event-reasons.ts";
 import { openOrdersFor } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
@@ -6,7 +7,6 @@ import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.t
 import type { EventMessage } from "../orders/outcome-message.ts";
 import { isoTime } from "../platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
-import type { EventReason } from "./stored-event.ts";
 
 /** How much older than the event a matched order may be. */
 const MATCH_WINDOW_MS = 30 * 60_000;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PutCommandInput, UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { type EventReason, eventReasons, unreadableReasons } from "../contract/event-reasons.ts";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -14,34 +15,11 @@ import {
 } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { conditionFailure, unlessRefused } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
 
-/** Why an event that could be read was not applied. */
-const eventReasons = [
-  /** Its transaction has the other final status. */
-  "contradiction",
-  /** It says `failed`, and only the path token authenticates it. */
-  "unauthenticated",
-  /** Its reference is unknown, and no open transaction fits. */
-  "no_candidate",
-  /** Its reference is unknown, and several open transactions fit. */
-  "several_candidates",
-  /** Its reference is unknown, and a failure is never matched heuristically. */
-  "unknown_failure",
-  /** Its reference is unknown, and another event under it reports the other status. */
-  "conflicting_events",
-  /** It says `failed`, and its order was sent again after a 429: it may be about the sending before. */
-  "sent_again",
-  /** It is the answer to a lookup, and is about another order than the one that was asked for. */
-  "another_order",
-] as const;
-export type EventReason = (typeof eventReasons)[number];
-
-/** The reason of an event that could not be read, and that of an order that the upstream does not know. */
-const unreadableReasons = ["unreadable", "not_found"] as const;
 const HASH_LENGTH = 32;
 const ID_PREFIX = "event_";
 
@@ -176,13 +154,8 @@ const store = async ({ db, table }: Ledger, event: StoredEvent): Promise<boolean
     ...{ TableName: table, Item: event, ConditionExpression: "attribute_not_exists(pk)" },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   };
-  try {
-    await retryContention(() => db.put(put));
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return error.Item?.open !== undefined;
-  }
+  const failure = await conditionFailure(retryContention(() => db.put(put)));
+  return failure === undefined || failure.Item?.open !== undefined;
 };
 
 /** Gives an event that is still open another reason, and the transaction that it is about, if that is known. */
@@ -204,11 +177,7 @@ export const changeReason = async (
       ":transaction": transactionPk,
     },
   };
-  try {
-    await retryContention(() => db.update(update));
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+  await unlessRefused(retryContention(() => db.update(update)));
 };
 
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>

@@ -1,23 +1,16 @@
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import {
+  bookChecks,
   catalog,
-  deadLetters,
-  endpoints,
-  events,
   FORBIDDEN,
-  float,
   orders,
   REFERENCE_KEY,
   referenceKey as referenceKeyHere,
   refusedOrder,
   selling,
   standingRefusals,
-  stuck,
-  successRates,
   upstreamAddress,
   upstreamKey as upstreamKeyByCatalog,
-  waiting,
-  wallets,
 } from "../../shared/actions/doctor-checks.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
@@ -196,12 +189,5 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   tables,
   "audit policy": auditPolicy,
   "audit copy": auditCopy,
-  "dead letters": deadLetters,
-  "stuck transactions": stuck,
-  "queued orders": waiting,
-  events,
-  float,
-  "success rates": successRates,
-  endpoints,
-  wallets,
+  ...bookChecks,
 };

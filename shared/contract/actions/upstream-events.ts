@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { eventReasons, unreadableReasons } from "../event-reasons.ts";
 import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, nairaAmount, referenceInput, seenSending, sendingField, whySchema } from "./action.ts";
@@ -12,18 +13,7 @@ const eventView = z.object({
   at: z.iso.datetime(),
   state: eventState,
   /** Why it was not applied. */
-  reason: z.enum([
-    "contradiction",
-    "unauthenticated",
-    "no_candidate",
-    "several_candidates",
-    "unknown_failure",
-    "conflicting_events",
-    "sent_again",
-    "another_order",
-    "unreadable",
-    "not_found",
-  ]),
+  reason: z.enum([...eventReasons, ...unreadableReasons]),
   upstream_reference: z.nullable(z.string()),
   /** The status that it reports, or what could not be read. */
   says: z.string(),
