@@ -7,7 +7,7 @@ import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, listKeys } from "../ledger/query-index.ts";
 import { PEOPLE_LIST, personPk } from "../ledger/schema.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import { isoTime } from "../platform/time.ts";
 
 /** A person who has signed in and may do something, in the ledger table. */
@@ -79,11 +79,7 @@ export const recordSignIn = async (
       ...{ ":now": isoTime(nowMs), ":before": isoTime(nowMs - SAME_SIGN_IN_MS) },
     },
   };
-  try {
-    await db.update(update);
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+  await unlessRefused(db.update(update));
 };
 
 /** Everybody who has signed in, the first one first. */

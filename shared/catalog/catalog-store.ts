@@ -1,6 +1,6 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { isoTime } from "../platform/time.ts";
 import { catalogChange } from "./catalog-change.ts";
@@ -51,19 +51,11 @@ export const catalogStore = (db: DocumentClient, table: string): CatalogStore =>
     };
     return { TableName: table, Item };
   };
-  const write = async (
+  const write = (
     pk: Pk,
     snapshot: Snapshot,
     condition: Pick<PutCommandInput, "ConditionExpression" | "ExpressionAttributeValues">,
-  ): Promise<boolean> => {
-    try {
-      await db.put({ ...put(pk, snapshot), ...condition });
-      return true;
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-      return false;
-    }
-  };
+  ): Promise<boolean> => unlessRefused(db.put({ ...put(pk, snapshot), ...condition }));
   /** A write that lands late does not bring an older catalog back. */
   const isNewer = ({ fetchedAtMs }: Snapshot) => ({
     ConditionExpression: "attribute_not_exists(fetched_at) OR fetched_at <= :fetched_at",

@@ -1,5 +1,5 @@
 import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import type { Table } from "./ledger.ts";
 
@@ -9,17 +9,8 @@ type Condition = Pick<
 >;
 
 /** Puts an item if the stored one meets the condition; resolves with whether it did. */
-export const putIf = async <Item extends { readonly pk: string }>(
+export const putIf = <Item extends { readonly pk: string }>(
   { db, table }: Table,
   item: Item,
   when: Condition,
-): Promise<boolean> => {
-  const command: PutCommandInput = { TableName: table, Item: item, ...when };
-  try {
-    await retryContention(() => db.put(command));
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return false;
-  }
-};
+): Promise<boolean> => unlessRefused(retryContention(() => db.put({ TableName: table, Item: item, ...when })));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { conditionFailure } from "../platform/aws/errors.ts";
 import type { Table } from "./ledger.ts";
 import { isOfSecondCopy } from "./transact.ts";
 
@@ -23,8 +23,8 @@ export const replaceFields = async ({ db, table }: Table, pk: string, change: Re
   const changes = Object.entries(change);
   const sets = changes.flatMap(([, { to }], index) => (to === undefined ? [] : [`#${index} = :to${index}`]));
   const removes = changes.flatMap(([, { to }], index) => (to === undefined ? [`#${index}`] : []));
-  try {
-    await db.update({
+  const failure = await conditionFailure(
+    db.update({
       TableName: table,
       Key: { pk },
       UpdateExpression: [clause("SET", sets), clause("REMOVE", removes)].join(" "),
@@ -37,10 +37,8 @@ export const replaceFields = async ({ db, table }: Table, pk: string, change: Re
         ]),
       ),
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-    });
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return isOfSecondCopy(error) && error.Item !== undefined && isChanged(unmarshall(error.Item), change);
-  }
+    }),
+  );
+  if (failure === undefined) return true;
+  return isOfSecondCopy(failure) && failure.Item !== undefined && isChanged(unmarshall(failure.Item), change);
 };

@@ -4,7 +4,7 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
@@ -89,11 +89,7 @@ export const noteAcceptance = async (
     ConditionExpression: "refused_at = :read",
     ExpressionAttributeValues: { ":read": refused_at },
   };
-  try {
-    await db.update(update, { abortSignal });
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+  await unlessRefused(db.update(update, { abortSignal }));
 };
 
 /** The refusals that no accepted order followed. */

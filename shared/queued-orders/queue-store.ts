@@ -16,7 +16,7 @@ import {
 } from "../ledger/transaction.ts";
 import { claimIs, transactionUpdate, transitions } from "../ledger/transaction-state.ts";
 import { readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -240,12 +240,8 @@ export const unlistWallet = (
 ): Promise<void> => unlessChanged(ledger, walletUnlisted(ledger, accountId, queue, turnUntil));
 
 const unlessChanged = async ({ db }: Ledger, { Update }: { readonly Update: UpdateCommandInput }): Promise<void> => {
-  try {
-    await retryContention(() => db.update(Update));
-  } catch (error) {
-    // An order began to wait, or another process was faster.
-    if (!isConditionFailure(error)) throw error;
-  }
+  // Refused: an order began to wait, or another process was faster.
+  await unlessRefused(retryContention(() => db.update(Update)));
 };
 
 /** Queued orders of one account that are read at once. */

@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
@@ -87,11 +87,7 @@ const updateIf = async (
   update: Omit<UpdateCommandInput, "TableName" | "Key">,
   abortSignal: AbortSignal,
 ): Promise<void> => {
-  try {
-    await db.update({ TableName: table, Key: { pk: UPSTREAM_PACE_PK }, ...update }, { abortSignal });
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+  await unlessRefused(db.update({ TableName: table, Key: { pk: UPSTREAM_PACE_PK }, ...update }, { abortSignal }));
 };
 
 /** Tells all instances what the sender knows: how many orders wait, and until when others must. */

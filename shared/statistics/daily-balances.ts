@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
+import { unlessRefused } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -57,11 +57,7 @@ const setDailyBalance = async (
       ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
     },
   };
-  try {
-    await retryContention(() => db.update(update, { abortSignal }));
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+  await unlessRefused(retryContention(() => db.update(update, { abortSignal })));
 };
 
 export const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });

@@ -3,8 +3,25 @@ import type { CancellationReason, ConditionalCheckFailedException } from "@aws-s
 // By their names: the errors of the short path are not of the SDK's classes, which are loaded late.
 
 /** DynamoDB's answer to a write of one item whose condition failed. */
-export const isConditionFailure = (error: unknown): error is Error & Pick<ConditionalCheckFailedException, "Item"> =>
+type ConditionFailure = Error & Pick<ConditionalCheckFailedException, "Item">;
+
+export const isConditionFailure = (error: unknown): error is ConditionFailure =>
   error instanceof Error && error.name === "ConditionalCheckFailedException";
+
+/** What refused a conditional write; undefined if it was made. */
+export const conditionFailure = async (write: Promise<unknown>): Promise<ConditionFailure | undefined> => {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return error;
+  }
+};
+
+/** Whether a conditional write was made. */
+export const unlessRefused = async (write: Promise<unknown>): Promise<boolean> =>
+  (await conditionFailure(write)) === undefined;
 
 /** Why nothing of a transaction was written: a reason for each of its writes, in their order. None for another error. */
 export const cancellationReasons = (error: unknown): readonly CancellationReason[] =>
