@@ -144,7 +144,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     const metric = alarms.stageMetric("Alarms", "Sum", { Event: event });
     const impact = `${spec.meaning} ${spec.action} Log event: ${event}.`;
     if ("stopsSales" in spec) alarms.addSalesAlarm(id, { metric, impact, repeated: spec.repeated });
-    else alarms.addThresholdAlarm(id, { metric, threshold: 0, impact, urgency: spec.urgency });
+    else alarms.addThresholdAlarm(id, { metric, threshold: 0, impact, urgency: spec.urgency ?? "ticket" });
   }
   alarms.addSellsNothing();
 };

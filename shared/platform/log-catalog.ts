@@ -13,12 +13,12 @@ export type LogEventSpec = {
   /** Ids, codes and counts. Never a body, a header, a key, or a person's number. */
   readonly fields: Readonly<Record<string, FieldType | `${FieldType}?`>>;
   readonly meaning: string;
-  readonly action: string;
 } & (
-  | { readonly level: "info" | "warn" | "error" }
-  /** An error that raises the alarm of its event. */
-  | { readonly level: "alarm"; readonly urgency: Urgency }
+  | { readonly level: "info" }
+  | { readonly level: "warn" | "error"; readonly action: string }
+  /** An error that raises the alarm of its event: a ticket, unless it says `page`. */
+  | { readonly level: "alarm"; readonly urgency?: "page"; readonly action: string }
   /** An error by which nothing is sold: all of them notify by one alarm. `repeated`: only if it lasts. */
-  | { readonly level: "alarm"; readonly stopsSales: true; readonly repeated?: true }
+  | { readonly level: "alarm"; readonly stopsSales: true; readonly repeated?: true; readonly action: string }
 );
 export type LogCatalog = Readonly<Record<string, LogEventSpec>>;

@@ -22,7 +22,6 @@ export const logEvents = {
       duration_ms: "number",
     },
     meaning: "A request was answered.",
-    action: "None.",
   },
   "request.outcome_unknown": {
     level: "warn",
@@ -38,7 +37,6 @@ export const logEvents = {
   },
   "request.failed": {
     level: "alarm",
-    urgency: "ticket",
     fields: { request_id: "string?", ...thrown },
     meaning: "A caller got a 500 for a fault of the service; the outcome of its order may be unknown to it.",
     action: "Search the logs for the request_id.",
@@ -57,11 +55,9 @@ export const logEvents = {
     },
     meaning:
       "An action was answered. `person` is the subject that the identity provider gave, or the ARN of the operator's AWS identity; `role` is in what capacity the person did it.",
-    action: "None.",
   },
   "console.failed": {
     level: "alarm",
-    urgency: "ticket",
     fields: { request_id: "string", route: "string?", ...thrown },
     meaning:
       "An action was answered with 500. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
@@ -69,7 +65,6 @@ export const logEvents = {
   },
   "order.outcome_not_recorded": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reference: "string", ...thrown },
     meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
     action: "admin transactions list --open, then ask the upstream and resolve it.",
@@ -114,7 +109,6 @@ export const logEvents = {
   },
   "purchases.part_still_off": {
     level: "alarm",
-    urgency: "ticket",
     fields: { part: "string", since: "string" },
     meaning: "Orders of a network or a kind are refused (503): it has been off for more than an hour.",
     action: "admin purchases show, then admin purchases on --part PART, unless it is to stay off.",
@@ -146,21 +140,18 @@ export const logEvents = {
   },
   "order.waited_too_long": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reference: "string", waited_s: "number" },
     meaning: "A customer's order was refunded: it waited for the upstream's limit longer than the stage allows.",
     action: "admin transactions list --waiting. Add an upstream key, or ask the upstream for a higher limit.",
   },
   "order.not_sent_after_restore": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reference: "string" },
     meaning: "A restored ledger has an order that waited at the time of the backup: it may have been sent since.",
     action: "Ask the upstream about the reference, then admin transactions resolve.",
   },
   "order.sender_failed": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reference: "string", ...thrown },
     meaning: "A customer waits: an order that waited could not be sent, refunded or made to wait again.",
     action: "admin transactions show. The next run tries again, unless the order was claimed; then ask the upstream.",
@@ -187,7 +178,6 @@ export const logEvents = {
   },
   "queued_orders.missing": {
     level: "alarm",
-    urgency: "ticket",
     fields: { account: "string" },
     meaning: "A wallet counts a queued order that is not listed, as after a restore: the orders after it are sent now.",
     action:
@@ -232,7 +222,6 @@ export const logEvents = {
   },
   "transaction.contradicted": {
     level: "alarm",
-    urgency: "ticket",
     fields: {
       transaction: "string",
       stands: "string",
@@ -292,7 +281,6 @@ export const logEvents = {
   },
   "upstream.key_rejected": {
     level: "alarm",
-    urgency: "ticket",
     fields: { upstream_key: "string", status: "number", group: "string" },
     meaning: "Fewer orders a minute can be sent: the upstream refuses one of the service's keys. The others are used.",
     action:
@@ -316,14 +304,12 @@ export const logEvents = {
   },
   "upstream_event.refused": {
     level: "alarm",
-    urgency: "ticket",
     fields: { request_id: "string" },
     meaning: "Open purchases do not settle by themselves: the upstream sends events that are no JSON object.",
     action: "Ask the upstream what it sends.",
   },
   "upstream_event.escalated": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reason: "string", problem: "string?", upstream_reference: "string?", transaction: "string?" },
     meaning: "A customer may wait for an outcome: an event of the upstream needs an operator's decision.",
     action: "admin events list.",
@@ -338,7 +324,6 @@ export const logEvents = {
   },
   "identity.empty_checks": {
     level: "alarm",
-    urgency: "ticket",
     fields: { account: "string", in_a_row: "number" },
     meaning:
       "An account's live identity checks found no record, eight or more in a row: the caller may be guessing numbers, which is free.",
@@ -352,7 +337,6 @@ export const logEvents = {
   },
   "identity.other_person": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reference: "string" },
     meaning:
       "The upstream answered an identity check with a record of another NIN or BVN than was asked for. The caller got the result and was charged.",
@@ -386,7 +370,6 @@ export const logEvents = {
     level: "info",
     fields: { plans: "number", added: "string", removed: "string", repriced: "string" },
     meaning: "A new catalog is served.",
-    action: "None.",
   },
   "catalog.refresh_delayed": {
     level: "warn",
@@ -396,7 +379,6 @@ export const logEvents = {
   },
   "catalog.refresh_failed": {
     level: "alarm",
-    urgency: "ticket",
     fields: {
       reason: "string",
       answer: "string?",
@@ -412,7 +394,6 @@ export const logEvents = {
   },
   "catalog.entries_dropped": {
     level: "alarm",
-    urgency: "ticket",
     fields: { dropped: "string" },
     meaning:
       "Some networks or plans are not sold: entries of the upstream's catalog cannot be read. The others are sold.",
@@ -426,7 +407,6 @@ export const logEvents = {
   },
   "catalog.network_codes_removed": {
     level: "alarm",
-    urgency: "ticket",
     fields: { networks: "string" },
     meaning:
       "A network is not sold any more, or has another code in the upstream's catalog. What names the old code does not count for it: what is off, prices and discounts.",
@@ -453,7 +433,6 @@ export const logEvents = {
   },
   "catalog.change_not_announced": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reason: "string?", error: "string?", at: "string?" },
     meaning:
       "Subscribed apps did not get `catalog.updated` yet: the event of a change could not be enqueued for all. Each run tries again; " +
@@ -470,7 +449,6 @@ export const logEvents = {
     level: "info",
     fields: { kind: "string", plans: "number?", reason: "string?" },
     meaning: "The catalog's run of this minute has ended.",
-    action: "None.",
   },
   "reconcile-ledger.ran": {
     level: "info",
@@ -485,14 +463,12 @@ export const logEvents = {
     },
     meaning:
       "The ledger's run of this minute has ended. `unreached`: wallets for which there was no time; the next run begins with others.",
-    action: "None.",
   },
   "requeue-deliveries.ran": {
     level: "info",
     fields: { endpoints: "number", requeued: "number", low_balances: "number", near_limits: "number" },
     meaning:
       "The run of this minute over endpoints with parked deliveries, balances that may be low, and limits of which little may be left has ended.",
-    action: "None.",
   },
   "ask-upstream.ran": {
     level: "info",
@@ -502,7 +478,6 @@ export const logEvents = {
     },
     meaning:
       "The run of this minute that asks the upstream for open orders has ended. `unread`: orders for which there was no time; the next run begins with others.",
-    action: "None.",
   },
   "upstream.balance_not_read": {
     level: "warn",
@@ -514,13 +489,11 @@ export const logEvents = {
     level: "info",
     fields: { reference: "string", finding: "string", details: "string?" },
     meaning: "The upstream was asked for an open order.",
-    action: "None.",
   },
   "send-queued-orders.ran": {
     level: "info",
     fields: { queued: "number", sent: "number", refunded: "number" },
     meaning: "The run of this minute over queued orders has ended.",
-    action: "None.",
   },
   "wallet.reconciliation_delayed": {
     level: "warn",
@@ -530,7 +503,6 @@ export const logEvents = {
   },
   "wallet.not_reconciled": {
     level: "alarm",
-    urgency: "ticket",
     fields: { account: "string", reason: "string?", error: "string?", at: "string?" },
     meaning: "A wrong balance would not be noticed: a wallet could not be reconciled.",
     action: "Read the log of reconcile-ledger, then admin wallet verify.",
@@ -549,7 +521,6 @@ export const logEvents = {
   },
   "period.differs": {
     level: "alarm",
-    urgency: "ticket",
     fields: { month: "string", account: "string?", differences: "number" },
     meaning:
       "A month that finance has closed is not what it was: lines, sums or hashes of it were changed. `account` is the first.",
@@ -569,7 +540,6 @@ export const logEvents = {
   },
   "float.not_measured": {
     level: "alarm",
-    urgency: "ticket",
     fields: { reason: "string?", error: "string?", at: "string?" },
     meaning:
       "A float that is nearly used up would not be noticed: its measurement failed, or has had no time for three hours, and the last one is reported.",
@@ -577,7 +547,6 @@ export const logEvents = {
   },
   "period.not_verified": {
     level: "alarm",
-    urgency: "ticket",
     fields: thrown,
     meaning: "A change of a closed month would not be noticed: the daily verification failed.",
     action: "Read the log of reconcile-ledger, then admin periods verify.",
@@ -590,7 +559,6 @@ export const logEvents = {
   },
   "phone_numbers.not_masked": {
     level: "alarm",
-    urgency: "ticket",
     fields: { list: "string?", record: "string?", ...thrown },
     meaning: "Phone numbers stay in the ledger for longer than the stage allows. No customer loses anything.",
     action: "Read the log of reconcile-ledger.",
@@ -599,7 +567,6 @@ export const logEvents = {
     level: "info",
     fields: { message_id: "string", kind: "string", outcome: "string?", reason: "string?", after_s: "number?" },
     meaning: "A message of a queue was handled, or is retried.",
-    action: "None.",
   },
   "message.failed": {
     level: "error",
@@ -617,7 +584,6 @@ export const logEvents = {
     level: "info",
     fields: { sequence_number: "string", outcome: "string" },
     meaning: "A change of the ledger's stream was handled.",
-    action: "None.",
   },
   "change.failed": {
     level: "error",
@@ -629,19 +595,16 @@ export const logEvents = {
     level: "info",
     fields: { changes: "number", ended: "number", balances: "number" },
     meaning: "A batch of the ledger's stream was added to the statistics.",
-    action: "None.",
   },
   "audit.attested": {
     level: "info",
     fields: { changes: "number", attested: "number" },
     meaning: "The hashes of new audit entries were kept.",
-    action: "None.",
   },
   "audit.copied": {
     level: "info",
     fields: { changes: "number", copied: "number" },
     meaning: "New audit entries were copied to the bucket of `auditCopy`.",
-    action: "None.",
   },
   "audit.tampered": {
     level: "alarm",
@@ -673,7 +636,6 @@ export const logEvents = {
       next_step: "string",
     },
     meaning: "A webhook was sent once to an app's endpoint.",
-    action: "None.",
   },
   "webhook.exhausted": {
     level: "warn",
@@ -695,7 +657,6 @@ export const logEvents = {
   },
   "deliveries.not_requeued": {
     level: "alarm",
-    urgency: "ticket",
     fields: {
       ...{ account: "string", endpoint: "string", record: "string?", reason: "string?" },
       ...{ error: "string?", at: "string?" },
@@ -706,7 +667,6 @@ export const logEvents = {
   },
   "subscriptions.not_checked": {
     level: "alarm",
-    urgency: "ticket",
     fields: {
       ...{ webhook: "string", account: "string?", record: "string?", reason: "string?" },
       ...{ error: "string?", at: "string?" },
@@ -717,7 +677,6 @@ export const logEvents = {
   },
   "webhook.switched_off": {
     level: "alarm",
-    urgency: "ticket",
     fields: { account: "string", endpoint: "string", reason: "string" },
     meaning: "An app receives no webhooks: its endpoint was switched off, because it is gone or kept failing.",
     action: "Tell the app's owner. admin webhook.",
@@ -730,7 +689,6 @@ export const logEvents = {
     },
     meaning:
       "People were notified of what they chose in the console. `unchecked`, `unreached`: accounts and people for which there was no time; the next run begins with others.",
-    action: "None.",
   },
   "notification.not_sent": {
     level: "warn",
@@ -740,7 +698,6 @@ export const logEvents = {
   },
   "notification.given_up": {
     level: "alarm",
-    urgency: "ticket",
     fields: { recipient: "string", channel: "string", reason: "string", attempts: "number" },
     meaning:
       "A person is not notified any more of what they chose: SNS or the person's chat took no message for 11 hours.",
@@ -748,7 +705,6 @@ export const logEvents = {
   },
   "notification.record_unreadable": {
     level: "alarm",
-    urgency: "ticket",
     fields: { record: "string", ...thrown },
     meaning: "A person is not notified of what this record would show: this release cannot read it. Others are.",
     action: "Deploy the release that wrote it.",

@@ -13,10 +13,10 @@ export const logEventTable = (): string =>
         .map(([name, type]) => (type.endsWith("?") ? `${name}?` : name))
         .join(", "),
       spec.meaning,
-      spec.action,
+      spec.level === "info" ? "None." : spec.action,
     ]),
   ]);
 
 /** The level of an event; of an alarm with its urgency. */
 const levelOf = (spec: LogEventSpec): string =>
-  spec.level === "alarm" ? `alarm, ${"stopsSales" in spec ? "page" : spec.urgency}` : spec.level;
+  spec.level === "alarm" ? `alarm, ${"stopsSales" in spec ? "page" : (spec.urgency ?? "ticket")}` : spec.level;
