@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
@@ -7,7 +7,6 @@ import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/u
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const mtn1gb = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } satisfies UpstreamOrder;
@@ -59,7 +58,6 @@ const aClient = async ({ simulator: options, keys = KEYS, currentKeys = keys, fa
       orders += 1;
       return upstream.buy(mtn1gb, `DATA_${orders}`, deadlineIn(29_000));
     },
-    ready: () => upstream.assertReady(mtn1gb, deadlineIn(29_000)),
     keysUsed: () => simulator.state.purchases.map(({ keyUsed }) => keyUsed),
     /** How many requests met a fault that was set for 9 of them. */
     faultyRequests: (): number => 9 - (simulator.state.faults.list()[0]?.times ?? 0),
@@ -68,56 +66,6 @@ const aClient = async ({ simulator: options, keys = KEYS, currentKeys = keys, fa
 
 const countsOf = (values: readonly string[]): Readonly<Record<string, number>> =>
   Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((other) => other === value).length]));
-
-const waitOf = async (ready: Promise<void>): Promise<number | undefined> => {
-  try {
-    await ready;
-    return 0;
-  } catch (error) {
-    if (error instanceof ServiceError) return error.details.retryAfterS;
-    throw error;
-  }
-};
-
-describe("a load on three keys, of which the upstream rejects the second", () => {
-  beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: NOON_MS }));
-  afterEach(() => vi.useRealTimers());
-
-  test("of 150 orders in a minute 120 go through the two others, and the rest in the next minute", async () => {
-    const { buy, ready, keysUsed, state } = await aClient({ simulator: { liveKey: [ONE, THREE] } });
-    const outcomes: string[] = [];
-    const waitsS: number[] = [];
-    const place = async (): Promise<void> => {
-      const waitS = await waitOf(ready());
-      if (waitS === 0) outcomes.push((await buy()).kind);
-      else waitsS.push(waitS ?? 0);
-    };
-    for (let order = 0; order < 150; order += 1) {
-      vi.setSystemTime(NOON_MS + order * 400);
-      await place();
-    }
-    expect(countsOf(outcomes)).toEqual({ delivered: 120 });
-    expect([waitsS.length, waitsS[0], waitsS.at(-1)]).toEqual([30, 13, 1]);
-    expect(countsOf(keysUsed())).toEqual({ [ONE]: 60, [THREE]: 60 });
-
-    vi.setSystemTime(NOON_MS + 61_000);
-    for (let order = 0; order < 30; order += 1) await place();
-    expect(countsOf(outcomes)).toEqual({ delivered: 150 });
-    expect(countsOf(keysUsed())).toEqual({ [ONE]: 75, [THREE]: 75 });
-    expect(new Set(state.purchases.map(({ reference }) => reference)).size).toBe(150);
-    expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), status: 401 }]);
-    for (const key of KEYS) expect(log.text()).not.toContain(key);
-  });
-
-  test("the rejected key is tried by one order every 4 minutes, which goes through another key", async () => {
-    const { buy, secretReads } = await aClient({ simulator: { liveKey: [ONE, THREE] } });
-    for (let second = 0; second < 11 * 60; second += 20) {
-      vi.setSystemTime(NOON_MS + second * 1_000);
-      expect((await buy()).kind).toBe("delivered");
-    }
-    expect([rejections().length, secretReads.refetches]).toEqual([3, 3]);
-  });
-});
 
 describe("an order that is refused because of its key", () => {
   test.each<[string, Fault, number]>([
@@ -216,8 +164,8 @@ describe("identity checks and the catalog", () => {
       expect((await upstream.check(nin, `VERIFY_${check}`, deadlineIn(29_000))).kind).toBe("found");
     }
     expect(countsOf(state.purchases.map(({ keyUsed }) => keyUsed))).toEqual({ [ONE]: 2, [TWO]: 2, [THREE]: 2 });
-    expect(await waitOf(upstream.assertReady(nin, deadlineIn(29_000)))).toBeGreaterThan(0);
-    expect(await waitOf(upstream.assertReady(mtn1gb, deadlineIn(29_000)))).toBe(0);
+    await expect(upstream.assertReady(nin, deadlineIn(29_000))).rejects.toThrow(ServiceError);
+    await expect(upstream.assertReady(mtn1gb, deadlineIn(29_000))).resolves.toBeUndefined();
   });
 
   test("the catalog is read with a key that is accepted, also when the upstream rejects another", async () => {

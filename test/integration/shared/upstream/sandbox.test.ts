@@ -173,18 +173,6 @@ describe("with a catalog", () => {
     expect(await caller.balance()).toBe(FUNDS);
   });
 
-  test("a 503 does not use the reference: another order under it is placed", async () => {
-    const reference = "refused-before-the-debit";
-    const refused = { key, body: anOrder({ phone_number: "08000000006", reference }) };
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      const answer = await service.call("POST", BUY_DATA, refused);
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get("idempotent-replayed")).toBeNull();
-    }
-    const other = await service.call("POST", BUY_DATA, { key, body: anOrder({ reference }) });
-    expect(transactionOf(other).status).toBe("success");
-  });
-
   const identityRows: readonly (readonly [string, number, string | null])[] = [
     ["0", 200, null],
     ["1", 404, "record_not_found"],
