@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
-import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
@@ -31,53 +30,6 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const requestCount = (): number => service.simulator.state.requests.length;
-const ordersOf = (reference: string) =>
-  service.simulator.state.purchases.filter((order) => order.reference === reference);
-
-test("a live purchase answers success, costs the plan's price and sends one order with the live key", async () => {
-  const caller = await service.newCaller({ naira: 1_000 });
-  const before = requestCount();
-  const answer = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder() });
-  expect(answer.status).toBe(200);
-  const transaction = transactionOf(answer);
-  expect(transaction).toEqual({
-    reference: expect.stringMatching(/^DATA_[0-9A-Z]{26}$/),
-    status: "success",
-    amount: ORDER_NAIRA,
-    description: "MTN 1GB data for 08031234567",
-    type: "data",
-    caller_reference: null,
-    phone_number: "08031234567",
-  });
-  expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
-  expect(await caller.balance()).toBe(500);
-  expect(requestCount()).toBe(before + 1);
-  expect(ordersOf(transaction.reference)).toMatchObject([{ mode: "live", status: "success" }]);
-});
-
-test("a purchase of a plan at 485.50 NGN leaves the balance exact to the kobo", async () => {
-  const caller = await service.newCaller({ naira: 1_000 });
-  const { body } = await service.call("GET", "/vtu/data", { key: caller.key });
-  const plan = catalogSchema.parse(body.data).data_plans.find(({ price }) => price === 485.5);
-  const answer = await service.call("POST", BUY_DATA, {
-    key: caller.key,
-    body: anOrder({ network_id: plan?.network_id, plan_id: plan?.id }),
-  });
-  expect(transactionOf(answer).amount).toBe(485.5);
-  expect(await caller.balance()).toBe(514.5);
-});
-
-test("a replay may send its reference as Idempotency-Key", async () => {
-  const caller = await service.newCaller();
-  const first = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "again-2" }) });
-  const second = await service.call("POST", BUY_DATA, {
-    key: caller.key,
-    body: anOrder(),
-    headers: { "Idempotency-Key": "again-2" },
-  });
-  expect(second.body).toEqual(first.body);
-  expect(second.headers.get("idempotent-replayed")).toBe("true");
-});
 
 test("a used reference with another plan or number is answered 422 about it, and changes nothing", async () => {
   const caller = await service.newCaller({ naira: 2 * ORDER_NAIRA });
@@ -88,20 +40,6 @@ test("a used reference with another plan or number is answered 422 about it, and
     expect(headers.get("x-error-code"), JSON.stringify(changes)).toBe("reference_reused");
   }
   expect(await caller.balance()).toBe(ORDER_NAIRA);
-});
-
-test("50 simultaneous purchases under one reference make one debit and one order, and all answer with that transaction", async () => {
-  const caller = await service.newCaller({ naira: 50 * ORDER_NAIRA });
-  const body = anOrder({ reference: "fifty" });
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, () => service.call("POST", BUY_DATA, { key: caller.key, body })),
-  );
-  expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
-  const references = new Set(answers.map((answer) => transactionOf(answer).reference));
-  expect(references.size).toBe(1);
-  expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1);
-  expect(await caller.balance()).toBe(49 * ORDER_NAIRA);
-  expect([...references].flatMap(ordersOf)).toHaveLength(1);
 });
 
 test("an order at the expected price is placed, and its replay with another one gets its transaction", async () => {
