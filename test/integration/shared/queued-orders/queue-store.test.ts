@@ -571,24 +571,6 @@ describe("claimOrder", () => {
 });
 
 describe("the settlement of a queued order", () => {
-  test.each([
-    ["success", { status: "success" } as const, 0],
-    ["failed", failed, 500],
-  ])("as %s ends its wait and moves the right money, in one write, once", async (_name, settlement, naira) => {
-    const waiting = await aQueuedOrder();
-    const results = await Promise.all([
-      settleTransaction(ledger, waiting, settlement, enough()),
-      settleTransaction(ledger, waiting, settlement, enough()),
-    ]);
-    expect(results.map(({ kind }) => kind).toSorted()).toEqual(["already_settled", "applied"]);
-    const settled = await stored(waiting);
-    expect(settled.status).toBe(settlement.status);
-    expect(settled).not.toHaveProperty("queued");
-    expect(settled).not.toHaveProperty("open");
-    expect(await ledger.balanceOf(waiting.account_id)).toBe(naira);
-    expect(await queuedCount(waiting.account_id)).toBe(0);
-  });
-
   test("that was claimed since it was read is made by all but the sender", async () => {
     const waiting = await aQueuedOrder();
     const { claim: own } = await claim(waiting);
@@ -602,20 +584,6 @@ describe("the settlement of a queued order", () => {
 });
 
 describe("openUnlessOvertaking", () => {
-  test("an order is not opened while another of its account waits, and is once none does", async () => {
-    const waiting = await aQueuedOrder();
-    const rich = await ledger.aWallet(5_000);
-    const next = ledger.aTransaction(waiting.account_id, { amount_kobo: waiting.amount_kobo });
-    expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "would_overtake" });
-    expect(await readTransaction(ledger, next.pk)).toBeUndefined();
-    expect(await openTransaction(ledger, next, [], enough())).toMatchObject({ kind: "insufficient_balance" });
-    const own = ledger.aTransaction(rich);
-    expect(await openUnlessOvertaking(ledger, own, [], enough())).toEqual({ kind: "opened" });
-    await settleTransaction(ledger, waiting, failed, enough());
-    await unlist(waiting.account_id);
-    expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "opened" });
-  });
-
   test("an order is not opened while another of its account is claimed and its turn has not ended", async () => {
     const waiting = await aQueuedOrder();
     const { account_id: accountId } = await claim(waiting);
@@ -623,13 +591,6 @@ describe("openUnlessOvertaking", () => {
     expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "would_overtake" });
     await unlist(accountId);
     expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "opened" });
-  });
-
-  test("an order beyond the balance of a wallet without queued orders is refused, and not made to wait", async () => {
-    const transaction = ledger.aTransaction(await ledger.aWallet(499));
-    expect(await openUnlessOvertaking(ledger, transaction, [], enough())).toMatchObject({
-      kind: "insufficient_balance",
-    });
   });
 
   test("an order whose first debit lost its answer and then meets a queued order is void: it may have been debited", async () => {
