@@ -62,34 +62,6 @@ test("an endpoint at the service's own host is never called", async () => {
   await eventually(async () => expect(await firstAttempt()).toMatchObject({ outcome: "address_refused" }));
 });
 
-test("a live purchase that the upstream's event fails about 5 s later has one webhook", async () => {
-  const { caller, receiver, webhook } = await aCallerWithEndpoint();
-  const startMs = Date.now();
-  const { reference, status } = transactionOf(await buy(caller.key, "08000000003"));
-  expect([status, await caller.balance()]).toEqual(["processing", 9_500]);
-  await arrived(receiver, 1);
-  expect(Date.now() - startMs).toBeGreaterThan(4_500);
-  const [event] = receiver.received;
-  const failed = { data: { reference, status: "failed" } };
-  expect(event && webhook.verify(event.body, standardHeaders(event))).toMatchObject(failed);
-  await sleep(1_000);
-  expect(receiver.received).toHaveLength(1);
-  expect(await caller.balance()).toBe(10_000);
-});
-
-test("a webhook that got 500 is sent again after 5 s, with the same webhook-id and body", async () => {
-  const { caller, receiver, webhook } = await aCallerWithEndpoint(
-    (response, count) => void response.writeHead(count === 1 ? 500 : 204).end(),
-  );
-  await buy(caller.key, "08031234567");
-  await eventually(() => expect(receiver.received).toHaveLength(2));
-  const [first, second] = receiver.received;
-  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(4_900);
-  expect(second?.headers.id).toBe(first?.headers.id);
-  expect(second?.body).toBe(first?.body);
-  expect(second && webhook.verify(second.body, standardHeaders(second))).toBeDefined();
-});
-
 test("a webhook that an operator sends again is the same event, once, and a cancelled order, which has none, has none then", async () => {
   const { caller, receiver, webhook } = await aCallerWithEndpoint();
   const fromMs = Date.now();

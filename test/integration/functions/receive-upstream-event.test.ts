@@ -6,14 +6,12 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "#zod";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
-import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { transactionPk } from "../../../shared/ledger/schema.ts";
 import { openSecretsManager, openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
-import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
+import { listEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
 import { listenOnLoopback } from "../../../tools/local/loopback.ts";
@@ -48,38 +46,11 @@ const sign = (body: string): string => createHmac("sha256", webhook().secret).up
 const event = (data: unknown, name = "transaction.updated"): string => JSON.stringify({ event: name, data });
 const data = { reference: "U-1", status: "success", amount: 500, type: "data", phone_number: "08031234567" };
 
-test("an event without data is stored for the operator", async () => {
-  expect(await post(JSON.stringify({ event: "transaction.updated" }))).toMatchObject({ status: 200 });
-  await eventually(async () => {
-    const stored = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === "data absent");
-    expect(stored).toMatchObject([{ reason: "unreadable", state: "open" }]);
-  });
-});
-
 test("an unreadable event with a wrong token or without a signature is refused and not stored", async () => {
   const reversed = event({ ...data, status: "reversed", reference: "U-refused" });
   expect(await post(reversed, { url: otherToken() })).toMatchObject({ status: 404, code: "not_found" });
   expect(await post(reversed, { signature: null })).toMatchObject({ status: 401, code: "invalid_api_key" });
   expect((await listEvents(service.ledger, "0000")).map(({ reference }) => reference)).not.toContain("U-refused");
-});
-
-test("an event of status reversed is stored once with its delivered order, which does not change", async () => {
-  const { key, balance } = await service.newCaller();
-  const { reference } = transactionOf(await service.call("POST", BUY_DATA, { key, body: anOrder() }));
-  const upstreamReference = service.simulator.state.purchases.at(-1)?.upstreamReference ?? "";
-  for (let copy = 0; copy < 2; copy += 1) {
-    expect((await post(event({ ...data, reference: upstreamReference, status: "reversed" }))).status).toBe(200);
-  }
-  const storedEvents = async () =>
-    (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
-  const pk = transactionPk(reference.replace(/^DATA_/, ""));
-  await eventually(async () =>
-    expect(await storedEvents()).toMatchObject([
-      { reason: "unreadable", problem: "status reversed", transaction_pk: pk },
-    ]),
-  );
-  expect(await balance()).toBe(9_500);
-  expect(await readTransaction(service.ledger, pk)).toMatchObject({ status: "success" });
 });
 
 test("a body of half a JSON text is refused with 400 and raises an alarm, and one under another path token without", async () => {

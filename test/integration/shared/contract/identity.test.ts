@@ -3,7 +3,7 @@ import { setEntitlements } from "../../../../shared/access/accounts.ts";
 import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
-import { aNinCheck, aRetrieval, identityRoutes } from "../../../builders/identity.ts";
+import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
 import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
 
 /** Goal: an invalid request for a check is not charged and not sent upstream. */
@@ -26,20 +26,6 @@ test.each(identityRoutes)("$path with its own $field in reference and purpose is
   const answer = await service.refused(route.path, { ...route.body, reference: own, purpose: `loan of ${own}` });
   expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
   expect(new Set(Object.keys(answer.body.errors ?? {}))).toEqual(new Set(["reference", "purpose"]));
-});
-
-test.each(["AB012345678910YZ", "app:ab0123-4567.8910_yz"])("a virtual NIN counts too (%s)", async (reference) => {
-  const answer = await service.refused(VERIFY_NIN, aNinCheck({ nin: "AB012345678910YZ", reference }));
-  expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["reference"]]);
-});
-
-test("a phone number in international form counts too, and another person's number does not", async () => {
-  const { path } = { path: "/identity/nin/retrieve" };
-  const refused = await service.refused(path, aRetrieval({ reference: "app:2348031234560" }));
-  expect(Object.keys(refused.body.errors ?? {})).toEqual(["reference"]);
-  const { key } = await service.newCaller({ naira: FUNDS });
-  const body = aRetrieval({ reference: "app:2348031234561", purpose: "for 123456789" });
-  expect((await service.call("POST", path, { key, body })).status).toBe(200);
 });
 
 test("after such refusals the number is not in any table", async () => {
@@ -70,19 +56,4 @@ test("an advanced check of an account that is entitled to basic ones only is 403
   const replayed = await service.call("POST", VERIFY_NIN, { key, body });
   expect([placed.status, replayed.status]).toEqual([200, 200]);
   expect(replayed.headers.get("idempotent-replayed")).toBe("true");
-});
-
-test("a check beyond the account's daily quota is 429 until midnight in Lagos, and a test one is not counted", async () => {
-  const caller = await service.newCaller({ naira: FUNDS });
-  await setEntitlements(service.accounts, caller.accountId, { identity: 1 });
-  expect((await service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck() })).status).toBe(200);
-  const answer = await service.refused(VERIFY_NIN, aNinCheck(), { key: caller.key });
-  expect([answer.status, answer.headers.get("x-error-code")]).toEqual([429, "rate_limited"]);
-  const now = Date.now() + 3_600_000;
-  const midnightS = (86_400_000 - (now % 86_400_000)) / 1_000;
-  expect(Math.abs(Number(answer.headers.get("retry-after")) - midnightS)).toBeLessThan(30);
-  const key = await caller.newKey({ mode: "test", permissions: ["identity"] });
-  for (const status of [200, 200]) {
-    expect((await service.call("POST", VERIFY_NIN, { key, body: aNinCheck() })).status).toBe(status);
-  }
 });

@@ -90,14 +90,6 @@ describe("the route", () => {
     },
   );
 
-  test("a copy of a cancelled order is answered as cancelled also while its plan is not sold", async () => {
-    const { key } = await service.newCaller();
-    await cancel(key, "order-1");
-    const body = { network_id: 1, plan_id: 999_999, phone_number: "08031234567", reference: "order-1" };
-    const copy = await service.call("POST", "/vtu/data/purchase", { key, body });
-    expect(copy.headers.get("x-error-code")).toBe("order_cancelled");
-  });
-
   test("a placed order is not changed, and the answer has its status", async () => {
     const caller = await service.newCaller({ naira: 10_000 });
     const key = await caller.newKey({ mode: "test" });
@@ -153,14 +145,6 @@ describe("the route", () => {
     expect((await service.call("POST", "/vtu/data/purchase", { key: other.key, body: order })).status).toBe(200);
   });
 
-  test("the reference of another account, or of the other mode, is not cancelled", async () => {
-    const [one, other] = [await service.newCaller(), await service.newCaller()];
-    await cancel(other.key, "order-1");
-    await cancel(await one.newKey({ mode: "test" }), "order-1");
-    const body = { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "order-1" };
-    expect((await service.call("POST", "/vtu/data/purchase", { key: one.key, body })).status).toBe(200);
-  });
-
   test.each([
     [["vtu"], 200],
     [["identity"], 200],
@@ -169,14 +153,6 @@ describe("the route", () => {
   ] as const)("a key with the permissions %j gets %i", async (permissions, status) => {
     const key = await (await service.newCaller()).newKey({ permissions });
     expect((await cancel(key, "order-1")).status).toBe(status);
-  });
-
-  test("a type that does not exist and an absent reference are refused by field", async () => {
-    const { key } = await service.newCaller();
-    const types = "data, airtime, nin_verification, bvn_verification, nin_retrieval, bvn_retrieval";
-    expect((await cancel(key, "order-1", "loan")).body.errors).toEqual({ type: [`Must be one of ${types}`] });
-    const absent = await service.call("POST", CANCEL, { key, body: { type: "data" } });
-    expect([absent.status, absent.body.errors]).toEqual([400, { reference: ["Is required"] }]);
   });
 });
 
