@@ -89,7 +89,9 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
 
   useHeldRow(isOpen);
   const wasOpen = useRef(false);
-  if (isOpen) wasOpen.current = true;
+  useLayoutEffect(() => {
+    if (isOpen) wasOpen.current = true;
+  }, [isOpen]);
   useLayoutEffect(
     () => () => {
       // After a change that removes its own button the keyboard would be at the page's beginning.
@@ -183,7 +185,9 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
 
   const draft = { title, values: { ...draftOf(fields, values), why }, isInDoubt: isInDoubt || sending.isPending };
   const current = useRef(draft);
-  current.current = draft;
+  useLayoutEffect(() => {
+    current.current = draft;
+  });
   useEffect(() => keepDraft(form, () => current.current), [form]);
   const followChange = useFollowedChanges();
   const isSending = useRef(false);

@@ -8,7 +8,7 @@ import { useMorePages } from "../api/use-more-pages.ts";
 import { BusyButton } from "./busy-button.tsx";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
-import { HoldRowContext } from "./held-row.ts";
+import { HoldRowContext, useHeldRow } from "./held-row.ts";
 import { slugOf } from "./markdown.ts";
 import { Money } from "./money.tsx";
 import { withThousands } from "./number-text.ts";
@@ -53,6 +53,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const view = useTableView(slugOf(label));
   const isPrinting = usePrinting();
   const [held, setHeld] = useState<HeldRow<Row>>();
+  useHeldRow(held !== undefined);
   const sorted = sortedRows(rows, columns, view.sort);
   const parts = Math.max(1, Math.ceil(sorted.length / ROWS_AT_ONCE));
   const place = view.row === undefined ? -1 : sorted.findIndex((row) => rowName(rowKey(row)) === view.row);

@@ -1,6 +1,6 @@
 import { createContext, useContext, useEffect } from "react";
 
-/** Keeps a row in its table, or a button in its page, or lets it go. */
+/** Keeps a row in its table, or a table or button in its page, or lets it go. */
 type HoldRow = (isHeld: boolean) => void;
 
 export const HoldRowContext = createContext<HoldRow | undefined>(undefined);

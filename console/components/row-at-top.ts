@@ -31,7 +31,9 @@ export const useRowAtTop = ({ row, onRow, isAwaited }: RowAtTop): RefObject<HTML
   const body = useRef<HTMLTableSectionElement>(null);
   const isShown = useRef(false);
   const current = useRef({ row, onRow });
-  current.current = { row, onRow };
+  useLayoutEffect(() => {
+    current.current = { row, onRow };
+  });
   // After each drawing, until the row is there: also one of a page that is read later.
   useLayoutEffect(() => {
     if (isShown.current || body.current === null || isAwaited) return;

@@ -7,6 +7,7 @@ import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
 import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
@@ -29,15 +30,19 @@ export const EndpointPage = () => {
       description={<PageLink to={accountPath(account, "webhooks")}>All endpoints</PageLink>}
     >
       <Query of={listed}>
-        {() =>
-          endpoint === undefined ? (
-            <Empty>
-              The account has no endpoint {id}. <PageLink to={accountPath(account, "webhooks")}>Webhooks</PageLink>
-            </Empty>
-          ) : (
-            <EndpointSection id={id} endpoint={endpoint} onTest={setAnswer} />
-          )
-        }
+        {() => (
+          <HeldWhileOpen value={endpoint}>
+            {(shown) =>
+              shown === undefined ? (
+                <Empty>
+                  The account has no endpoint {id}. <PageLink to={accountPath(account, "webhooks")}>Webhooks</PageLink>
+                </Empty>
+              ) : (
+                <EndpointSection id={id} endpoint={shown} onTest={setAnswer} />
+              )
+            }
+          </HeldWhileOpen>
+        )}
       </Query>
       {answer !== undefined && answer.url === endpoint?.url && (
         <TestResult answer={answer} onClose={() => setAnswer(undefined)} />

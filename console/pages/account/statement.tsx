@@ -16,6 +16,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { type Period, periodName } from "../../components/period.ts";
@@ -158,24 +159,28 @@ type ReversalProps = {
 
 const Reversal = ({ account, line: { kind, id, effect }, isReversed, balance }: ReversalProps) => {
   if (kind !== "funding") return null;
-  if (isReversed) return <Status tone="neutral">Reversed</Status>;
   return (
-    <ChangeDialog
-      action="wallet reverse"
-      button="Reverse"
-      subject={id}
-      buttonVariant="default"
-      buttonSize="xs"
-      title={`Reverse the funding ${id}`}
-      preview={() => entryPreview(String(-effect), balance)}
-      inputOf={(_, why = "") => ({ account, id, why })}
-      success={entrySentence}
-      ifUnknown="It is safe to submit it again: a funding is reversed once."
-    >
-      For a transfer that was credited to the wrong account or with the wrong amount. The statement keeps the funding,
-      and gets an adjustment that names it. If it has one after the period that is shown, nothing is changed: a funding
-      is reversed once. Then credit the transfer with the id {recreditId(id)}.
-    </ChangeDialog>
+    <>
+      {isReversed && <Status tone="neutral">Reversed</Status>}
+      <KeptWhileOpen isShown={!isReversed}>
+        <ChangeDialog
+          action="wallet reverse"
+          button="Reverse"
+          subject={id}
+          buttonVariant="default"
+          buttonSize="xs"
+          title={`Reverse the funding ${id}`}
+          preview={() => entryPreview(String(-effect), balance)}
+          inputOf={(_, why = "") => ({ account, id, why })}
+          success={entrySentence}
+          ifUnknown="It is safe to submit it again: a funding is reversed once."
+        >
+          For a transfer that was credited to the wrong account or with the wrong amount. The statement keeps the
+          funding, and gets an adjustment that names it. If it has one after the period that is shown, nothing is
+          changed: a funding is reversed once. Then credit the transfer with the id {recreditId(id)}.
+        </ChangeDialog>
+      </KeptWhileOpen>
+    </>
   );
 };
 

@@ -9,6 +9,7 @@ import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -33,9 +34,13 @@ export const CatalogPage = () => {
       description="The networks and data plans that apps can buy. The upstream is asked for them each hour, and each minute while that fails."
     >
       <Query of={diff}>
-        {({ refused }) =>
-          refused !== null && <RefusedCatalog refused={refused} networks={shown.data?.served?.networks} />
-        }
+        {(compared) => (
+          <HeldWhileOpen value={compared.refused}>
+            {(refused) =>
+              refused !== null && <RefusedCatalog refused={refused} networks={shown.data?.served?.networks} />
+            }
+          </HeldWhileOpen>
+        )}
       </Query>
       <Query of={shown}>
         {({ served }) =>

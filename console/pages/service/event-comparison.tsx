@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
-import { type ReactNode, useContext, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Focused } from "../../components/focused.tsx";
-import { HoldRowContext } from "../../components/held-row.ts";
+import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Row, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -40,24 +40,11 @@ export const EventComparison = ({ event: id, onClose }: { readonly event: string
           </Button>
         }
       >
-        <Query of={compared}>{(data) => <HeldComparison data={data} />}</Query>
+        <Query of={compared}>
+          {(data) => <HeldWhileOpen value={data}>{(shown) => <Comparison {...shown} />}</HeldWhileOpen>}
+        </Query>
       </Section>
     </Focused>
-  );
-};
-
-/**
- * The comparison, unchanged while one of its dialogs is open: after another person's decision the dialog would vanish,
- * together with why it failed.
- */
-const HeldComparison = ({ data }: { readonly data: Comparison }) => {
-  const [isHeld, setIsHeld] = useState(false);
-  const shown = useRef(data);
-  if (!isHeld) shown.current = data;
-  return (
-    <HoldRowContext value={setIsHeld}>
-      <Comparison {...shown.current} />
-    </HoldRowContext>
   );
 };
 
@@ -148,38 +135,32 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
   },
 ];
 
-const SideBySide = ({ event, candidates }: Comparison) => {
-  // The rows do not change. An open dialog holds the whole comparison instead.
-  const hold = useContext(HoldRowContext);
-  return (
-    <DataTable
-      label="The event and the orders that it may be about"
-      rows={[...rowsOf(event), undefined]}
-      rowKey={(row) => row?.name ?? "decision"}
-      emptyText=""
-      columns={[
-        { header: "Field", cell: (row) => row?.name ?? "Decision" },
-        { header: "Event", cell: (row) => row?.event },
-        ...candidates.map((candidate) => ({
-          header: candidate.reference,
-          cell: (row: FieldRow | undefined) =>
-            row === undefined ? (
-              <HoldRowContext value={hold}>
-                <Match event={event} candidate={candidate} />
-              </HoldRowContext>
-            ) : (
-              <>
-                {row.of(candidate)}
-                {candidate.differences.some(({ field }) => field === row.field) && (
-                  <>
-                    {" "}
-                    <Status tone="attention">differs</Status>
-                  </>
-                )}
-              </>
-            ),
-        })),
-      ]}
-    />
-  );
-};
+const SideBySide = ({ event, candidates }: Comparison) => (
+  <DataTable
+    label="The event and the orders that it may be about"
+    rows={[...rowsOf(event), undefined]}
+    rowKey={(row) => row?.name ?? "decision"}
+    emptyText=""
+    columns={[
+      { header: "Field", cell: (row) => row?.name ?? "Decision" },
+      { header: "Event", cell: (row) => row?.event },
+      ...candidates.map((candidate) => ({
+        header: candidate.reference,
+        cell: (row: FieldRow | undefined) =>
+          row === undefined ? (
+            <Match event={event} candidate={candidate} />
+          ) : (
+            <>
+              {row.of(candidate)}
+              {candidate.differences.some(({ field }) => field === row.field) && (
+                <>
+                  {" "}
+                  <Status tone="attention">differs</Status>
+                </>
+              )}
+            </>
+          ),
+      })),
+    ]}
+  />
+);

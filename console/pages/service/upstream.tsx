@@ -6,6 +6,7 @@ import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -66,24 +67,26 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
         ]}
       />
       <PartOff />
-      {parts.length > 0 && (
-        <DataTable
-          label="Networks and kinds that are off"
-          rows={parts}
-          rowKey={({ part }) => part}
-          emptyText=""
-          columns={[
-            { header: "Off", cell: ({ part }) => <Status tone="bad">{part}</Status> },
-            { header: "Since", cell: (each) => <Time iso={each.since} /> },
-            { header: "By", cell: (each) => each.by },
-            { header: "Reason", cell: (each) => each.why },
-            { header: "Switch on", hidesHeader: true, cell: ({ part }) => <PartOn part={part} /> },
-          ]}
-        />
-      )}
+      <HeldWhileOpen value={parts}>{(shown) => shown.length > 0 && <PartsOff parts={shown} />}</HeldWhileOpen>
     </Section>
   );
 };
+
+const PartsOff = ({ parts }: Pick<ActionOutput<"purchases show">, "parts">) => (
+  <DataTable
+    label="Networks and kinds that are off"
+    rows={parts}
+    rowKey={({ part }) => part}
+    emptyText=""
+    columns={[
+      { header: "Off", cell: ({ part }) => <Status tone="bad">{part}</Status> },
+      { header: "Since", cell: (each) => <Time iso={each.since} /> },
+      { header: "By", cell: (each) => each.by },
+      { header: "Reason", cell: (each) => each.why },
+      { header: "Switch on", hidesHeader: true, cell: ({ part }) => <PartOn part={part} /> },
+    ]}
+  />
+);
 
 const SwitchOff = () => (
   <IrreversibleDialog
