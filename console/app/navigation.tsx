@@ -1,4 +1,3 @@
-import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { navigationGroups } from "../api/page-list.ts";
 import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
@@ -33,30 +32,31 @@ export const Navigation = () => {
           <PageLink to="/accounts">All accounts</PageLink>
         </div>
       )}
-      <AccountChoice account={account} />
+      <ShownAccount account={account} />
       <Groups audience="account" pathOf={(path) => path.replace(":account", encodeURIComponent(account))} />
       {personal}
     </>
   );
 };
 
-/** The name of the account; its owner can go to another one. */
-const AccountChoice = ({ account }: { readonly account: string }) => {
-  const { owns } = usePerson();
-  const [, navigate] = useLocation();
-  const names = new Map(owns.map((owned) => [owned.account_id, owned.name]));
+/** The name of the account, and links to the others that the person owns: a select would leave the page at each arrow key. */
+const ShownAccount = ({ account }: { readonly account: string }) => {
+  const others = usePerson().owns.filter(({ account_id }) => account_id !== account);
   const name = useShownAccountName(account);
   return (
     <div className={styles.account}>
-      {names.size > 1 ? (
-        <NativeSelect
-          label="Account"
-          data={[...names.set(account, name)].map(([value, label]) => ({ value, label }))}
-          value={account}
-          onChange={({ currentTarget }) => navigate(accountPath(currentTarget.value))}
-        />
-      ) : (
-        <div className={styles.accountName}>{name}</div>
+      <div className={styles.accountName}>{name}</div>
+      {others.length > 0 && (
+        <details key={account}>
+          <summary>Your other accounts</summary>
+          <ul>
+            {others.map((other) => (
+              <li key={other.account_id}>
+                <PageLink to={accountPath(other.account_id)}>{other.name}</PageLink>
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
     </div>
   );

@@ -43,16 +43,22 @@ describe("signing in", () => {
     expect(await navigation(page).getByRole("link", { name: "Open orders" }).count()).toBe(0);
   });
 
-  test("an owner of two accounts stays with the one that was shown, also past a page that is about none", async () => {
+  test("an owner of two accounts stays with the one that was shown, also past a page that is about none, and goes to the other one by a link", async () => {
     const { account_id: account } = await createAccount(service().accounts, { name: "second app", whitelist: [] });
     await setOwners(service().accounts, account, [{ kind: "email", value: OWNER_EMAIL }]);
     const page = await signIn("owner", `/accounts/${account}`);
     await navigation(page).getByRole("link", { name: "Notifications" }).click();
     await heading(page, "Notifications").waitFor();
-    expect(await navigation(page).getByRole("combobox", { name: "Account" }).inputValue()).toBe(account);
+    await navigation(page).getByText("second app", { exact: true }).waitFor();
     await navigation(page).getByRole("link", { name: "Keys" }).click();
     await heading(page, "Keys").waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/accounts/${account}/keys`);
+    // With the keyboard, each step of a select would lead to another page.
+    await navigation(page).getByText("Your other accounts").focus();
+    for (const key of ["Enter", "Tab", "Enter"]) await page.keyboard.press(key);
+    await heading(page, "Overview").and(page.locator(":focus")).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/console/accounts/${service().demoAccount}`);
+    await expectAccessible(page);
     await setOwners(service().accounts, account, []);
   });
 
