@@ -26,6 +26,12 @@ export class ActionError extends Error {
   }
 }
 
+/** Whether the same request would fail again: it was refused, or the page does not understand the service's answers. */
+export const isLasting = (error: unknown): boolean => {
+  const status = error instanceof ActionError ? error.details.status : undefined;
+  return status !== undefined && status < 500 && status !== 401 && status !== 429;
+};
+
 /** The sentence of any error, for an alert. */
 export const sentenceOf = (error: unknown): string =>
   error instanceof ActionError ? error.message : "The page failed unexpectedly. Reload it.";

@@ -1,5 +1,6 @@
 import {
   type InfiniteData,
+  skipToken,
   type UseInfiniteQueryResult,
   type UseQueryResult,
   useInfiniteQuery,
@@ -55,16 +56,19 @@ export const useRead = <Name extends ReadName>(
     ...queryOptions(options),
   });
 
-/** The pages of a read, one after the other: show them with PagedTable. */
+/** The pages of a read, one after the other: show them with PagedTable. Without an input nothing is read. */
 export const useReadPages = <Name extends PagedName>(
   name: Name,
-  input: SentInput<Name>,
+  input: SentInput<Name> | undefined,
   options: Omit<ReadOptions<never>, "followed"> = {},
 ): UseInfiniteQueryResult<InfiniteData<ActionOutput<Name>>, Error> =>
   useInfiniteQuery({
     queryKey: [name, input, "pages"],
-    queryFn: ({ signal, pageParam }) =>
-      callAction(name, input, { signal, ...(pageParam !== "" && { cursor: pageParam }) }),
+    queryFn:
+      input === undefined
+        ? skipToken
+        : ({ signal, pageParam }) =>
+            callAction(name, input, { signal, ...(pageParam !== "" && { cursor: pageParam }) }),
     initialPageParam: "",
     getNextPageParam: (page) => paged.parse(page).next_cursor,
     ...queryOptions(options),

@@ -13,12 +13,12 @@ const FRESH_MS = 300_000;
 /** What `reportOf` makes of all pages of a report, once the last one was read. Show it with Query. */
 export const useReport = <Name extends ReportName, Report>(
   name: Name,
-  input: SentInput<Name>,
+  input: SentInput<Name> | undefined,
   reportOf: (pages: readonly ActionOutput<Name>[]) => Report,
   options: ReportOptions = {},
 ) => {
   const read = useReadPages(name, input, { ...options, freshMs: FRESH_MS });
-  const { data, error, isFetching, refetch, hasNextPage } = read;
+  const { data, error, isEnabled, isFetching, refetch, hasNextPage } = read;
   useMorePages(read, true);
   const pages = data?.pages ?? [];
   const accounts = pages.reduce((sum, page) => sum + page.accounts, 0);
@@ -26,6 +26,7 @@ export const useReport = <Name extends ReportName, Report>(
   return {
     data: isWhole ? reportOf(pages) : undefined,
     error,
+    isEnabled,
     isFetching,
     refetch,
     ...(hasNextPage && { progress: `Read ${counted(accounts, "account")}` }),

@@ -21,20 +21,21 @@ export const CsvButton = <Row,>({ name, rows, columns }: CsvButtonProps<Row>) =>
 
 type ListCsvButtonProps<Name extends PagedName, Row> = Omit<CsvButtonProps<Row>, "rows"> & {
   readonly list: Name;
-  readonly input: SentInput<Name>;
+  /** Undefined: nothing can be read with the filters of the page. */
+  readonly input: SentInput<Name> | undefined;
   readonly rowsOf: (page: ActionOutput<Name>) => readonly Row[];
 };
 
 /** Reads all pages of a list, and saves their rows. */
-export const ListCsvButton = <Name extends PagedName, Row>(props: ListCsvButtonProps<Name, Row>) => (
-  <DownloadButton
-    fileName={`${props.name}.csv`}
-    type="text/csv"
-    read={async (onPage) => {
-      const pages = await readAllPages(props.list, props.input, onPage);
-      return rowsCsv(pages.flatMap(props.rowsOf), props.columns);
-    }}
-  >
-    Download CSV
-  </DownloadButton>
-);
+export const ListCsvButton = <Name extends PagedName, Row>(props: ListCsvButtonProps<Name, Row>) => {
+  const { name, list, input, rowsOf, columns } = props;
+  return (
+    <DownloadButton
+      fileName={`${name}.csv`}
+      type="text/csv"
+      read={input && (async (onPage) => rowsCsv((await readAllPages(list, input, onPage)).flatMap(rowsOf), columns))}
+    >
+      Download CSV
+    </DownloadButton>
+  );
+};

@@ -2,7 +2,7 @@ import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
-import { daysNote, earlierMonths, type Period, presetOf, presets } from "./period.ts";
+import { daysNote, earlierMonths, type Period, periodError, presetOf, presets } from "./period.ts";
 
 const day = z.catch(z.optional(z.iso.date()), undefined);
 
@@ -11,19 +11,19 @@ export const periodFilters = { from: day, to: day };
 
 type PeriodFieldsProps = {
   readonly period: Period;
-  /** Whether a period without a limit is no choice. */
-  readonly hasLimits?: boolean;
+  /** The most days that can be read at once; a period without a limit is then no choice. */
+  readonly daysMax?: number;
   /** How many months before the last one are choices. */
   readonly months?: number;
   readonly onChange: (period: { readonly from: string; readonly to: string }) => void;
 };
 
 /** Two dates; both days are included, in the stage's time zone. */
-export const PeriodFields = ({ period, hasLimits = false, months = 0, onChange }: PeriodFieldsProps) => {
+export const PeriodFields = ({ period, daysMax, months = 0, onChange }: PeriodFieldsProps) => {
   const { from = "", to = "" } = period;
   const { time_zone } = usePerson();
   const all = [...presets(Date.now(), time_zone), ...earlierMonths(Date.now(), time_zone, months)];
-  const named = all.filter((preset) => !hasLimits || preset.from !== "");
+  const named = all.filter((preset) => daysMax === undefined || preset.from !== "");
   const chosen = presetOf({ from, to }, named);
   const note = daysNote(time_zone, Intl.DateTimeFormat().resolvedOptions().timeZone);
   return (
@@ -39,15 +39,25 @@ export const PeriodFields = ({ period, hasLimits = false, months = 0, onChange }
         }}
       />
       <DateField label="From" value={from} onChange={(date) => onChange({ from: date, to })} />
-      <DateField label="To" value={to} onChange={(date) => onChange({ from, to: date })} />
+      <DateField
+        label="To"
+        value={to}
+        error={periodError(period, daysMax)}
+        onChange={(date) => onChange({ from, to: date })}
+      />
     </>
   );
 };
 
-type DateFieldProps = { readonly label: string; readonly value: string; readonly onChange: (date: string) => void };
+type DateFieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly error?: string | undefined;
+  readonly onChange: (date: string) => void;
+};
 
 /** While a year is typed, browsers state the years 2, 20 and 202, each of which would be a request. */
-const DateField = ({ label, value, onChange }: DateFieldProps) => {
+const DateField = ({ label, value, error, onChange }: DateFieldProps) => {
   const [typed, setTyped] = useState<string>();
   const change = (date: string) => {
     const isWhole = date === "" || date >= EARLIEST;
@@ -59,6 +69,9 @@ const DateField = ({ label, value, onChange }: DateFieldProps) => {
       type="date"
       label={label}
       value={typed ?? value}
+      error={error}
+      // The focus may be in the field of the first day.
+      errorProps={{ role: "alert" }}
       onChange={({ currentTarget }) => change(currentTarget.value)}
       onBlur={() => setTyped(undefined)}
     />

@@ -8,6 +8,14 @@ export type Preset = { readonly name: string; readonly from: string; readonly to
 
 const DAY_MS = 86_400_000;
 
+/** What is wrong with a period, beside its last day; undefined if it can be read. */
+export const periodError = ({ from = "", to = "" }: Period, daysMax = Number.POSITIVE_INFINITY): string | undefined => {
+  if (from === "" || to === "") return undefined;
+  if (to < from) return "Must not be before the first day";
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  return days > daysMax ? `Must be one of the ${daysMax} days from the first day on` : undefined;
+};
+
 /** `-2026-11-01-to-2026-11-30`, for the name of a file. */
 export const periodName = ({ from, to }: Period): string =>
   `${from === undefined ? "" : `-${from}`}${to === undefined ? "" : `-to-${to}`}`;

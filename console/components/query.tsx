@@ -1,6 +1,6 @@
 import { Skeleton, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { ActionError, sentenceOf } from "../api/action-error.ts";
+import { ActionError, isLasting, sentenceOf } from "../api/action-error.ts";
 import { BusyButton } from "./busy-button.tsx";
 import { Notice } from "./notice.tsx";
 import styles from "./query.module.css";
@@ -9,6 +9,8 @@ export type ShownQuery<Data> = {
   readonly data: Data | undefined;
   readonly error: Error | null;
   readonly isFetching: boolean;
+  /** False: nothing is read by itself. */
+  readonly isEnabled?: boolean;
   readonly refetch: () => Promise<unknown>;
   /** How far it is, where that takes long. */
   readonly progress?: string;
@@ -22,14 +24,15 @@ type QueryProps<Data> = {
 
 /** Shows what was read; until then a placeholder. After an error it says what to do, beside what was read before. */
 export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
-  const { data, error, isFetching, progress } = of;
-  const tryAgain = (
+  const { data, error, isFetching, isEnabled, progress } = of;
+  const tryAgain = !isLasting(error) && (
     <BusyButton variant="default" size="xs" isBusy={isFetching} onClick={() => void of.refetch()}>
       Try again
     </BusyButton>
   );
   if (data === undefined || data === null) {
-    return error === null ? <Loading progress={progress} /> : <Failure error={error} action={tryAgain} />;
+    if (error !== null) return <Failure error={error} action={tryAgain} />;
+    return isEnabled === false && !isFetching ? null : <Loading progress={progress} />;
   }
   return (
     <>
@@ -45,7 +48,7 @@ export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
 
 type FailureProps = {
   readonly error: unknown;
-  /** A button that is shown after a failure of the service, and not after a 403 or 404. */
+  /** A button that tries again, where that may help. */
   readonly action?: ReactNode;
 };
 

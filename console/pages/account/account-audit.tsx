@@ -13,12 +13,12 @@ import {
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { periodName } from "../../components/period.ts";
+import { periodError, periodName } from "../../components/period.ts";
 
 export const AccountAuditPage = () => {
   const account = useAccount();
   const [chosen, choose] = useFilters(auditFilters);
-  const input = { account, ...chosen };
+  const input = periodError(chosen) === undefined ? { account, ...chosen } : undefined;
   const entries = useReadPages("audit account", input);
   return (
     <Page

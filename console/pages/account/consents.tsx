@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import type { SentInput } from "../../api/call-action.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
@@ -11,7 +12,7 @@ import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
-import { type Period, periodName } from "../../components/period.ts";
+import { type Period, periodError, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
@@ -26,7 +27,7 @@ export const ConsentsPage = () => {
   const account = useAccount();
   const { may, time_zone: timeZone } = usePerson();
   const [period, choose] = useFilters(filterFields);
-  const input = { account, ...period };
+  const input = periodError(period) === undefined ? { account, ...period } : undefined;
   const consents = useReadPages("consents list", input);
   return (
     <Page
@@ -68,13 +69,19 @@ export const ConsentsPage = () => {
         ]}
         emptyText="No identity check in this period. Choose a longer one."
       />
-      {may("consents export", account) && <AuditorsExport account={account} period={period} />}
+      {may("consents export", account) && <AuditorsExport account={account} period={period} input={input} />}
     </Page>
   );
 };
 
+type AuditorsExportProps = {
+  readonly account: string;
+  readonly period: Period;
+  readonly input: SentInput<"consents export"> | undefined;
+};
+
 /** The file that nobody can change without a trace. */
-const AuditorsExport = ({ account, period }: { readonly account: string; readonly period: Period }) => {
+const AuditorsExport = ({ account, period, input }: AuditorsExportProps) => {
   const { seesService } = usePerson();
   const fileName = `consents-${account}${periodName(period)}.jsonl`;
   return (
@@ -85,10 +92,13 @@ const AuditorsExport = ({ account, period }: { readonly account: string; readonl
         <DownloadButton
           fileName={fileName}
           type="application/jsonl"
-          read={async (onPage) => {
-            const pages = await readAllPages("consents export", { account, ...period }, onPage);
-            return `${pages.flatMap(({ lines }) => lines).join("\n")}\n`;
-          }}
+          read={
+            input &&
+            (async (onPage) => {
+              const pages = await readAllPages("consents export", input, onPage);
+              return `${pages.flatMap(({ lines }) => lines).join("\n")}\n`;
+            })
+          }
         >
           Export JSON Lines
         </DownloadButton>

@@ -19,7 +19,7 @@ import { Facts } from "../../components/facts.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { type Period, periodName } from "../../components/period.ts";
+import { type Period, periodError, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { PrintButton } from "../../components/print-button.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
@@ -38,7 +38,7 @@ const MONTHS_TO_CHOOSE = 12;
 export const StatementPage = () => {
   const account = useAccount();
   const [period, choose] = useFilters(filterFields);
-  const input = { account, ...period };
+  const input = periodError(period) === undefined ? { account, ...period } : undefined;
   const statement = useReadPages("wallet statement", input);
   const { data, hasNextPage } = statement;
   const last = data?.pages.at(-1);
@@ -60,7 +60,7 @@ export const StatementPage = () => {
           <DownloadButton
             fileName={`statement-${account}${periodName(period)}.csv`}
             type="text/csv"
-            read={async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage), period)}
+            read={input && (async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage), period))}
           >
             Download CSV
           </DownloadButton>

@@ -15,7 +15,7 @@ import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { accountPath } from "../../components/page-link.tsx";
-import { periodName } from "../../components/period.ts";
+import { periodError, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
@@ -45,7 +45,7 @@ export const TransactionsPage = () => {
   const { time_zone: timeZone } = usePerson();
   const [, navigate] = useLocation();
   const [chosen, choose] = useFilters(filterFields);
-  const filter = { account, ...chosen };
+  const filter = periodError(chosen) === undefined ? { account, ...chosen } : undefined;
   const pages = useReadPages("transactions list", filter);
   return (
     <Page
@@ -55,7 +55,7 @@ export const TransactionsPage = () => {
         <ListCsvButton
           name={`transactions-${account}${periodName(chosen)}`}
           list="transactions list"
-          input={{ ...filter, limit: LISTED_TRANSACTIONS_MAX }}
+          input={filter && { ...filter, limit: LISTED_TRANSACTIONS_MAX }}
           rowsOf={(page) => page.transactions}
           columns={csvColumns(timeZone)}
         />

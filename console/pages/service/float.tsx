@@ -13,7 +13,7 @@ import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
-import { periodName } from "../../components/period.ts";
+import { periodError, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
@@ -80,7 +80,8 @@ const Statement = (float: Float) => (
 const Payments = () => {
   const { time_zone: timeZone } = usePerson();
   const [period, choose] = useFilters(filterFields);
-  const payments = useReadPages("float payments", period);
+  const input = periodError(period) === undefined ? period : undefined;
+  const payments = useReadPages("float payments", input);
   return (
     <Section
       title="Payments"
@@ -89,7 +90,7 @@ const Payments = () => {
         <ListCsvButton
           name={`payments${periodName(period)}`}
           list="float payments"
-          input={period}
+          input={input}
           rowsOf={(page) => page.payments}
           columns={csvColumns(timeZone)}
         />

@@ -1,5 +1,6 @@
 import { Button, NativeSelect } from "@mantine/core";
 import * as z from "#zod";
+import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { marginGroups } from "../../../shared/contract/actions/margin.ts";
 import { type MarginReport, type MarginRow, marginCsv, marginReport } from "../../../shared/contract/margin-report.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
@@ -13,7 +14,7 @@ import { Facts } from "../../components/facts.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
-import { thisMonth } from "../../components/period.ts";
+import { periodError, thisMonth } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
@@ -35,7 +36,8 @@ export const MarginPage = () => {
   const [chosen, choose] = useFilters(filterFields);
   const month = thisMonth(Date.now(), usePerson().time_zone);
   const { from = month.from, to = month.to, by } = chosen;
-  const report = useReport("margin report", { from, to, by }, marginReport);
+  const input = periodError({ from, to }, REPORTED_DAYS_MAX) === undefined ? { from, to, by } : undefined;
+  const report = useReport("margin report", input, marginReport);
   return (
     <Page
       title="Margin"
@@ -43,7 +45,7 @@ export const MarginPage = () => {
       actions={report.data && <Download name={`margin-${from}-to-${to}-by-${by}.csv`} rows={report.data.rows} />}
     >
       <Row>
-        <PeriodFields period={{ from, to }} hasLimits onChange={choose} />
+        <PeriodFields period={{ from, to }} daysMax={REPORTED_DAYS_MAX} onChange={choose} />
         <NativeSelect
           label="Group"
           data={Object.entries(groups).map(([value, label]) => ({ value, label }))}

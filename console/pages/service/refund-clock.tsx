@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { clockGroups } from "../../../shared/contract/actions/refund-clock.ts";
 import {
   type ClockReport,
@@ -13,7 +14,7 @@ import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { thisMonth } from "../../components/period.ts";
+import { periodError, thisMonth } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
 import { StageTime } from "../../components/time.tsx";
@@ -29,7 +30,9 @@ export const RefundClockPage = () => {
   const [chosen, choose] = useFilters(filterFields);
   const month = thisMonth(Date.now(), usePerson().time_zone);
   const { from = month.from, to = month.to } = chosen;
-  const report = useReport("refund-clock report", { from, to, by: clockGroups.join(",") }, clockReport);
+  const input =
+    periodError({ from, to }, REPORTED_DAYS_MAX) === undefined ? { from, to, by: clockGroups.join(",") } : undefined;
+  const report = useReport("refund-clock report", input, clockReport);
   return (
     <Page
       title="Refund clock"
@@ -37,7 +40,7 @@ export const RefundClockPage = () => {
       description="How long after their debit live orders were delivered or refunded. The refund framework of NCC and CBN asks for 30 seconds where nothing was delivered, and 24 hours where an outcome is pending. Nothing is refunded because of this clock."
     >
       <Row>
-        <PeriodFields period={{ from, to }} hasLimits onChange={choose} />
+        <PeriodFields period={{ from, to }} daysMax={REPORTED_DAYS_MAX} onChange={choose} />
       </Row>
       <Query of={report}>{(shown) => <Shown report={shown} />}</Query>
     </Page>

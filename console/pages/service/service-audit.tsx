@@ -16,7 +16,7 @@ import {
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { periodName } from "../../components/period.ts";
+import { periodError, periodName } from "../../components/period.ts";
 import { AccountLink } from "../../components/record-links.tsx";
 import type { CsvColumn } from "../../components/rows-csv.ts";
 
@@ -36,7 +36,8 @@ export const ServiceAuditPage = () => {
   const accounts = (data?.accounts ?? []).map(({ account_id, name }) => ({ value: account_id, label: name }));
   const choices = [{ value: "", label: "All" }, { value: SERVICE, label: "None: the service itself" }, ...accounts];
   const { account = "" } = chosen;
-  const entries = useReadPages("audit list", chosen);
+  const input = periodError(chosen) === undefined ? chosen : undefined;
+  const entries = useReadPages("audit list", input);
   return (
     <Page
       title="Audit log"
@@ -45,7 +46,7 @@ export const ServiceAuditPage = () => {
         <ListCsvButton
           name={`audit${periodName(chosen)}`}
           list="audit list"
-          input={chosen}
+          input={input}
           rowsOf={(page) => page.entries}
           columns={csvColumns}
         />

@@ -738,6 +738,12 @@ describe("a list", () => {
     for (const date of ["0202-11-20", "2026-11-20"]) await page.getByLabel("From").fill(date);
     await page.waitForURL(/from=2026-11-20/);
     expect(asked).not.toContain("0202-11-20");
+    await page.getByLabel("From").fill("2999-01-01");
+    await page.getByRole("alert").filter({ hasText: "Must not be before the first day" }).waitFor();
+    expect(await page.getByLabel("To", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    expect(await button(page, "Download CSV").isDisabled()).toBe(true);
+    expect(asked).not.toContain("2999-01-01");
+    await expectAccessible(page);
 
     await visit(colleague, "/catalog", "Catalog");
     await colleague.getByLabel("Network").selectOption("MTN");

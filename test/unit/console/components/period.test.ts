@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   daysNote,
   earlierMonths,
+  periodError,
   periodName,
   presetOf,
   presets,
@@ -39,6 +40,18 @@ test("a period is known by its dates, and has them in the name of a file", () =>
   expect(presetOf({ from: "2026-11-02", to: "" }, presets(now, LAGOS))).toBeUndefined();
   expect(periodName(month)).toBe("-2026-11-01-to-2026-11-30");
   expect(periodName({ from: "2026-11-02" })).toBe("-2026-11-02");
+});
+
+test.each([
+  [{}, undefined],
+  [{ from: "2026-11-30" }, undefined],
+  [{ to: "2026-11-01" }, undefined],
+  [{ from: "2026-11-30", to: "2026-11-30" }, undefined],
+  [{ from: "2026-12-01", to: "2026-11-30" }, "Must not be before the first day"],
+  [{ from: "2026-10-01", to: "2026-12-31" }, undefined],
+  [{ from: "2026-10-01", to: "2027-01-01" }, "Must be one of the 92 days from the first day on"],
+])("the period %j of at most 92 days has the error %j", (period, error) => {
+  expect(periodError(period, 92)).toBe(error);
 });
 
 test("a person in another time zone reads whose days the dates are", () => {
