@@ -3,16 +3,19 @@ import { useEffect } from "react";
 
 export type MorePages = Pick<UseInfiniteQueryResult, "hasNextPage" | "isFetching" | "isError" | "fetchNextPage">;
 
+/** Reads the next page of a list without interrupting one that is read again, because what has changed in it would stay unseen. */
+export const readNextPage = ({ fetchNextPage }: Pick<MorePages, "fetchNextPage">): Promise<unknown> =>
+  fetchNextPage({ cancelRefetch: false });
+
 /**
- * Reads the next page of a list, one after the other, while more are wanted. Returns whether one is awaited. A list that
- * is read again is not interrupted, because what has changed in it would stay unseen; and one page that failed is not
- * asked for again, because the service may have refused it to slow the page down.
+ * Reads the next page of a list, one after the other, while more are wanted. Returns whether one is awaited. One page that
+ * failed is not asked for again, because the service may have refused it to slow the page down.
  */
 export const useMorePages = ({ hasNextPage, isFetching, isError, fetchNextPage }: MorePages, isWanted: boolean) => {
   const isAwaited = isWanted && hasNextPage && !isError;
   const goesOn = isAwaited && !isFetching;
   useEffect(() => {
-    if (goesOn) void fetchNextPage({ cancelRefetch: false });
+    if (goesOn) void readNextPage({ fetchNextPage });
   }, [goesOn, fetchNextPage]);
   return isAwaited;
 };

@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { counted } from "../../shared/contract/counted.ts";
 import type { SentInput } from "./call-action.ts";
-import { useMorePages } from "./use-more-pages.ts";
+import { readNextPage, useMorePages } from "./use-more-pages.ts";
 import { useReadPages } from "./use-read.ts";
 
 type ReportName = "margin report" | "refund-clock report";
@@ -18,7 +18,7 @@ export const useReport = <Name extends ReportName, Report>(
   options: ReportOptions = {},
 ) => {
   const read = useReadPages(name, input, { ...options, freshMs: FRESH_MS });
-  const { data, error, isEnabled, isFetching, refetch, hasNextPage } = read;
+  const { data, error, isEnabled, isFetching, hasNextPage } = read;
   useMorePages(read, true);
   const pages = data?.pages ?? [];
   const accounts = pages.reduce((sum, page) => sum + page.accounts, 0);
@@ -28,7 +28,8 @@ export const useReport = <Name extends ReportName, Report>(
     error,
     isEnabled,
     isFetching,
-    refetch,
+    // The pages before the one that failed need not be read again.
+    refetch: () => (read.isFetchNextPageError ? readNextPage(read) : read.refetch()),
     ...(hasNextPage && { progress: `Read ${counted(accounts, "account")}` }),
   };
 };

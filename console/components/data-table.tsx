@@ -3,14 +3,16 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { type ReactNode, useCallback, useState } from "react";
 import { counted } from "../../shared/contract/counted.ts";
 import { nearestKobo } from "../../shared/contract/money.ts";
+import { sentenceOf } from "../api/action-error.ts";
 import { usePageNumber, useTableView } from "../api/use-filters.ts";
-import { useMorePages } from "../api/use-more-pages.ts";
+import { readNextPage, useMorePages } from "../api/use-more-pages.ts";
 import { BusyButton } from "./busy-button.tsx";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
 import { HoldRowContext, useHeldRow } from "./held-row.ts";
 import { slugOf } from "./markdown.ts";
 import { Money } from "./money.tsx";
+import { Notice } from "./notice.tsx";
 import { withThousands } from "./number-text.ts";
 import { Query } from "./query.tsx";
 import { rowName, useRowAtTop } from "./row-at-top.ts";
@@ -221,24 +223,31 @@ type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
 /** The pages of a list in one table, with a button for the next page. The address has the number of pages shown. */
 export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: PagedTableProps<Answer, Row>) => {
   const [wanted, show] = usePageNumber();
-  const { data, hasNextPage, isFetchingNextPage } = of;
+  const { data, error, isEnabled, isFetching, refetch, hasNextPage, isFetchNextPageError } = of;
   const isAwaited = useMorePages(of, data !== undefined && data.pages.length < wanted);
+  const isReadingMore = isAwaited || of.isFetchingNextPage;
   const rows = data?.pages.flatMap(rowsOf);
   return (
     <>
       <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />
-      <Query of={of}>
+      {/* If a further page could not be read, those before it are not out of date. */}
+      <Query of={{ data, error: isFetchNextPageError ? null : error, isEnabled, isFetching, refetch }}>
         {({ pages }) => (
           <>
-            <DataTable {...table} rows={rows ?? []} growsAtEnd isGrowing={isAwaited || isFetchingNextPage} />
+            <DataTable {...table} rows={rows ?? []} growsAtEnd isGrowing={isReadingMore} />
+            {isFetchNextPageError && (
+              <Notice tone="bad" title="More rows could not be loaded">
+                {sentenceOf(error)}
+              </Notice>
+            )}
             {hasNextPage && (
               <div>
                 <BusyButton
                   variant="default"
-                  isBusy={isAwaited || isFetchingNextPage}
-                  onClick={() => show(pages.length + 1)}
+                  isBusy={isReadingMore}
+                  onClick={() => (isFetchNextPageError ? void readNextPage(of) : show(pages.length + 1))}
                 >
-                  Show more
+                  {isFetchNextPageError ? "Try again" : "Show more"}
                 </BusyButton>
               </div>
             )}
