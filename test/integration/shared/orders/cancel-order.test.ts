@@ -196,23 +196,6 @@ describe("the write", () => {
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
-  test("of an order and its cancellation at the same time, exactly one takes effect, and both answers say which", async () => {
-    const seen = new Set<string>();
-    for (let round = 0; round < 30; round += 1) {
-      const accountId = await ledger.aWallet(500);
-      const transaction = await aDebit(accountId);
-      const [opened, status] = await Promise.all([
-        sleep(round % 3).then(() => openTransaction(ledger, transaction, [], deadlineIn(20_000))),
-        sleep((round + 1) % 3).then(() => statusOf(cancel(accountId))),
-      ]);
-      const isPlaced = opened.kind === "opened";
-      expect([opened.kind, status]).toEqual(isPlaced ? ["opened", "processing"] : ["exists", "failed"]);
-      expect(await ledger.balanceOf(accountId)).toBe(isPlaced ? 0 : 500);
-      seen.add(opened.kind);
-    }
-    expect(seen).toEqual(new Set(["opened", "exists"]));
-  });
-
   test("a cancellation whose answer is lost takes effect once, and one that meets a conflict is tried again", async () => {
     for (const fault of ["answer_lost", "conflict", "throttled"] as const) {
       const accountId = await ledger.aWallet(500);

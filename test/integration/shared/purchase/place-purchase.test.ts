@@ -236,19 +236,6 @@ describe("a purchase of an account with a duplicate window", () => {
     expect(await buy("10", { ordered: { kind: "airtime", network: "glo" } })).toBe("success");
     expect(await kindOf(place(await ledger.aWallet(500), "1", { buy: delivered, of }))).toBe("success");
   });
-
-  test("is debited and sent once, of 50 at the same time with 50 references", async () => {
-    const accountId = await ledger.aWallet(10_000);
-    let sent = 0;
-    const buy = async () => {
-      sent += 1;
-      return delivered();
-    };
-    const placed = Array.from({ length: 50 }, (_, at) => kindOf(place(accountId, `order-${at}`, { buy, of })));
-    const kinds = (await Promise.all(placed)).toSorted();
-    expect(kinds).toEqual([...new Array(49).fill("possible_duplicate"), "success"]);
-    expect([sent, await ledger.balanceOf(accountId)]).toEqual([1, 9_500]);
-  });
 });
 
 test("a purchase in test mode is never queued or like another one, and nothing is noted of it", async () => {

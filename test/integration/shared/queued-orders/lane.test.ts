@@ -5,7 +5,6 @@ import * as z from "#zod";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet, type Wallet, walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   endInLane,
@@ -233,19 +232,6 @@ describe("one run sends the orders of an account in their order", () => {
     expect(await order()).toEqual(references);
   });
 
-  test("if a claim takes longer than 3 seconds", async () => {
-    const { service, order } = await fiveOrders();
-    let claims = 0;
-    intercept(async (command, send) => {
-      const answer = await send();
-      if (isClaim(command)) claims += 1;
-      if (isClaim(command) && claims === 1) await sleep(3_500);
-      return answer;
-    });
-    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
-  });
-
   test("if every answer of a claim is lost, and the read that finds it takes seconds", async () => {
     const { service, order } = await fiveOrders();
     let reads = 0;
@@ -412,31 +398,6 @@ describe("a process that is frozen between a claim and its request", () => {
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 0 });
   });
 
-  test("does not send after its turn is over, and its order waits again by the queue if the write that does it fails", async () => {
-    const { service, order } = await fiveOrders();
-    const thaw = await frozenRun(service);
-    ledger.nowMs += 13_000;
-    intercept(async (command, send) => {
-      if (command instanceof TransactWriteCommand) throw new Error("cut off");
-      return send();
-    });
-    expect(await thaw()).toEqual({ queued: 5, sent: 0, refunded: 0 });
-    vi.restoreAllMocks();
-    await service.applyQueued();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
-  });
-
-  test("does not send after its turn is over, and its order waits again in its place if no other was sent", async () => {
-    const { service, order } = await fiveOrders();
-    const thaw = await frozenRun(service);
-    ledger.nowMs += 13_000;
-    expect(await thaw()).toEqual({ queued: 5, sent: 0, refunded: 0 });
-    expect(await order()).toEqual([]);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
-  });
-
   test.each([0, 9_000])(
     "keeps another run from sending, whose clock is ahead by %i ms, and sends within its turn",
     async (aheadMs) => {
@@ -501,34 +462,5 @@ describe("while the index lacks an order that waits", () => {
     vi.restoreAllMocks();
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
-  });
-
-  test("the later ones are sent 5 minutes after its refusal, however long they have waited, with an alarm", async () => {
-    const { service, accountId, order } = await fiveOrders();
-    const { pk } = await service.transaction(accountId, "one");
-    service.refuse(1);
-    expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ queued: 5, sent: 0, refunded: 0 });
-    hide(pk);
-    const alarm = vi.spyOn(log, "alarm");
-    expect(await service.sendAfter(5 * MINUTE_MS - 1)).toEqual({ queued: 5, sent: 0, refunded: 0 });
-    expect(alarm).not.toHaveBeenCalled();
-    expect(await service.sendAfter(1)).toEqual({ queued: 5, sent: 4, refunded: 0 });
-    expect(alarm.mock.calls).toEqual([["queued_orders.missing", { account: accountId }]]);
-    expect(await order()).toEqual(references.slice(1));
-    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("queue_front_at");
-  });
-
-  test("the later ones are sent after 5 minutes, with an alarm: the wallet was restored without it", async () => {
-    const { service, accountId, order } = await fiveOrders();
-    const { pk } = await service.transaction(accountId, "two");
-    const alarm = vi.spyOn(log, "alarm");
-    hide(pk);
-    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 1, refunded: 0 });
-    expect(await service.sendAfter(3 * MINUTE_MS)).toEqual({ queued: 4, sent: 0, refunded: 0 });
-    expect(alarm).not.toHaveBeenCalled();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 3, refunded: 0 });
-    expect(alarm.mock.calls).toEqual([["queued_orders.missing", { account: accountId }]]);
-    expect(await order()).toEqual(["one", "three", "four", "five"]);
-    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
   });
 });

@@ -200,14 +200,24 @@ describe("an order that is sent from its queue", () => {
     expect(await stored(order)).toMatchObject({ queued: { number: 1 } });
   });
 
-  test("and was not begun before a later one was claimed is refunded", async () => {
-    const { order, next, lane, inLane } = await aLane(2);
-    const buy: HttpUpstream["buy"] = async () => {
+  /** The next order of the account is claimed before this one is refused. */
+  const refusedBehind =
+    (next: QueuedOrder | undefined, reason: string): HttpUpstream["buy"] =>
+    async () => {
       ledger.nowMs += 1;
       if (next !== undefined) await claimAsSender(ledger, next);
-      return { kind: "account_error", reason: TURN_OVER };
+      return { kind: "account_error", reason };
     };
-    expect(await takeTurn(aRun({ buy }), order, inLane)).toBe("sent");
+
+  test("and is refused by the upstream's limit after a later one was claimed waits again in front of it", async () => {
+    const { order, next, inLane } = await aLane(2);
+    expect(await takeTurn(aRun({ buy: refusedBehind(next, RATE_LIMITED) }), order, inLane)).toBe("unchanged");
+    expect(await stored(order)).toMatchObject({ queued: { number: 1 } });
+  });
+
+  test("and was not begun before a later one was claimed is refunded", async () => {
+    const { order, next, lane, inLane } = await aLane(2);
+    expect(await takeTurn(aRun({ buy: refusedBehind(next, TURN_OVER) }), order, inLane)).toBe("sent");
     expect(await stored(order)).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
     expect(viewOf(lane)).toEqual({ waiting: [2], orders: [2], hasTurn: true, isHeld: true });
     expect(await balanceOf(order)).toBe(500);
