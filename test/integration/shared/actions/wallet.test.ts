@@ -170,13 +170,6 @@ describe("wallet statement", () => {
     );
     expect(pages.map(({ opening }) => opening)).toEqual([0, ...pages.slice(0, -1).map(({ closing }) => closing)]);
     expect(pages.at(-1)?.closing).toBe(whole.closing_kobo / 100);
-
-    const period = { from: timeOf(600), to: timeOf(700) };
-    const part = await readStatement(operator.ledgerAt(), account, period);
-    const [page, ...others] = await statementPages(account, period);
-    expect(others).toEqual([]);
-    expect(page).toMatchObject({ opening: part.opening_kobo / 100, closing: part.closing_kobo / 100 });
-    expect(page?.lines.map(({ id }) => id)).toEqual(part.lines.map(({ id }) => id));
   });
 
   test("refuses a cursor of another kind or beyond its period, and a period that ends before it begins", async () => {

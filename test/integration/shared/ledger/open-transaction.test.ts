@@ -140,13 +140,6 @@ describe("openTransaction", () => {
       expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
     });
 
-    test.each([7, 20])("20 orders at once take exactly what a quota of %i allows", async (perDay) => {
-      const accountId = await ledger.aWallet(20_000);
-      const kinds = await Promise.all(Array.from({ length: 20 }, () => place(accountId, { ...quota, perDay })));
-      expect(kinds.filter((kind) => kind === "opened")).toHaveLength(perDay);
-      expect(await ledger.balanceOf(accountId)).toBe(20_000 - perDay * 500);
-    });
-
     test("only the first order of a day needs a second write", async () => {
       const accountId = await ledger.aWallet(10_000);
       const seen = ledger.firstWrites(0, "conflict");

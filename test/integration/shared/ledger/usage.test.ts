@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { CallerLimits } from "../../../../shared/contract/order-limits.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type DebitGuards, type OpenResult, openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -12,7 +11,6 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { seeded } from "../../../builders/seeded.ts";
 import { wrongUsage } from "../../../builders/usage.ts";
 
 /** Goal: no limit is passed, and what was counted is what is not refunded. Method: simultaneous orders, faults on the wire, and a recount. */
@@ -231,39 +229,4 @@ test("a limit that is lowered below what is used refuses, and one that is raised
   limits.account = { day_orders: 10 };
   for (let order = 0; order < 5; order += 1) expect((await account.open()).kind).toBe("opened");
   expect(log.lines("limit.near").map(({ max }) => max)).toEqual([5, 10]);
-});
-
-test("counters equal a recount after random orders, refunds, days and faults", async () => {
-  captureLog();
-  const random = seeded(20261125);
-  const account = await anAccount({
-    account: { day_naira: 6_000, month_orders: 60 },
-    key: { day_orders: 8, month_naira: 25_000 },
-  });
-  const open: string[] = [];
-  const counts = { opened: 0, limit_reached: 0, refunded: 0 };
-  for (let step = 0; step < 150; step += 1) {
-    const what = random();
-    if (what < 0.05) ledger.nowMs += DAY_MS * (random() < 0.2 ? 20 : 1);
-    if (what > 0.9) ledger.firstWrites(1, random() < 0.5 ? "answer_lost" : "conflict");
-    if (what < 0.3 && open.length > 0) {
-      const [pk = ""] = open.splice(Math.floor(random() * open.length), 1);
-      expect(await account.refund(pk)).toEqual({ kind: "applied" });
-      counts.refunded += 1;
-    } else {
-      const { kind, pk } = await account.open({ amount_kobo: koboFromNaira(100 * (1 + Math.floor(random() * 20))) });
-      // A refusal whose answer is lost is void.
-      expect(["opened", "limit_reached", "void"]).toContain(kind);
-      if (kind === "opened") open.push(pk);
-      if (kind === "opened" || kind === "limit_reached") counts[kind] += 1;
-    }
-    ledger.proxy.fault = () => undefined;
-    const [used, keyUsed] = [await account.used(), await account.keyUsed()];
-    expect(used.day_kobo ?? 0).toBeLessThanOrEqual(6_000_00);
-    expect(used.month_orders ?? 0).toBeLessThanOrEqual(60);
-    expect(keyUsed.day_orders ?? 0).toBeLessThanOrEqual(8);
-    expect(keyUsed.month_kobo ?? 0).toBeLessThanOrEqual(25_000_00);
-  }
-  expect(await account.wrong()).toEqual([]);
-  expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(10);
 });

@@ -63,27 +63,6 @@ test("a void whose answer was lost, or that is written again, is stored once", a
   expect(await voidDebit(ledger, transaction, enough())).toEqual(voided);
 });
 
-test("of a debit and its void at the same time one is written, and the balance agrees with it", async () => {
-  const accountId = await ledger.aWallet(10_000);
-  let made = 0;
-  for (let round = 0; round < 15; round += 1) {
-    const transaction = ledger.aTransaction(accountId);
-    const [opened, voided] = await Promise.all([
-      openTransaction(ledger, transaction, [], enough()),
-      voidDebit(ledger, transaction, enough()),
-    ]);
-    const stored = await readTransaction(ledger, transaction.pk);
-    const isMade = stored?.status === "processing";
-    expect(voided.kind).toBe(isMade ? "exists" : "void");
-    if (isMade) expect(opened.kind).toBe("opened");
-    made += isMade ? 1 : 0;
-  }
-  expect(await readWallet(ledger, accountId)).toMatchObject({
-    balance_kobo: 1_000_000 - made * 50_000,
-    version: made,
-  });
-});
-
 test("a void waits for a write that holds the item", async () => {
   const transaction = ledger.aTransaction(await ledger.aWallet(1_000));
   let puts = 0;
