@@ -4,7 +4,6 @@ import {
   FUNDS,
   type IdentityService,
   pkOf,
-  refusal,
   startIdentityService,
   VERIFY_NIN,
 } from "../../../builders/identity-service.ts";
@@ -99,40 +98,5 @@ describe("the consent record", () => {
     expect(answer.body.errors).toEqual({ consent_evidence: ["obtained_at: Must not be in the future"] });
     const { key } = await service.newCaller();
     expect((await service.call("POST", VERIFY_NIN, { key, body: obtainedIn(4) })).status).toBe(200);
-  });
-
-  test("the consent has the same subject for the same person in every request, and another for another person", async () => {
-    const { key } = await service.newCaller();
-    const subjects: unknown[] = [];
-    for (const nin of ["12345678900", "12345678900", "12345678901"]) {
-      const answer = await service.call("POST", VERIFY_NIN, { key, body: aNinCheck({ nin }) });
-      subjects.push((await consentOf(answer))?.subject);
-    }
-    const bvn = await service.call("POST", "/identity/bvn/verify", {
-      key,
-      body: { bvn: "12345678900", is_consent: true },
-    });
-    subjects.push((await consentOf(bvn))?.subject);
-    expect(subjects[0]).toBe(subjects[1]);
-    expect(new Set(subjects).size).toBe(3);
-  });
-
-  test("the consent is stored although no record was found", async () => {
-    const { answer } = await service.verifyUnder(refusal(404, "No record"));
-    expect(await consentOf(answer)).toMatchObject({ operation: "nin_verification", extent: "basic" });
-  });
-
-  test("no consent is stored if the wallet cannot pay", async () => {
-    const caller = await service.newCaller({ naira: 10 });
-    const writes = service.proxy.calls.length;
-    const answer = await service.call("POST", VERIFY_NIN, {
-      key: caller.key,
-      body: aNinCheck({ reference: "too-poor" }),
-    });
-    expect(answer.headers.get("x-error-code")).toBe("insufficient_balance");
-    const operations = service.proxy.calls.slice(writes).map(({ operation }) => operation);
-    // The debit, the transaction and the consent are one write.
-    expect(operations).toEqual(["UpdateItem", "TransactWriteItems"]);
-    expect(await service.rowUnder(caller.key, "too-poor")).toBeUndefined();
   });
 });

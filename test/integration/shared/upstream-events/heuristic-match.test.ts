@@ -12,7 +12,7 @@ import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budget
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { eventSummary, findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
+import { findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, storedUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -238,20 +238,6 @@ describe("two events that contradict each other under one unknown reference", ()
     expect(stored).toMatchObject({ reason: "contradiction", transaction_pk: order.transaction.pk });
     expect(await order.stored()).toMatchObject({ status: "success" });
     expect(await order.balance()).toBe(1_500);
-  });
-
-  test("of a match and a failed at the same time either the match is refused, or the failed contradicts it", async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const { order, success, failed } = await twoEvents();
-      ledger.nowMs = NOON_MS + DECISION_AGE_MS;
-      const old = { ...failed, received_at: isoTime(NOON_MS + DECISION_AGE_MS - (round % 2) * DECISION_AGE_MS) };
-      await Promise.all([applyIn(ledger, success), applyIn(ledger, old)]);
-      for (const event of [success, failed]) await applyIn(ledger, event);
-      const isMatched = (await order.stored())?.status === "success";
-      const reasons = (await storedOf(failed)).map((event) => `${eventSummary(event)} ${event.reason}`);
-      if (isMatched) expect(reasons).toEqual(["failed contradiction"]);
-      else expect(reasons.toSorted()).toEqual(["failed conflicting_events", "success conflicting_events"]);
-    }
   });
 
   test("a failed that is noted between a match's lookup and its write keeps it from being written", async () => {

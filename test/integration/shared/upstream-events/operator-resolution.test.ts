@@ -84,27 +84,7 @@ const closeWallet = (accountId: string) =>
     ExpressionAttributeValues: { ":closed": true },
   });
 
-const refusals = (results: readonly PromiseSettledResult<unknown>[]): unknown[] =>
-  results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-
 describe("resolveTransaction", () => {
-  test("of 10 concurrent resolutions, 5 as success and 5 as failed, one takes effect, and balance and audit agree with it", async () => {
-    const order = await operator.anOrder();
-    const results = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, index) =>
-        resolveAtNoon(order.transaction, index % 2 === 0 ? "success" : "failed"),
-      ),
-    );
-    expect(refusals(results)).toHaveLength(9);
-    for (const refusal of refusals(results)) expect(refusal).toBeInstanceOf(OperatorError);
-    const stored = await order.stored();
-    expect(await order.balance()).toBe(stored?.status === "failed" ? 1_000 : 500);
-    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
-      { by: "ada", why: "ticket 88", action: "transactions resolve", details: { status: stored?.status } },
-    ]);
-    expect(await order.isReconciled()).toBe(true);
-  });
-
   test("a resolution as failed refunds the order and records the failure's code, as success it does not, and both close it", async () => {
     for (const [status, balance, failure] of [
       ["failed", 1_000, { code: "delivery_failed" }],
@@ -416,15 +396,6 @@ describe("matchEvent", () => {
       await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
     },
   );
-
-  test("of two concurrent matches of one event with two orders one takes effect", async () => {
-    const event = await anEvent("failed");
-    const orders = [await operator.anOrder(), await operator.anOrder()];
-    const results = await Promise.allSettled(orders.map(({ transaction }) => matchAtNoon(event, transaction)));
-    expect(refusals(results)).toEqual([expect.any(OperatorError)]);
-    const statuses = await Promise.all(orders.map(async ({ stored }) => (await stored())?.status));
-    expect(statuses.toSorted()).toEqual(["failed", "processing"]);
-  });
 
   test("an unreadable event cannot be matched; it can be discarded, and the audit entry has its problem", async () => {
     const order = await operator.anOrder();
