@@ -102,20 +102,6 @@ test("a catalog replaces only the one that was read, not another one of the same
 });
 
 describe("the first refresh", () => {
-  test("the first refresh fills the table with the upstream's 4 networks and 30 plans", async () => {
-    const { refresh, stored } = await aRefresh();
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
-    const catalog = await stored();
-    expect([catalog?.networks.length, catalog?.data_plans.length]).toEqual([4, 30]);
-    expect(catalog?.data_plans).toContainEqual({
-      id: 101,
-      network_id: 1,
-      name: "1GB",
-      price: 500,
-      validity: "30 days",
-    });
-  });
-
   test("the first refresh is retried each minute until it succeeds, and each failure raises an alarm: nothing is served", async () => {
     const { refresh, simulator, clock, stored } = await aRefresh();
     const log = captureLog();

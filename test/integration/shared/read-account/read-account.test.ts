@@ -1,4 +1,4 @@
-import { BatchGetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Caller } from "../../../../shared/call/call.ts";
 import type { FieldErrors } from "../../../../shared/contract/errors.ts";
@@ -6,7 +6,6 @@ import { headers as headerNames } from "../../../../shared/contract/headers.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../../shared/contract/limits.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
-import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
 import { transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -134,30 +133,6 @@ describe("GET /transactions with filters", () => {
     expect(await kept({ type: "data" })).toEqual([0, 1]);
     expect(await kept({ status: "success", type: "data" })).toEqual([0]);
     expect(await kept({ status: "failed", type: "airtime" })).toEqual([]);
-  });
-
-  test("a filter that few transactions pass fills its page from older ones", async () => {
-    const caller = newCaller();
-    const transactions = Array.from({ length: 130 }, (_, age) =>
-      transactionOf(caller, { created_at: isoTime(NOON_MS - age), type: age % 2 === 0 ? "airtime" : "data" }),
-    );
-    await keep(transactions);
-    const pages = await pagesFor(caller, { type: "airtime" });
-    expect(pages[0]).toHaveLength(PAGE_TRANSACTIONS_MAX);
-    expect(pages.flat()).toEqual(transactions.filter(({ type }) => type === "airtime").map(referenceOf));
-  });
-
-  test("a filter that almost none pass reads 500 transactions a request and returns a cursor", async () => {
-    const caller = newCaller();
-    await keepMany(caller, 500);
-    const old = transactionOf(caller, { type: "airtime", created_at: isoTime(NOON_MS - 600_000) });
-    await keep([old]);
-    const send = vi.spyOn(db, "send");
-    const first = await list(caller, { type: "airtime" });
-    expect(first.references).toEqual([]);
-    expect(send.mock.calls.filter(([command]) => command instanceof QueryCommand)).toHaveLength(6);
-    const second = await list(caller, { type: "airtime", cursor: first.next ?? "" });
-    expect(second).toEqual({ references: [referenceOf(old)], next: null });
   });
 
   const times = [
@@ -319,18 +294,6 @@ describe("a batch from which DynamoDB leaves out keys", () => {
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(2_900);
     expect(seen.batches).toBeGreaterThan(3);
   });
-});
-
-test("250 transactions are read strongly, in batches of 100, in the order of their keys, without missing ones", async () => {
-  const transactions = await keepMany(newCaller(), 250);
-  const send = vi.spyOn(db, "send");
-  const keys = [...transactions.slice(0, 120), { pk: transactionPk("NOT_THERE") }, ...transactions.slice(120)];
-  expect(await readTransactions(ledger, keys)).toEqual(transactions);
-  const requests = send.mock.calls.flatMap(([command]) =>
-    command instanceof BatchGetCommand ? [command.input.RequestItems?.[ledger.table]] : [],
-  );
-  expect(requests.map((request) => request?.Keys?.length)).toEqual([100, 100, 51]);
-  for (const request of requests) expect(request).toMatchObject({ ConsistentRead: true });
 });
 
 test("filters and cursor are taken from the query, and a wrong one is a 422 with its field", async () => {

@@ -313,11 +313,3 @@ test.for([301, 302, 303, 307, 308])("a redirect with %i is not followed", async 
   await settled();
   expect(target.seen.connections).toBe(0);
 });
-
-test("20 concurrent orders to a server that hangs up are written once each", async () => {
-  const { url, seen } = await aRawServer((socket) => socket.destroy());
-  const results = await Promise.all(Array.from({ length: 20 }, () => post(url)));
-  await settled();
-  expect(results.every(({ kind }) => kind === "no_answer")).toBe(true);
-  expect([seen.connections, seen.requests.length]).toEqual([20, 20]);
-});

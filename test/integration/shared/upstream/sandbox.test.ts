@@ -70,22 +70,6 @@ describe("with a catalog that was never fetched", async () => {
       expect(transactionOf(airtime), network).toMatchObject({ status: "success", amount: 50 });
     }
   });
-
-  test("before the first refresh a live key gets 503 with Retry-After for catalog, data and airtime, and is not charged", async () => {
-    for (const [method, path, body] of [
-      ["GET", "/vtu/data", undefined],
-      ["POST", BUY_DATA, anOrder()],
-      ["POST", BUY_AIRTIME, { network: "mtn", phone_number: "08031234567", amount: 50 }],
-    ] as const) {
-      const answer = await service.call(method, path, { key: caller.key, body });
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-      expect(answer.headers.get("x-transaction-reference")).toBeNull();
-    }
-    expect(await caller.balance()).toBe(FUNDS);
-    expect(service.simulator.state.requests).toEqual([]);
-  });
 });
 
 describe("with a catalog", () => {
