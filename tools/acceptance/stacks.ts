@@ -1,12 +1,12 @@
 import {
   CloudFormationClient,
   DeleteStackCommand,
-  DescribeStacksCommand,
   paginateListStackResources,
   type Stack,
   type StackResourceSummary,
 } from "@aws-sdk/client-cloudformation";
 import { stackName } from "../../infra/outputs.ts";
+import { findStack } from "../aws/find-stack.ts";
 import { simulatorStackName } from "./context.ts";
 
 const client = (): CloudFormationClient => new CloudFormationClient({ maxAttempts: 5 });
@@ -24,18 +24,13 @@ export const stackNames = (stage: string): readonly string[] => [
 ];
 
 /** A stack that exists in whatever state; undefined if there is none. */
-export const findStack = async (name: string): Promise<Stack | undefined> => {
-  try {
-    const { Stacks = [] } = await client().send(new DescribeStacksCommand({ StackName: name }));
-    return Stacks.find(({ StackStatus }) => StackStatus !== "DELETE_COMPLETE");
-  } catch (error) {
-    if (error instanceof Error && error.message.endsWith("does not exist")) return undefined;
-    throw error;
-  }
+export const existingStack = async (name: string): Promise<Stack | undefined> => {
+  const stack = await findStack(client(), name);
+  return stack?.StackStatus === "DELETE_COMPLETE" ? undefined : stack;
 };
 
 export const outputsOf = async (name: string): Promise<Readonly<Record<string, string | undefined>>> => {
-  const { Outputs = [] } = (await findStack(name)) ?? {};
+  const { Outputs = [] } = (await existingStack(name)) ?? {};
   return Object.fromEntries(Outputs.map(({ OutputKey = "", OutputValue }) => [OutputKey, OutputValue]));
 };
 

@@ -21,6 +21,7 @@ import { rateGroups } from "../../shared/contract/limits.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
+import { withClient } from "../aws/with-client.ts";
 import { readLockedDays } from "./audit-copy.ts";
 import type { AdminContext } from "./context.ts";
 
@@ -102,18 +103,14 @@ const mappingFault = (mapping: EventSourceMappingConfiguration | undefined, isOf
  * The mappings by the names of their functions. AWS lists those of a function without those of its aliases, so all of
  * them are read. An ARN ends in `function:NAME` or `function:NAME:ALIAS`.
  */
-const mappingsByFunction = async (): Promise<ReadonlyMap<string | undefined, EventSourceMappingConfiguration>> => {
-  const client = new LambdaClient({ maxAttempts: 2 });
-  const found = new Map<string | undefined, EventSourceMappingConfiguration>();
-  try {
+const mappingsByFunction = (): Promise<ReadonlyMap<string | undefined, EventSourceMappingConfiguration>> =>
+  withClient(new LambdaClient({ maxAttempts: 2 }), async (client) => {
+    const found = new Map<string | undefined, EventSourceMappingConfiguration>();
     for await (const { EventSourceMappings = [] } of paginateListEventSourceMappings({ client }, {})) {
       for (const mapping of EventSourceMappings) found.set(mapping.FunctionArn?.split(":")[6], mapping);
     }
     return found;
-  } finally {
-    client.destroy();
-  }
-};
+  });
 
 /** AWS sends no alarm to an address that has not confirmed its subscription. */
 export const alarms: DoctorCheck<AdminContext> = async ({ target: { stage } }) => {
@@ -146,14 +143,11 @@ const readTopic = async (which: string, topicArn: string, email = "ADDRESS") => 
   return { found, confirmed, addresses, todo };
 };
 
-const subscriptionsOf = async (TopicArn: string): Promise<readonly Subscription[]> => {
-  const sns = new SNSClient({ maxAttempts: 2 });
-  try {
-    return (await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))).Subscriptions ?? [];
-  } finally {
-    sns.destroy();
-  }
-};
+const subscriptionsOf = (TopicArn: string): Promise<readonly Subscription[]> =>
+  withClient(new SNSClient({ maxAttempts: 2 }), async (sns) => {
+    const { Subscriptions = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }));
+    return Subscriptions;
+  });
 
 /**
  * A restore sets none of these on its table, and CloudFormation none on an adopted one. Source: Amazon DynamoDB, "Restore a

@@ -6,6 +6,7 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { type CopiedEntry, copiedEntry } from "../../shared/ledger/copied-entry.ts";
+import { withClient } from "../aws/with-client.ts";
 
 /** The copies of audit entries, by log; when S3 got the first one, and when they were read. */
 type AuditCopies = {
@@ -14,18 +15,9 @@ type AuditCopies = {
   readonly readAtMs: number;
 };
 
-const withS3 = async <Result>(use: (s3: S3Client) => Promise<Result>): Promise<Result> => {
-  const s3 = new S3Client({ maxAttempts: 3 });
-  try {
-    return await use(s3);
-  } finally {
-    s3.destroy();
-  }
-};
-
 /** All copies. Versions are listed, because a delete marker hides an object from a list of objects. */
 export const readAuditCopies = (Bucket: string): Promise<AuditCopies> =>
-  withS3(async (s3) => {
+  withClient(new S3Client({ maxAttempts: 3 }), async (s3) => {
     const byLog = new Map<string, CopiedEntry[]>();
     const readAt = new Date();
     let beganAt = readAt;
@@ -46,7 +38,7 @@ export const readAuditCopies = (Bucket: string): Promise<AuditCopies> =>
 
 /** The days for which nobody can delete a copy; undefined if the bucket does not lock what is put into it. */
 export const readLockedDays = (Bucket: string): Promise<number | undefined> =>
-  withS3(async (s3) => {
+  withClient(new S3Client({ maxAttempts: 3 }), async (s3) => {
     const { ObjectLockConfiguration } = await s3.send(new GetObjectLockConfigurationCommand({ Bucket })).catch(ifNone);
     const { Mode, Days = 0, Years = 0 } = ObjectLockConfiguration?.Rule?.DefaultRetention ?? {};
     return Mode === "COMPLIANCE" ? Days + Years * 365 : undefined;

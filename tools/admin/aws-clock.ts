@@ -2,6 +2,7 @@ import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import * as z from "#zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Clock, systemClock } from "../../shared/platform/time.ts";
+import { withClient } from "../aws/with-client.ts";
 import { printMessage } from "./terminal.ts";
 
 /** One AWS response: when this machine sent the request and received it, and its `Date` header, in whole seconds. */
@@ -52,11 +53,8 @@ const timedResponse = async (table: string): Promise<TimedResponse> => {
     },
     { step: "deserialize" },
   );
-  try {
-    await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: "clock" } }, ConsistentRead: true }));
-  } finally {
-    client.destroy();
-  }
+  const read = new GetItemCommand({ TableName: table, Key: { pk: { S: "clock" } }, ConsistentRead: true });
+  await withClient(client, () => client.send(read));
   if (timed === undefined || Number.isNaN(timed.dateMs)) {
     throw new OperatorError(
       "DynamoDB's response has no readable Date, so the time of the change is unknown. Try again",

@@ -1,10 +1,12 @@
-import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import * as z from "#zod";
 import { API_URL_OUTPUT, OPERATIONS_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { readStages } from "../../infra/read-stages.ts";
 import { type Stages, sells, settingsOf } from "../../infra/stage-settings.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { findStack } from "../aws/find-stack.ts";
 import { signIn } from "../aws/sign-in.ts";
+import { withClient } from "../aws/with-client.ts";
 import { environmentFrom, type Target } from "./target.ts";
 
 type StageAccess = { readonly profile?: string | undefined; readonly known?: Stages };
@@ -37,18 +39,14 @@ export const stageTarget = async (stage: string, { profile, known }: StageAccess
 };
 
 const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined, string | undefined>> => {
-  const StackName = stackName(stage, "Service");
-  const client = new CloudFormationClient({ maxAttempts: 2 });
-  try {
-    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }));
-    return new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
-  } catch (error) {
-    const { message } = error instanceof Error ? error : new Error(String(error));
-    if (message.endsWith("does not exist")) throw notFound(stage, `there is no stack ${StackName}. Deploy it first`);
-    throw notFound(stage, message);
-  } finally {
-    client.destroy();
-  }
+  const name = stackName(stage, "Service");
+  const stack = await withClient(new CloudFormationClient({ maxAttempts: 2 }), (client) =>
+    findStack(client, name),
+  ).catch((error: unknown) => {
+    throw notFound(stage, error instanceof Error ? error.message : String(error));
+  });
+  if (stack === undefined) throw notFound(stage, `there is no stack ${name}. Deploy it first`);
+  return new Map(stack.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
 };
 
 const notFound = (stage: string, reason: string): OperatorError =>

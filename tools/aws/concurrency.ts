@@ -1,5 +1,6 @@
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import * as z from "#zod";
+import { withClient } from "./with-client.ts";
 
 /** AWS requires that many to stay unreserved; a new account may have 10 in all. */
 export const UNRESERVED_MIN = 100;
@@ -9,11 +10,7 @@ type AccountConcurrency = z.output<typeof accountConcurrency>;
 const accountConcurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
 
 /** The concurrent executions of the account in its region, and how many of them no function has reserved. */
-export const readAccountConcurrency = async (): Promise<AccountConcurrency> => {
-  const lambda = new LambdaClient({ maxAttempts: 2 });
-  try {
-    return accountConcurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
-  } finally {
-    lambda.destroy();
-  }
-};
+export const readAccountConcurrency = (): Promise<AccountConcurrency> =>
+  withClient(new LambdaClient({ maxAttempts: 2 }), async (lambda) =>
+    accountConcurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit),
+  );

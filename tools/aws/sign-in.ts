@@ -4,6 +4,7 @@ import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { ACCOUNT_PLACEHOLDER } from "../../infra/stage-settings.ts";
 import { askMfaCode } from "./mfa-code.ts";
+import { withClient } from "./with-client.ts";
 
 /** A stage, with the AWS account and region that it belongs to; a stage for test keys need not name them. */
 type StagePlace = {
@@ -79,16 +80,8 @@ const chooseRegion = async ({ stage, region }: StagePlace): Promise<void> => {
   process.env.AWS_REGION = chosen;
 };
 
-const profileRegion = async (): Promise<string | undefined> => {
-  const client = new STSClient();
-  try {
-    return await client.config.region();
-  } catch {
-    return undefined;
-  } finally {
-    client.destroy();
-  }
-};
+const profileRegion = (): Promise<string | undefined> =>
+  withClient(new STSClient(), (client) => client.config.region()).catch(() => undefined);
 
 type Provider = ReturnType<typeof defaultProvider>;
 
@@ -141,9 +134,10 @@ const describe = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
 const callerIdentity = async (credentials: Provider): Promise<{ readonly account: string; readonly arn: string }> => {
-  const client = new STSClient({ credentials, maxAttempts: 2 });
   try {
-    const { Account, Arn } = await client.send(new GetCallerIdentityCommand({}));
+    const { Account, Arn } = await withClient(new STSClient({ credentials, maxAttempts: 2 }), (client) =>
+      client.send(new GetCallerIdentityCommand({})),
+    );
     if (Account === undefined || Arn === undefined) throw new Error("the response has no account");
     return { account: Account, arn: Arn };
   } catch (error) {
@@ -152,7 +146,5 @@ const callerIdentity = async (credentials: Provider): Promise<{ readonly account
         ? "does not accept these credentials: sign in again, or renew them."
         : `in ${process.env.AWS_REGION} did not answer: check the network, a proxy and AWS_REGION.`;
     throw new SettingsError(`AWS STS ${what} ${describe(error)}`, { cause: error });
-  } finally {
-    client.destroy();
   }
 };

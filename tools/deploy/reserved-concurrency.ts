@@ -2,6 +2,7 @@ import { GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lam
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
+import { withClient } from "../aws/with-client.ts";
 
 /** Refuses a reservation that AWS would refuse in the middle of the deployment. */
 export const assertReservable = async (stage: string, { reservedConcurrency }: StageSettings): Promise<void> => {
@@ -21,27 +22,23 @@ export const assertReservable = async (stage: string, { reservedConcurrency }: S
 };
 
 /** What the functions have reserved, 0 for one that is not deployed. */
-const reservedNow = async (
+const reservedNow = (
   stage: string,
   wanted: readonly (readonly [name: string, reserved: number])[],
-): Promise<readonly number[]> => {
-  const client = new LambdaClient({ maxAttempts: 2 });
-  const reservedOf = async (name: string): Promise<number> => {
-    const FunctionName = `${stage}-airtime-${name}`;
-    try {
-      const found = await client.send(new GetFunctionConcurrencyCommand({ FunctionName }));
-      return found.ReservedConcurrentExecutions ?? 0;
-    } catch (error) {
-      if (error instanceof Error && error.name === "ResourceNotFoundException") return 0;
-      throw error;
-    }
-  };
-  try {
-    return await Promise.all(wanted.map(([name]) => reservedOf(name)));
-  } finally {
-    client.destroy();
-  }
-};
+): Promise<readonly number[]> =>
+  withClient(new LambdaClient({ maxAttempts: 2 }), (client) => {
+    const reservedOf = async (name: string): Promise<number> => {
+      const FunctionName = `${stage}-airtime-${name}`;
+      try {
+        const found = await client.send(new GetFunctionConcurrencyCommand({ FunctionName }));
+        return found.ReservedConcurrentExecutions ?? 0;
+      } catch (error) {
+        if (error instanceof Error && error.name === "ResourceNotFoundException") return 0;
+        throw error;
+      }
+    };
+    return Promise.all(wanted.map(([name]) => reservedOf(name)));
+  });
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 

@@ -1,12 +1,13 @@
 import {
   CloudFormationClient,
-  DescribeStacksCommand,
   paginateListStackResources,
   SetStackPolicyCommand,
   type Stack,
 } from "@aws-sdk/client-cloudformation";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
+import { findStack } from "../aws/find-stack.ts";
+import { withClient } from "../aws/with-client.ts";
 
 /** A deployed stack; undefined if there is none, or if only its failed creation is left, which the CDK deletes. */
 export const deployedStack = (name: string, region?: string): Promise<Stack | undefined> =>
@@ -22,14 +23,9 @@ export const existingStack = (name: string, region?: string): Promise<Stack | un
 
 const stackWith = (status: RegExp, name: string, region: string | undefined): Promise<Stack | undefined> =>
   ask(async (client) => {
-    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch(noneIfAbsent);
-    return Stacks.find(({ StackStatus = "" }) => status.test(StackStatus));
+    const stack = await findStack(client, name);
+    return status.test(stack?.StackStatus ?? "") ? stack : undefined;
   }, region);
-
-const noneIfAbsent = (error: unknown): { Stacks?: Stack[] } => {
-  if (error instanceof Error && error.message.endsWith("does not exist")) return {};
-  throw error;
-};
 
 /** How many NAT gateways a deployed stack has. */
 export const natGatewaysOf = (name: string): Promise<number> =>
@@ -55,12 +51,10 @@ const ask = async <Answer>(
 ): Promise<Answer> => {
   const client = new CloudFormationClient({ maxAttempts: 3, ...(region !== undefined && { region }) });
   try {
-    return await question(client);
+    return await withClient(client, question);
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     throw new SettingsError(`AWS CloudFormation refuses. ${name}: ${message}`, { cause: error });
-  } finally {
-    client.destroy();
   }
 };
 

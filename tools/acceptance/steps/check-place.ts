@@ -4,7 +4,7 @@ import { ACCOUNT_PLACEHOLDER, assertStageName, type Stages, sells } from "../../
 import { readAccountConcurrency } from "../../aws/concurrency.ts";
 import { signIn } from "../../aws/sign-in.ts";
 import { secretsOf, tablesOf } from "../left-behind.ts";
-import { findStack, stackNames } from "../stacks.ts";
+import { existingStack, stackNames } from "../stacks.ts";
 
 export type Place = { readonly account: string; readonly concurrencyMax: number };
 
@@ -42,13 +42,13 @@ export const signInTo = async (
  * clean-up reads: credentials that may not would leave the stage behind.
  */
 export const checkPlace = async (stage: string, region: string, account: string): Promise<Place> => {
-  if ((await findStack(cdkJson.toolkitStackName)) === undefined) {
+  if ((await existingStack(cdkJson.toolkitStackName)) === undefined) {
     throw new SettingsError(
       `Region ${region} of account ${account} is not bootstrapped. Run npx cdk bootstrap aws://${account}/${region} --app '' first. Nothing was changed.`,
     );
   }
   for (const name of stackNames(stage)) {
-    if ((await findStack(name)) === undefined) continue;
+    if ((await existingStack(name)) === undefined) continue;
     throw new SettingsError(
       `There is a stack ${name} in account ${account}. Choose another name; or, if an earlier run was killed, add --clean-up to delete what it left. Nothing was changed.`,
     );

@@ -1,7 +1,7 @@
 import type { Wait } from "../context.ts";
 import { deleteSecret, deleteTable, secretsOf, tablesOf } from "../left-behind.ts";
 import { AcceptanceError, assertThat, found, type Outcome } from "../outcome.ts";
-import { deleteStack, findStack, stackNames, TAG } from "../stacks.ts";
+import { deleteStack, existingStack, stackNames, TAG } from "../stacks.ts";
 
 const DELETED_MS_MAX = 60 * 60_000;
 const LISTED_MS_MAX = 2 * 60_000;
@@ -13,7 +13,7 @@ const POLL_MS = 2_000;
 export const cleanUp = async (stage: string, wait: Wait): Promise<Outcome> => {
   const names: string[] = [];
   for (const name of stackNames(stage)) {
-    const stack = await findStack(name);
+    const stack = await existingStack(name);
     if (stack === undefined) continue;
     // A stack in review has only a change set, and nothing else yet.
     const isOwn =
@@ -39,7 +39,7 @@ const untilDeleted = async (name: string, wait: Wait): Promise<void> => {
   let isAccepted = false;
   for (;;) {
     isAccepted ||= await deleteStack(name);
-    const stack = await findStack(name);
+    const stack = await existingStack(name);
     if (stack === undefined) return;
     const { StackStatus, StackStatusReason = "" } = stack;
     if ((isAccepted && StackStatus === "DELETE_FAILED") || Date.now() > untilMs) {
