@@ -40,12 +40,12 @@ const noWrites = { tables: 0, indexes: 0 };
 const oneWrite = { tables: 1, indexes: 0 };
 const idleRuns = commonSchedules.map((name) => ({ name, ...scheduleOf(name).idleRun }));
 const oneLine = { events: ["request.answered"], bytes: 400 };
+const withoutReads = { readUnits: 0, log: oneLine };
 const livePurchase = {
   invocations: [
     { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
   ],
-  readUnits: 0,
-  log: oneLine,
+  ...withoutReads,
   responseBytes: 1_000,
 } as const;
 
@@ -74,8 +74,7 @@ export const budgets = {
     title: "purchase that would pass a limit",
     invocations: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems"] }],
     writeUnits: { tables: 1, indexes: 0, cancelled: 6 },
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 1_200,
   },
   possibleDuplicate: {
@@ -127,40 +126,35 @@ export const budgets = {
       },
     ],
     writeUnits: { tables: 11, indexes: 5 },
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 1_000,
   },
   replay: {
     title: "replay of a purchase",
     invocations: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems"] }],
     writeUnits: { tables: 1, indexes: 0, cancelled: 4 },
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 1_000,
   },
   cancellation: {
     title: "cancellation of an order",
     invocations: [{ function: "purchase", calls: ["UpdateItem", "PutItem"] }],
     writeUnits: { tables: 2, indexes: 1 },
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 1_200,
   },
   overLimit: {
     title: "request over the limit",
     invocations: [{ function: "purchase", calls: ["UpdateItem"] }],
     writeUnits: oneWrite,
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 800,
   },
   malformedKey: {
     title: "malformed key",
     invocations: [{ function: "purchase" }],
     writeUnits: noWrites,
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 800,
   },
   identityCheck: {
@@ -174,24 +168,21 @@ export const budgets = {
       },
     ],
     writeUnits: { tables: 9, indexes: 5 },
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 1_150,
   },
   catalog: {
     title: "catalog of 30 plans",
     invocations: [{ function: "list-catalog", calls: ["UpdateItem"] }],
     writeUnits: oneWrite,
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 1_100,
   },
   catalogUnchanged: {
     title: "unchanged catalog (304)",
     invocations: [{ function: "list-catalog", calls: ["UpdateItem"] }],
     writeUnits: oneWrite,
-    readUnits: 0,
-    log: oneLine,
+    ...withoutReads,
     responseBytes: 800,
   },
   upstreamEvent: {

@@ -90,84 +90,50 @@ export type Price = {
   readonly source: Source;
 };
 
+const price = (service: AwsService, dollars: number, per: number, unit: string, source: Source): Price => ({
+  service,
+  dollars,
+  per,
+  unit,
+  source,
+});
+
 const MILLION = 1_000_000;
 
 /** List prices of us-east-1 in USD, of the first tier that is not free. */
 export const prices = {
-  apiRequests: {
-    service: "API Gateway",
-    dollars: 1,
-    per: MILLION,
-    unit: "requests to an HTTP API",
-    source: apiGateway,
-  },
-  restRequests: {
-    service: "API Gateway",
-    dollars: 3.5,
-    per: MILLION,
-    unit: "requests to a REST API",
-    source: restApi,
-  },
-  webAcls: { service: "AWS WAF", dollars: 5, per: 1, unit: "web ACL, a month", source: waf },
-  webAclRules: { service: "AWS WAF", dollars: 1, per: 1, unit: "rule of a web ACL, a month", source: waf },
-  inspectedRequests: { service: "AWS WAF", dollars: 0.6, per: MILLION, unit: "inspected requests", source: waf },
-  lambdaRequests: { service: "Lambda", dollars: 0.2, per: MILLION, unit: "invocations", source: lambda },
-  lambdaGbSeconds: {
-    service: "Lambda",
-    dollars: 13.3334,
-    per: MILLION,
-    unit: "GB-seconds on arm64",
-    source: lambda,
-  },
-  writeUnits: { service: "DynamoDB", dollars: 0.625, per: MILLION, unit: "write request units", source: capacity },
-  readUnits: { service: "DynamoDB", dollars: 0.125, per: MILLION, unit: "read request units", source: capacity },
-  storedGbMonths: { service: "DynamoDB", dollars: 0.25, per: 1, unit: "GB stored, a month", source: storage },
-  restorableGbMonths: {
-    service: "DynamoDB",
-    dollars: 0.2,
-    per: 1,
-    unit: "GB restorable to a point in time, a month",
-    source: storage,
-  },
-  queueRequests: { service: "SQS", dollars: 0.4, per: MILLION, unit: "requests", source: sqs },
-  fairQueueRequests: {
-    service: "SQS",
-    dollars: 0.1,
-    per: MILLION,
-    unit: "requests about messages with a group, in addition",
-    source: sqs,
-  },
-  logGb: { service: "CloudWatch", dollars: 0.5, per: 1, unit: "GB of log", source: cloudWatch },
+  apiRequests: price("API Gateway", 1, MILLION, "requests to an HTTP API", apiGateway),
+  restRequests: price("API Gateway", 3.5, MILLION, "requests to a REST API", restApi),
+  webAcls: price("AWS WAF", 5, 1, "web ACL, a month", waf),
+  webAclRules: price("AWS WAF", 1, 1, "rule of a web ACL, a month", waf),
+  inspectedRequests: price("AWS WAF", 0.6, MILLION, "inspected requests", waf),
+  lambdaRequests: price("Lambda", 0.2, MILLION, "invocations", lambda),
+  lambdaGbSeconds: price("Lambda", 13.3334, MILLION, "GB-seconds on arm64", lambda),
+  writeUnits: price("DynamoDB", 0.625, MILLION, "write request units", capacity),
+  readUnits: price("DynamoDB", 0.125, MILLION, "read request units", capacity),
+  storedGbMonths: price("DynamoDB", 0.25, 1, "GB stored, a month", storage),
+  restorableGbMonths: price("DynamoDB", 0.2, 1, "GB restorable to a point in time, a month", storage),
+  queueRequests: price("SQS", 0.4, MILLION, "requests", sqs),
+  fairQueueRequests: price("SQS", 0.1, MILLION, "requests about messages with a group, in addition", sqs),
+  logGb: price("CloudWatch", 0.5, 1, "GB of log", cloudWatch),
   /** Of uncompressed bytes, and so an upper bound: CloudWatch stores logs compressed. */
-  keptLogGbMonths: { service: "CloudWatch", dollars: 0.03, per: 1, unit: "GB of log kept, a month", source: keptLogs },
-  alarms: { service: "CloudWatch", dollars: 0.1, per: 1, unit: "alarm, a month", source: alarms },
-  compositeAlarms: {
-    service: "CloudWatch",
-    dollars: 0.5,
-    per: 1,
-    unit: "composite alarm, a month",
-    source: compositeAlarms,
-  },
-  dashboards: { service: "CloudWatch", dollars: 3, per: 1, unit: "dashboard, a month", source: cloudWatch },
-  metrics: { service: "CloudWatch", dollars: 0.3, per: 1, unit: "custom metric, a month", source: metrics },
-  dataOutGb: { service: "Network", dollars: 0.09, per: 1, unit: "GB out to the internet", source: apiGateway },
-  natGb: { service: "Network", dollars: 0.045, per: 1, unit: "GB through a NAT gateway", source: vpc },
-  natHours: { service: "Network", dollars: 0.045, per: 1, unit: "hours of a NAT gateway", source: vpc },
-  addressHours: {
-    service: "Network",
-    dollars: 0.005,
-    per: 1,
-    unit: "hours of a public IPv4 address",
-    source: addresses,
-  },
-  secrets: { service: "Secrets Manager", dollars: 0.4, per: 1, unit: "secret, a month", source: secretsManager },
+  keptLogGbMonths: price("CloudWatch", 0.03, 1, "GB of log kept, a month", keptLogs),
+  alarms: price("CloudWatch", 0.1, 1, "alarm, a month", alarms),
+  compositeAlarms: price("CloudWatch", 0.5, 1, "composite alarm, a month", compositeAlarms),
+  dashboards: price("CloudWatch", 3, 1, "dashboard, a month", cloudWatch),
+  metrics: price("CloudWatch", 0.3, 1, "custom metric, a month", metrics),
+  dataOutGb: price("Network", 0.09, 1, "GB out to the internet", apiGateway),
+  natGb: price("Network", 0.045, 1, "GB through a NAT gateway", vpc),
+  natHours: price("Network", 0.045, 1, "hours of a NAT gateway", vpc),
+  addressHours: price("Network", 0.005, 1, "hours of a public IPv4 address", addresses),
+  secrets: price("Secrets Manager", 0.4, 1, "secret, a month", secretsManager),
   /** Scheduled events are counted as custom events, because the source does not say whether they are free. */
-  events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: eventBridge },
-  keyRequests: { service: "KMS", dollars: 0.03, per: 10_000, unit: "requests", source: kms },
-  keys: { service: "KMS", dollars: 1, per: 1, unit: "key of the company, a month", source: keys },
-  backupGbMonths: { service: "AWS Backup", dollars: 0.1, per: 1, unit: "GB of backups, a month", source: backup },
-  copiedGb: { service: "AWS Backup", dollars: 0.02, per: 1, unit: "GB copied to another region", source: backup },
-} as const satisfies Record<string, Price>;
+  events: price("EventBridge", 1, MILLION, "custom events", eventBridge),
+  keyRequests: price("KMS", 0.03, 10_000, "requests", kms),
+  keys: price("KMS", 1, 1, "key of the company, a month", keys),
+  backupGbMonths: price("AWS Backup", 0.1, 1, "GB of backups, a month", backup),
+  copiedGb: price("AWS Backup", 0.02, 1, "GB copied to another region", backup),
+};
 export type PriceName = keyof typeof prices;
 
 /** Quantities of what is billed. */
