@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { lockFile } from "./lock.ts";
 import { makeFolder } from "./make-folder.ts";
-import { errorText } from "./settings.ts";
+import { withSetting } from "./settings.ts";
 import type { DynamoDbStore } from "./start-dynamodb.ts";
 
 /** Marks the directory as the runner's. It is locked while one runs. */
@@ -65,27 +65,18 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
 };
 
 const listOrCreate = (path: string): string[] =>
-  withPathError(path, () => {
+  withSetting(`DATA_DIR ${path}`, () => {
     makeFolder(path);
     return readdirSync(path);
   });
 
 const lock = (path: string): (() => void) =>
-  withPathError(path, () =>
+  withSetting(`DATA_DIR ${path}`, () =>
     lockFile(
       join(path, LOCK_FILE),
       `Another npm start uses ${path}: stop it, or choose another DATA_DIR, SERVICE_FILE and PORT.`,
     ),
   );
-
-const withPathError = <Result>(path: string, work: () => Result): Result => {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof SettingsError) throw error;
-    throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
-  }
-};
 
 const removeIfEmpty = (path: string): void => {
   try {

@@ -6,7 +6,7 @@ import { createRemoteJWKSet } from "jose";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { Role, roleGroups } from "../../shared/contract/roles.ts";
 import { type Authorize, jwtAuthorizer } from "./jwt-authorizer.ts";
-import { LOOPBACK, listenOnLoopback } from "./loopback.ts";
+import { closeServer, LOOPBACK, listenOnLoopback } from "./loopback.ts";
 import { memoryAdapter } from "./memory-adapter.ts";
 
 const CLIENT_ID = "console";
@@ -87,11 +87,7 @@ export const openIdentityProvider = async ({
       tokenMinutesMax: 15,
     },
     authorize: jwtAuthorizer({ issuer, audience: CLIENT_ID, keys: createRemoteJWKSet(new URL(`${issuer}/jwks`)) }),
-    stop: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
+    stop: () => closeServer(server),
   };
 };
 

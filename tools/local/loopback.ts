@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Server as HttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 
 export const LOOPBACK = "127.0.0.1";
@@ -10,6 +11,14 @@ export const listenOnLoopback = async (server: Server, port = 0): Promise<number
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("The server has no port");
   return address.port;
+};
+
+/** Stops a server, and ends the connections that are open. */
+export const closeServer = async (server: HttpServer): Promise<void> => {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
 };
 
 /** A port on which nothing listens. */

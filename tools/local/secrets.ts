@@ -6,7 +6,7 @@ import { jsonOf } from "../../shared/contract/json.ts";
 import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
-import { LOOPBACK, listenOnLoopback } from "./loopback.ts";
+import { closeServer, LOOPBACK, listenOnLoopback } from "./loopback.ts";
 
 const random = (): string => randomBytes(32).toString("base64url");
 
@@ -93,11 +93,7 @@ export const startSecretsManager = async (
   const port = await listenOnLoopback(server);
   return {
     endpoint: `http://${LOOPBACK}:${port}`,
-    stop: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
+    stop: () => closeServer(server),
   };
 };
 

@@ -1,12 +1,11 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "#zod";
-import { SettingsError } from "../../infra/settings-error.ts";
 import type { DemoAccount } from "./demo-account.ts";
 import { writeJsonFile } from "./json-file.ts";
 import { lockFile } from "./lock.ts";
 import { makeFolder } from "./make-folder.ts";
-import { errorText } from "./settings.ts";
+import { withSetting } from "./settings.ts";
 
 /** The content of SERVICE_FILE: what a test or a tool needs to use the running service. */
 export type ServiceDetails = {
@@ -51,11 +50,4 @@ export const writeServiceFiles = (path: string, details: ServiceDetails, admin: 
     writeJsonFile(path, details);
   });
 
-const withFileError = <Result>(path: string, work: () => Result): Result => {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof SettingsError) throw error;
-    throw new SettingsError(`SERVICE_FILE ${path} cannot be used: ${errorText(error)}.`, { cause: error });
-  }
-};
+const withFileError = <Result>(path: string, work: () => Result): Result => withSetting(`SERVICE_FILE ${path}`, work);

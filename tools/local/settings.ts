@@ -5,8 +5,16 @@ import { jsonOf } from "../../shared/contract/json.ts";
 import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
 import type { Manner } from "../simulator/manner.ts";
 
-/** The message of an error, to be part of a sentence. */
-export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Works with a file or folder of a setting; its error says that the setting cannot be used. */
+export const withSetting = <Result>(setting: string, work: () => Result): Result => {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof SettingsError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SettingsError(`${setting} cannot be used: ${reason}.`, { cause: error });
+  }
+};
 
 /** `liveKey` is the text of the secret: one key per line. */
 type UpstreamSettings = { readonly baseUrl: string; readonly liveKey: string; readonly profile: ProfileChanges };
