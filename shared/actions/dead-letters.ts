@@ -4,7 +4,6 @@ import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-l
 import { jsonOf } from "../contract/json.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
-import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-message.ts";
 import { allEnded } from "../platform/all-ended.ts";
@@ -13,6 +12,7 @@ import { deliveryMessage } from "../webhooks/delivery-queue.ts";
 import { accountEventId } from "../webhooks/webhook-event.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { referencesOf } from "./lookup.ts";
 
 /** The most that SQS returns at once. */
 const RECEIVE_MAX = 10;
@@ -96,9 +96,10 @@ const listQueue = async <Name extends DeadLetterQueue>(
   // They stay visible, so a redrive finds them.
   const received = number === 0 ? [] : await receive(context, url, 0);
   const summaries = received.map((message) => ({ message, ...summaryOf(message) }));
-  const keys = [...new Set(summaries.flatMap(({ transaction: pk }) => pk ?? []))].map((pk) => ({ pk }));
-  const transactions = await readTransactions(context.ledger, keys);
-  const references = new Map(transactions.map((each) => [each.pk, referenceOf(each)]));
+  const references = await referencesOf(
+    context,
+    summaries.flatMap(({ transaction: pk }) => pk ?? []),
+  );
   const messages = summaries
     .map(({ message, kind, why, about, transaction }) => ({
       id: message.MessageId ?? "",

@@ -2,12 +2,11 @@ import { requireAccount } from "../access/account-store.ts";
 import { type deliveriesActions, LATEST_DELIVERIES } from "../contract/actions/deliveries.ts";
 import { type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
-import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, accountIdsOf, type IndexKey, queryList, type TimeRange } from "../ledger/query-index.ts";
 import { accountEventDeliveryPk, deliveriesList, endpointOfDelivery } from "../ledger/schema.ts";
-import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import type { Transaction } from "../ledger/transaction.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type Delivery, type DeliveryState, deliverySchema, messageOf, withoutAnswer } from "../webhooks/delivery.ts";
@@ -20,7 +19,7 @@ import { type AccountEvent, type FinalStatus, finalStatus, type TransactionEvent
 import { readAccounts } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { requireTransactionOf } from "./lookup.ts";
+import { referencesOf, requireTransactionOf } from "./lookup.ts";
 import { requireTimeRange } from "./time-range.ts";
 import { ANNOUNCE, deliveriesOf, endpointIdsOf, RECOVER, readDeliveries, repeatsOf } from "./transaction-history.ts";
 
@@ -29,9 +28,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     await requireAccount(context.accounts, account);
     const keys = await latestKeys(context.ledger, account, endpoint);
     const deliveries = await getItems(context.ledger, keys, deliverySchema);
-    const pks = [...new Set(deliveries.flatMap(transactionsOf))].map((pk) => ({ pk }));
-    const transactions = await readTransactions(context.ledger, pks);
-    const references = new Map(transactions.map((each) => [each.pk, referenceOf(each)]));
+    const references = await referencesOf(context, deliveries.flatMap(transactionsOf));
     return {
       deliveries: deliveries.map((delivery) => ({
         reference: transactionsOf(delivery).map((pk) => references.get(pk))[0] ?? null,

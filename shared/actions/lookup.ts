@@ -3,11 +3,21 @@ import {
   findByOwnReference,
   findByUpstreamReference,
   readTransaction,
+  readTransactions,
 } from "../ledger/find-transactions.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { NotFoundError } from "../platform/operator-error.ts";
 import { findEvent, type StoredEvent } from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
+
+/** Our references of the transactions with these keys, by key. */
+export const referencesOf = async (
+  { ledger }: ActionContext,
+  pks: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const transactions = await readTransactions(ledger, pks);
+  return new Map(transactions.map((transaction) => [transaction.pk, referenceOf(transaction)]));
+};
 
 /** Finds a transaction by our reference, by the upstream's, or by the caller's own together with its account. */
 export const requireTransaction = async (

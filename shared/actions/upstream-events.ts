@@ -1,7 +1,6 @@
 import type { upstreamEventsActions } from "../contract/actions/upstream-events.ts";
 import { nairaFromKobo } from "../contract/money.ts";
-import { readTransactions } from "../ledger/find-transactions.ts";
-import { referenceOf, sendingOf, sentAt, transactionToView } from "../ledger/transaction.ts";
+import { sendingOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { expectedAmount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
 import { findCandidates } from "../upstream-events/candidates.ts";
@@ -17,7 +16,7 @@ import {
 } from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { requireEvent, requireTransaction } from "./lookup.ts";
+import { referencesOf, requireEvent, requireTransaction } from "./lookup.ts";
 import { resolvedView } from "./resolved-transaction.ts";
 
 export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
@@ -77,11 +76,8 @@ const detailsOf = (event: StoredEvent) =>
     : { type: null, phone_number: null };
 
 /** The references of the transactions that events are about, by their keys. */
-const referencesAbout = async (
-  { ledger }: ActionContext,
-  events: readonly StoredEvent[],
-): Promise<ReadonlyMap<string, string>> => {
-  const keys = events.flatMap(({ transaction_pk: pk }) => (pk === undefined ? [] : [{ pk }]));
-  const transactions = await readTransactions(ledger, keys);
-  return new Map(transactions.map((transaction) => [transaction.pk, referenceOf(transaction)]));
-};
+const referencesAbout = (context: ActionContext, events: readonly StoredEvent[]) =>
+  referencesOf(
+    context,
+    events.flatMap(({ transaction_pk: pk }) => pk ?? []),
+  );
