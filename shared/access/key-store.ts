@@ -49,12 +49,7 @@ export const findKey = async (db: DocumentClient, table: string, hash: string): 
 export const findKeys = (
   { db, accessTable }: { readonly db: DocumentClient; readonly accessTable: string },
   hashes: readonly string[],
-): Promise<readonly KeyItem[]> =>
-  getItems(
-    { db, table: accessTable },
-    hashes.map((pk) => ({ pk })),
-    keyItemSchema,
-  );
+): Promise<readonly KeyItem[]> => getItems({ db, table: accessTable }, hashes, keyItemSchema);
 
 /** A counter's name is its rate group and its minute: `vtu:29412345`. */
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;

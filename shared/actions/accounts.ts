@@ -78,12 +78,7 @@ export const ownerText = ({ kind, value }: Account["owners"][number]): string =>
 export const readAccounts = (
   { ledger }: Pick<ActionContext, "ledger">,
   accountIds: readonly string[],
-): Promise<readonly Account[]> =>
-  getItems(
-    ledger,
-    accountIds.map((accountId) => ({ pk: accountPk(accountId) })),
-    accountSchema,
-  );
+): Promise<readonly Account[]> => getItems(ledger, accountIds.map(accountPk), accountSchema);
 
 /**
  * Why an account cannot be closed yet, in sentences. What was written less than 2 minutes ago may be missing in the lists of open
@@ -131,11 +126,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const accountIds = await accountIdsOf(ledger);
     const [accounts, wallets] = await Promise.all([
       readAccounts(context, accountIds),
-      getItems(
-        ledger,
-        accountIds.map((accountId) => ({ pk: walletPk(accountId) })),
-        walletSchema,
-      ),
+      getItems(ledger, accountIds.map(walletPk), walletSchema),
     ]);
     const balances = new Map(wallets.map(({ account_id, balance_kobo }) => [account_id, balance_kobo]));
     return {

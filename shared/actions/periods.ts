@@ -194,10 +194,9 @@ const withCosts = async (
 ): Promise<ActionOutput<"periods lines">["lines"]> => {
   const orderOf = ({ kind, id }: StatementLine): string | undefined =>
     kind === "funding" || kind === "adjustment" ? undefined : pkOfReference(id);
-  const ofOrders = lines.flatMap((line) => orderOf(line) ?? []);
   const orders = await getItems(
     ledger,
-    ofOrders.map((pk) => ({ pk })),
+    lines.flatMap((line) => orderOf(line) ?? []),
     z.pick(transactionSchema, { pk: true, cost_kobo: true }),
   );
   const costs = new Map(orders.map(({ pk, cost_kobo }) => [pk, cost_kobo]));

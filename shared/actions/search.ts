@@ -103,9 +103,7 @@ const findByReference = async (
   if (own !== undefined) return [own];
   const { transactionId } = await keyedHashes();
   const byCaller = accounts.flatMap(({ account_id: accountId }) =>
-    modeSchema.options.map((mode) => ({
-      pk: transactionPk(transactionId({ accountId, mode, callerReference: text })),
-    })),
+    modeSchema.options.map((mode) => transactionPk(transactionId({ accountId, mode, callerReference: text }))),
   );
   const byUpstream = await findByUpstreamReference(ledger, text);
   return readTransactions(ledger, [...byCaller, ...byUpstream.slice(0, FOUND_MAX)]);
@@ -137,6 +135,6 @@ const findEvents = async ({ ledger }: ActionContext, text: string) => {
 const findDeliveries = ({ ledger }: ActionContext, accounts: readonly Account[], text: string) =>
   getItems(
     ledger,
-    endpointIdsOf(accounts).map((endpoint) => ({ pk: accountEventDeliveryPk({ endpoint, webhook_id: text }) })),
+    endpointIdsOf(accounts).map((endpoint) => accountEventDeliveryPk({ endpoint, webhook_id: text })),
     deliverySchema,
   );

@@ -141,8 +141,8 @@ const withTransactions = async (
   ledger: SubjectsContext["ledger"],
   consents: readonly Consent[],
 ): Promise<readonly Check[]> => {
-  const keys = consents.map((consent) => ({ pk: transactionPkOfConsent(consent) }));
-  const transactions = new Map((await readTransactions(ledger, keys)).map((each) => [consentPk(each), each]));
+  const found = await readTransactions(ledger, consents.map(transactionPkOfConsent));
+  const transactions = new Map(found.map((each) => [consentPk(each), each]));
   return consents.flatMap((consent) => {
     const transaction = transactions.get(consent.pk);
     return transaction === undefined ? [] : [{ consent, transaction }];

@@ -78,11 +78,7 @@ export const readDeliveries = async (
   ledger: ActionContext["ledger"],
   pks: readonly string[],
 ): Promise<readonly Delivery[]> => {
-  const deliveries = await getItems(
-    ledger,
-    pks.map((pk) => ({ pk })),
-    deliverySchema,
-  );
+  const deliveries = await getItems(ledger, pks, deliverySchema);
   return deliveries.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 

@@ -35,12 +35,11 @@ import { requireTimeRange } from "./time-range.ts";
 
 /** Balances below their thresholds, the lowest part of it first. */
 export const readLowWallets = async (ledger: ActionContext["ledger"]) => {
-  const keys = (await accountIdsOf(ledger)).map((accountId) => ({ pk: walletPk(accountId) }));
-  const low = (await getItems(ledger, keys, walletSchema)).flatMap(
-    ({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
-      balance_kobo < threshold
-        ? [{ account_id, balance: nairaFromKobo(balance_kobo), low_balance_threshold: nairaFromKobo(threshold) }]
-        : [],
+  const wallets = await getItems(ledger, (await accountIdsOf(ledger)).map(walletPk), walletSchema);
+  const low = wallets.flatMap(({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
+    balance_kobo < threshold
+      ? [{ account_id, balance: nairaFromKobo(balance_kobo), low_balance_threshold: nairaFromKobo(threshold) }]
+      : [],
   );
   const share = (wallet: (typeof low)[number]): number => wallet.balance / wallet.low_balance_threshold;
   return low.toSorted((one, other) => share(one) - share(other));

@@ -26,11 +26,9 @@ export const rolesOf = (
 export const ownedAccounts = async (ledger: Ledger, person: Owner): Promise<readonly Account[]> => {
   const groups = person.groups.map((value) => ({ kind: "group" as const, value }));
   const email = person.email === undefined ? [] : [{ kind: "email" as const, value: person.email }];
-  const keys = [...email, ...groups].map((owner) => ({ pk: pkOfOwner(owner) }));
-  const items = await getItems(ledger, keys, ownerItemSchema);
+  const items = await getItems(ledger, [...email, ...groups].map(pkOfOwner), ownerItemSchema);
   const ids = items.flatMap(({ accounts }) => [...(accounts ?? [])]);
-  const accountKeys = ids.map((id) => ({ pk: accountPk(id) }));
-  const accounts = await getItems(ledger, accountKeys, accountSchema);
+  const accounts = await getItems(ledger, ids.map(accountPk), accountSchema);
   return accounts
     .filter((account) => owns(person, account))
     .toSorted((one, other) => one.created_at.localeCompare(other.created_at));

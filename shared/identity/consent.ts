@@ -83,6 +83,5 @@ export const readConsents = async (
 ): Promise<{ readonly consents: readonly Consent[]; readonly next: IndexKey | undefined }> => {
   const list = transactionList(accountId, mode);
   const { keys, next } = await queryList(ledger, list, range, start, { [order]: KEYS_PER_READ });
-  const consentKeys = keys.map((key) => ({ pk: consentPk(key) }));
-  return { consents: await getItems(ledger, consentKeys, consentSchema), next };
+  return { consents: await getItems(ledger, keys.map(consentPk), consentSchema), next };
 };

@@ -2,7 +2,7 @@ import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { retryContention } from "../platform/backoff.ts";
 import { EPOCH } from "../platform/time.ts";
-import { getItem, getItems } from "./get-item.ts";
+import { getItem, getItemsByPk } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { putIf } from "./put-if.ts";
 import { checkpointPk } from "./schema.ts";
@@ -51,10 +51,7 @@ export const readCheckpoints = async (
   ledger: Ledger,
   accountIds: readonly string[],
 ): Promise<(accountId: string) => Checkpoint> => {
-  const keys = accountIds.map((accountId) => ({ pk: checkpointPk(accountId) }));
-  const stored = new Map(
-    (await getItems(ledger, keys, z.looseObject({ pk: z.string() }))).map((item) => [item.pk, item]),
-  );
+  const stored = await getItemsByPk(ledger, accountIds.map(checkpointPk), z.looseObject({ pk: z.string() }));
   return (accountId) => {
     const item = stored.get(checkpointPk(accountId));
     return item === undefined ? firstCheckpoint(accountId) : checkpointSchema.parse(item);

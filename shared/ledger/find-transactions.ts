@@ -3,7 +3,7 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { getItem, getItemBatches, getItems, keyBatches } from "./get-item.ts";
+import { getItem, getItemBatches, getItems, type ItemName, keyBatches } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import {
   ALL_TIMES,
@@ -25,10 +25,8 @@ export const readTransaction = (ledger: Ledger, pk: string): Promise<Transaction
   getItem(ledger, pk, transactionSchema);
 
 /** The transactions of these keys, read strongly, in the keys' order. */
-export const readTransactions = (
-  ledger: Ledger,
-  keys: readonly { readonly pk: string }[],
-): Promise<readonly Transaction[]> => getItems(ledger, keys, transactionSchema);
+export const readTransactions = (ledger: Ledger, names: readonly ItemName[]): Promise<readonly Transaction[]> =>
+  getItems(ledger, names, transactionSchema);
 
 /** The transaction that the account made under its own reference. */
 export const findByCallerReference = (

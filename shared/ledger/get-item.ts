@@ -8,6 +8,8 @@ import { BATCH_READ_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
 
 type ItemKey = { readonly pk: string };
+/** What names an item: its key, or what an index has of it. */
+export type ItemName = string | ItemKey;
 
 /** The item with this key, read strongly; undefined if there is none. */
 export const getItem = async <Item>(
@@ -49,11 +51,12 @@ export type OnUnreadable = (pk: string, error: z.$ZodError) => void;
  */
 export const getItems = async <Item extends ItemKey>(
   table: Table,
-  keys: readonly ItemKey[],
+  names: readonly ItemName[],
   schema: z.ZodMiniType<Item>,
   onUnreadable?: OnUnreadable,
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
+  const keys = names.map((name) => (typeof name === "string" ? { pk: name } : name));
   const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch, abortSignal) =>
     getBatch(table, batch, schema, { abortSignal, onUnreadable }),
   );
@@ -64,13 +67,11 @@ export const getItems = async <Item extends ItemKey>(
 /** The same of many keys, by their keys. */
 export const getItemsByPk = async <Item extends ItemKey>(
   table: Table,
-  pks: readonly string[],
+  names: readonly ItemName[],
   schema: z.ZodMiniType<Item>,
   onUnreadable?: OnUnreadable,
-): Promise<ReadonlyMap<string, Item>> => {
-  const keys = pks.map((pk) => ({ pk }));
-  return new Map((await getItems(table, keys, schema, onUnreadable)).map((item) => [item.pk, item]));
-};
+): Promise<ReadonlyMap<string, Item>> =>
+  new Map((await getItems(table, names, schema, onUnreadable)).map((item) => [item.pk, item]));
 
 /**
  * Keys in batches that one read can take, each once: an index may list an item twice while its sort key changes, and

@@ -62,7 +62,7 @@ export const readAccountPeriods = (
 ): Promise<readonly AccountPeriod[]> =>
   getItems(
     ledger,
-    accountIds.map((accountId) => ({ pk: periodPk(month, accountId) })),
+    accountIds.map((accountId) => periodPk(month, accountId)),
     accountPeriodSchema,
   );
 

@@ -302,8 +302,4 @@ export const seenUsage = ({
 
 /** The counters of these keys, read strongly, of those that have some. */
 export const readKeyUsages = (ledger: Table, keyIds: readonly string[]): Promise<readonly KeyUsage[]> =>
-  getItems(
-    ledger,
-    keyIds.map((keyId) => ({ pk: keyUsagePk(keyId) })),
-    keyUsageSchema,
-  );
+  getItems(ledger, keyIds.map(keyUsagePk), keyUsageSchema);

@@ -11,9 +11,9 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
-import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, getItem, getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
+import { BATCHES_AT_ONCE, getItem, getItemBatches, getItems, getItemsByPk, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
-import { type IndexKey, queryList } from "../ledger/query-index.ts";
+import { type IndexKey, listKeys, queryList } from "../ledger/query-index.ts";
 import { orderDayPk, orderSumsPk, transactionList } from "../ledger/schema.ts";
 import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { batchesOf } from "../platform/batches.ts";
@@ -95,10 +95,7 @@ type Step = { readonly next: OrderSums; readonly ended: readonly Transaction[]; 
 
 const nextStep = async (ledger: LedgerInZone, before: OrderSums): Promise<Step> => {
   const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
-  const held = await readTransactions(
-    ledger,
-    before.open_keys.map((pk) => ({ pk })),
-  );
+  const held = await readTransactions(ledger, before.open_keys);
   const page = limit > before.up_to ? await keysAfter(ledger, before, limit) : { keys: [], isLast: true };
   const orders = await readTransactions(ledger, page.keys);
   const stillHeld = held.filter(({ status }) => status === "processing");
@@ -246,11 +243,7 @@ export const readSums = async (
   table: Table,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, OrderSums>> => {
-  const items = await getItems(
-    table,
-    accountIds.map((accountId) => ({ pk: orderSumsPk(accountId) })),
-    orderSumsSchema,
-  );
+  const items = await getItems(table, accountIds.map(orderSumsPk), orderSumsSchema);
   return new Map(items.map((item) => [item.account_id, item]));
 };
 
@@ -294,16 +287,8 @@ export async function* sumsAndOrders(
 
 const ordersBeside = async (ledger: Ledger, sums: OrderSums): Promise<readonly Transaction[]> => {
   const range = { from: isoTime(Date.parse(sums.up_to) + 1), to: "9999" };
-  const keys: { readonly pk: string }[] = sums.open_keys.map((pk) => ({ pk }));
-  let start: IndexKey | undefined;
-  do {
-    const page = await queryList(ledger, transactionList(sums.account_id, "live"), range, start, {
-      oldest: BATCH_KEYS_MAX * 10,
-    });
-    keys.push(...page.keys);
-    start = page.next;
-  } while (start !== undefined);
-  return readTransactions(ledger, keys);
+  const newest = await listKeys(ledger, transactionList(sums.account_id, "live"), range);
+  return readTransactions(ledger, [...sums.open_keys, ...newest]);
 };
 
 export type DaySum = {
@@ -336,10 +321,10 @@ export async function* readDays(
   const wanted = accountIds.flatMap((accountId) =>
     days.map((day) => ({ accountId, day, pk: orderDayPk(accountId, day) })),
   );
-  const read = mapInOrder(keyBatches(wanted), BATCHES_AT_ONCE, async (keys) => {
-    const items = await getItems(table, keys, dayItem);
-    return { keys, items: new Map(items.map((item) => [item.pk, item])) };
-  });
+  const read = mapInOrder(keyBatches(wanted), BATCHES_AT_ONCE, async (keys) => ({
+    keys,
+    items: await getItemsByPk(table, keys, dayItem),
+  }));
   const partsOf = nameParser();
   for await (const { keys, items } of read) {
     yield keys.flatMap(({ accountId, day, pk }) => daySumsOf({ accountId, day }, items.get(pk) ?? {}, partsOf));

@@ -173,8 +173,8 @@ const ownedIds = async (
   { ledger, onUnreadable }: FindingDeps,
   wanted: readonly Wanted[],
 ): Promise<readonly string[]> => {
-  const keys = wanted.flatMap(({ ownerKeys }) => ownerKeys.map((pk) => ({ pk })));
-  const owners = await getItems(ledger, keys, ownerItemSchema, onUnreadable);
+  const pks = wanted.flatMap(({ ownerKeys }) => ownerKeys);
+  const owners = await getItems(ledger, pks, ownerItemSchema, onUnreadable);
   return owners.flatMap(({ accounts }) => [...(accounts ?? [])]);
 };
 

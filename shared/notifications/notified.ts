@@ -39,13 +39,7 @@ export const listNotified = (
   table: Table,
   personIds: readonly string[],
   onUnreadable?: OnUnreadable,
-): Promise<readonly Notified[]> =>
-  getItems(
-    table,
-    personIds.map((personId) => ({ pk: notifiedPk(personId) })),
-    notifiedSchema,
-    onUnreadable,
-  );
+): Promise<readonly Notified[]> => getItems(table, personIds.map(notifiedPk), notifiedSchema, onUnreadable);
 
 /** Attempts that follow each other without a success: the last one is about 11 hours after the first. */
 const ATTEMPTS_MAX = 8;

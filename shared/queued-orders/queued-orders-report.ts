@@ -58,11 +58,7 @@ export const readQueuedOrders = async (
     ...setAside.map(({ account_id }) => account_id),
   ];
   const chosen = [...new Set(accountIds)].filter((each) => accountId === undefined || each === accountId);
-  const wallets = await getItems(
-    ledger,
-    chosen.map((each) => ({ pk: walletPk(each) })),
-    walletSchema,
-  );
+  const wallets = await getItems(ledger, chosen.map(walletPk), walletSchema);
   const accounts: QueuedAccount[] = [];
   for (const wallet of wallets) {
     const own = setAside.filter(({ account_id }) => account_id === wallet.account_id);

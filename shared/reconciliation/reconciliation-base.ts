@@ -63,10 +63,7 @@ async function* keyBatchesAfter(
 
 /** Adds what the open transactions have changed since, and keeps the keys of those that are still open. */
 const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise<ReconciliationBase> => {
-  const transactions = await readTransactions(
-    ledger,
-    base.open_keys.map((pk) => ({ pk })),
-  );
+  const transactions = await readTransactions(ledger, base.open_keys);
   const ended = transactions.map(changeAfterDebit).filter(({ isOpen }) => !isOpen);
   const endedKeys = new Set(ended.map(({ pk }) => pk));
   const { kobo, versions } = totalOf(ended);

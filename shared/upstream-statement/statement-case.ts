@@ -60,7 +60,7 @@ const withoutPhone = <Side extends { readonly phone_hash?: string | undefined }>
 export const readCases = (ledger: Ledger, day: string, ids: readonly string[]): Promise<readonly StatementCase[]> =>
   getItems(
     ledger,
-    ids.map((id) => ({ pk: statementCasePk(day, id) })),
+    ids.map((id) => statementCasePk(day, id)),
     statementCaseSchema,
   );
 

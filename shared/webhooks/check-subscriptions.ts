@@ -1,5 +1,5 @@
 import type { AccountEventName } from "../contract/webhook-events.ts";
-import { getItems, type OnUnreadable } from "../ledger/get-item.ts";
+import { getItems, getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type OpenKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
@@ -58,11 +58,10 @@ const checkBatch = async (
   const stored = await getItems(ledger, keys, subscriptionSchema, onUnreadable);
   // The index lags: some may have ended.
   const subscriptions = stored.filter(({ open }) => open !== undefined);
-  const walletKeys = subscriptions.map(({ account_id }) => ({ pk: walletPk(account_id) }));
-  const wallets = await getItems(ledger, walletKeys, walletSchema, onUnreadable);
-  const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]));
+  const pks = subscriptions.map(({ account_id }) => walletPk(account_id));
+  const wallets = await getItemsByPk(ledger, pks, walletSchema, onUnreadable);
   const checks = mapInOrder(subscriptions, CONCURRENT_ACCOUNTS, (subscription) =>
-    checkSafely(check, subscription, walletOf.get(subscription.account_id)),
+    checkSafely(check, subscription, wallets.get(walletPk(subscription.account_id))),
   );
   let enqueued = 0;
   for await (const events of checks) enqueued += events;

@@ -1,7 +1,7 @@
 import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocument, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { getItems } from "../../shared/ledger/get-item.ts";
+import { getItemsByPk } from "../../shared/ledger/get-item.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
 import { allEnded } from "../../shared/platform/all-ended.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -77,12 +77,8 @@ export const scanTable = async (
 };
 
 /** The items of these keys, by key, from strong reads. */
-export const readItemMap = async (
+export const readItemMap = (
   db: DynamoDBDocument,
   table: string,
   pks: readonly string[],
-): Promise<ReadonlyMap<string, Item>> => {
-  const keys = pks.map((pk) => ({ pk }));
-  const items = await readWithRetries(table, () => getItems({ db, table }, keys, itemSchema));
-  return new Map(items.map((item) => [item.pk, item]));
-};
+): Promise<ReadonlyMap<string, Item>> => readWithRetries(table, () => getItemsByPk({ db, table }, pks, itemSchema));

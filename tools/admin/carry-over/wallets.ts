@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { AuditEntry, AuditPut } from "../../../shared/ledger/audit.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
-import { getItems } from "../../../shared/ledger/get-item.ts";
+import { getItemsByPk } from "../../../shared/ledger/get-item.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../shared/ledger/schema.ts";
 import { transactWithRetry } from "../../../shared/ledger/transact.ts";
@@ -50,8 +50,7 @@ export const recomputeWallets = async (
   },
 ): Promise<readonly WalletResult[]> => {
   // Read before the scan: any later change of a balance raises the wallet's version and fails its correction.
-  const keys = [...accountIds].map((accountId) => ({ pk: walletPk(accountId) }));
-  const wallets = new Map((await getItems(ledger, keys, walletSchema)).map((wallet) => [wallet.account_id, wallet]));
+  const wallets = await getItemsByPk(ledger, [...accountIds].map(walletPk), walletSchema);
   const checkpoints = new Map<string, Checkpoint>();
   for (const accountId of accountIds) checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
   const sums = new Map<string, Sums>();
@@ -71,7 +70,7 @@ export const recomputeWallets = async (
   for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.plannedChanges.keys()])) {
     const sum = sums.get(account_id) ?? noItems();
     const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.plannedChanges.get(account_id) ?? 0));
-    const wallet = wallets.get(account_id);
+    const wallet = wallets.get(walletPk(account_id));
     const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
     // In a dry run a new account's wallet has not been copied yet.
     if (wallet === undefined) {
