@@ -1,10 +1,10 @@
-import { expect } from "vitest";
+import { afterEach, expect } from "vitest";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference, type Transaction } from "../../shared/ledger/transaction.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import { aNinCheck } from "./identity.ts";
-import { type Answer, startTestService, type TestCaller, type TestService } from "./service.ts";
+import { type Answer, serviceForTests, type TestCaller, type TestService } from "./service.ts";
 
 export const VERIFY_NIN = "/identity/nin/verify";
 /** What a caller's wallet holds, in NGN. */
@@ -36,7 +36,7 @@ export const pkOf = (answer: Answer): string =>
 type Body = Readonly<Record<string, unknown>>;
 
 /** A service for identity checks, with helpers that observe it. */
-export type IdentityService = TestService & {
+type IdentityService = TestService & {
   /** How many requests the upstream got. */
   readonly requestCount: () => number;
   readonly itemOf: (table: keyof typeof localTableNames, pk: string) => Promise<Record<string, unknown> | undefined>;
@@ -57,14 +57,20 @@ export type IdentityService = TestService & {
   readonly calmDown: () => void;
 };
 
-export const startIdentityService = async (
+/** One for the tests of the importing file, whose faults end with the test. */
+export const identityServiceForTests = async (
   options: { readonly virtualNin?: boolean } = {},
 ): Promise<IdentityService> => {
-  const service = await startTestService(options);
+  const service = await serviceForTests(options);
   const { faults, requests } = service.simulator.state;
   const itemOf: IdentityService["itemOf"] = async (table, pk) =>
     (await service.db.get({ TableName: localTableNames[table], Key: { pk } })).Item;
   const requestCount = (): number => requests.length;
+  const calmDown = (): void => {
+    faults.clear();
+    service.proxy.fault = () => undefined;
+  };
+  afterEach(calmDown);
   return {
     ...service,
     requestCount,
@@ -92,9 +98,6 @@ export const startIdentityService = async (
       expect(answer.headers.get("x-transaction-reference")).toBeNull();
       return answer;
     },
-    calmDown: () => {
-      faults.clear();
-      service.proxy.fault = () => undefined;
-    },
+    calmDown,
   };
 };

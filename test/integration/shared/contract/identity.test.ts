@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { setEntitlements } from "../../../../shared/access/accounts.ts";
 import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
-import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
+import { FUNDS, identityServiceForTests, VERIFY_NIN } from "../../../builders/identity-service.ts";
 
 /** Goal: an invalid request for a check is not charged and not sent upstream. */
-let service: IdentityService;
-beforeAll(async () => {
-  service = await startIdentityService();
-});
-afterAll(() => service.stop());
+const service = await identityServiceForTests();
 
 test("a virtual NIN of 16 characters is refused without a hint to obtain the person's NIN", async () => {
   const virtual = await service.refused(VERIFY_NIN, aNinCheck({ nin: "AB012345678910YZ" }));

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import type { IdentityMode } from "../../../../shared/contract/identity.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
@@ -24,10 +24,9 @@ import { aNinCheck, checkOf, identityProducts } from "../../../builders/identity
 import {
   FUNDS,
   finding,
-  type IdentityService,
+  identityServiceForTests,
   pkOf,
   refusal,
-  startIdentityService,
   upstreamTransaction,
   VERIFY_NIN,
 } from "../../../builders/identity-service.ts";
@@ -36,12 +35,7 @@ import { emulatorClient } from "../../../builders/tables.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: a record that is found is returned completely and charged, and every other outcome is refunded. */
-let service: IdentityService;
-beforeAll(async () => {
-  service = await startIdentityService({ virtualNin: true });
-});
-afterEach(() => service.calmDown());
-afterAll(() => service.stop());
+const service = await identityServiceForTests({ virtualNin: true });
 
 const PRICES = JSON.stringify({
   nin: { basic: 150, advanced: 250, retrieve: 400 },

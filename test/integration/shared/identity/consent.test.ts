@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
-import {
-  FUNDS,
-  type IdentityService,
-  pkOf,
-  startIdentityService,
-  VERIFY_NIN,
-} from "../../../builders/identity-service.ts";
+import { FUNDS, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
 import type { Answer } from "../../../builders/service.ts";
 
 /** Goal: without consent no record is requested, and every accepted request stores its consent. */
-let service: IdentityService;
-beforeAll(async () => {
-  service = await startIdentityService();
-});
-afterAll(() => service.stop());
+const service = await identityServiceForTests();
 
 test.each(identityRoutes)(
   "without consent, or with another value than true, a check at $path is refused, and nothing is charged or sent",

@@ -1,23 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { noteEmptyCheck } from "../../../../shared/identity/empty-checks.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { emptyRunStart, readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aNinCheck } from "../../../builders/identity.ts";
-import { type IdentityService, refusal, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
+import { identityServiceForTests, refusal, VERIFY_NIN } from "../../../builders/identity-service.ts";
 import type { TestCaller } from "../../../builders/service.ts";
 
 /** Goal: a caller that guesses numbers, which costs nothing, raises an alarm with the eighth one that nobody has. */
-let service: IdentityService;
-beforeAll(async () => {
-  service = await startIdentityService();
-});
+const service = await identityServiceForTests();
 afterEach(() => {
-  service.calmDown();
   vi.restoreAllMocks();
 });
-afterAll(() => service.stop());
 
 const NOBODY = 404;
 const SOMEBODY = 200;

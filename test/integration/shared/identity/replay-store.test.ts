@@ -1,16 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { replayStore } from "../../../../shared/identity/replay-store.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, checkOf } from "../../../builders/identity.ts";
-import {
-  FUNDS,
-  finding,
-  type IdentityService,
-  pkOf,
-  startIdentityService,
-  VERIFY_NIN,
-} from "../../../builders/identity-service.ts";
+import { FUNDS, finding, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { aSecret } from "../../../builders/secrets.ts";
 import { anOrder, BUY_DATA } from "../../../builders/service.ts";
@@ -18,12 +11,7 @@ import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a reference is one check and one charge, however often it is sent. */
-let service: IdentityService;
-beforeAll(async () => {
-  service = await startIdentityService();
-});
-afterEach(() => service.calmDown());
-afterAll(() => service.stop());
+const service = await identityServiceForTests();
 
 describe("replays", () => {
   const firstCheck = async (changes: Readonly<Record<string, unknown>> = {}) => {

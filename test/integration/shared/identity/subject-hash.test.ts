@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { GenerateMacCommand } from "@aws-sdk/client-kms";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
@@ -15,20 +15,10 @@ import { IDENTITY_KEY_ARN } from "../../../../tools/local/local-aws.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aBvnCheck, aNinCheck } from "../../../builders/identity.ts";
-import {
-  FUNDS,
-  type IdentityService,
-  pkOf,
-  startIdentityService,
-  VERIFY_NIN,
-} from "../../../builders/identity-service.ts";
+import { FUNDS, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
-let service: IdentityService;
-beforeAll(async () => {
-  service = await startIdentityService();
-});
-afterAll(() => service.stop());
+const service = await identityServiceForTests();
 
 const lengthPrefixed = (fields: readonly string[]): string =>
   fields.map((field) => `${Buffer.byteLength(field)}:${field}`).join("");

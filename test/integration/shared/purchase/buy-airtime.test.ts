@@ -1,13 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { errors } from "../../../../shared/contract/errors.ts";
-import { startTestService, type TestService, transactionOf } from "../../../builders/service.ts";
+import { serviceForTests, startTestService, transactionOf } from "../../../builders/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = await serviceForTests();
 afterEach(() => service.simulator.state.faults.clear());
-afterAll(() => service.stop());
 
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const anAirtimeOrder = (changes: Readonly<Record<string, unknown>> = {}) => ({

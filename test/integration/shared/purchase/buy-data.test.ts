@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
@@ -12,22 +12,11 @@ import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
-import {
-  anOrder,
-  BUY_DATA,
-  ORDER_NAIRA,
-  startTestService,
-  type TestService,
-  transactionOf,
-} from "../../../builders/service.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA, serviceForTests, transactionOf } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = await serviceForTests();
 
 const requestCount = (): number => service.simulator.state.requests.length;
 

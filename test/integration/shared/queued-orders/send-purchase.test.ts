@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
-import { anOrder, BUY_DATA as path, startTestService, type TestService } from "../../../builders/service.ts";
+import { anOrder, BUY_DATA as path, serviceForTests } from "../../../builders/service.ts";
 
 /**
  * Goal: caller, wallet and transaction agree on the outcome of an order, for each kind of outcome.
  * test/unit/shared/upstream/classify.test.ts has every answer of the upstream and what kind it is, and
  * test/integration/shared/upstream/http-upstream.test.ts each way over the wire.
  */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = await serviceForTests();
 afterEach(() => service.simulator.state.faults.clear());
-afterAll(() => service.stop());
 
 const REFUSAL = JSON.stringify({ status: false, message: "The secret network refused" });
 const requestCount = (): number => service.simulator.state.requests.length;

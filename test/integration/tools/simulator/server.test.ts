@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "#zod";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
@@ -228,27 +228,6 @@ test.for([
   },
 );
 
-test("airtime below 50 NGN, with a fraction of a kobo or for an unknown network is answered with 422", async () => {
-  const { post } = await aSimulator();
-  for (const changes of [{ amount: 49.99 }, { amount: 50.001 }, { network: "vodafone" }]) {
-    const fields = { network: "glo", phone_number: SOME_PHONE, amount: 100, ...changes };
-    const { status, body } = await post("/vtu/airtime/purchase", fields);
-    expect([status, Object.keys(body.errors ?? {})]).toEqual([422, Object.keys(changes)]);
-  }
-});
-
-test("an identity check without consent is rejected with 400 if the field is absent and 422 if it is not true", async () => {
-  const { check } = await aSimulator();
-  for (const [is_consent, status] of [
-    [undefined, 400],
-    [false, 422],
-    ["true", 422],
-  ] as const) {
-    const answer = await check("12345678901", { is_consent });
-    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([status, ["is_consent"]]);
-  }
-});
-
 test("a duplicate reference in the same mode is answered with 422 and places no order", async () => {
   const { buy, check, state } = await aSimulator();
   await buy({ reference: "r-1", phone_number: "08000000001" });
@@ -295,20 +274,6 @@ test("either header carries the key; no key, an invalid key and an address that 
   state.whitelist = ["127.0.0.1"];
   state.restricted = true;
   expect(await statuses(bearer, {})).toEqual([403, 401]);
-});
-
-test("with a limit of 2, the third request of a key and rate group is answered with 429 until the minute is over", async () => {
-  vi.useFakeTimers({ toFake: ["Date"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const { buy, get } = await aSimulator({ limits: { vtu: 2 } });
-  const answers = [await buy(), await buy(), await buy()];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-  expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining"))).toEqual(["1", "0", "0"]);
-  expect(answers.map(({ headers }) => headers.get("retry-after"))).toEqual([null, null, "60"]);
-  expect((await buy({}, { Authorization: `Bearer ${TEST_KEY}` })).status).toBe(200);
-  expect((await get("/vtu/data")).headers.get("x-ratelimit-remaining")).toBe("119");
-  vi.setSystemTime(Date.now() + 60_000);
-  expect((await buy()).status).toBe(200);
 });
 
 test("stopping the simulator closes its connections at once and waits for no timer", async () => {
