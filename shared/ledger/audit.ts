@@ -1,5 +1,4 @@
 import * as z from "#zod";
-import { allOf } from "../platform/pages.ts";
 import { EPOCH, isoTime, sleep } from "../platform/time.ts";
 import {
   type AuditItem,
@@ -142,7 +141,7 @@ const readPlacedEntries = (...read: Parameters<typeof readEntries>): AsyncGenera
 
 /** The entries of one log, oldest first. */
 export const readAudit = async (ledger: AuditedLedger, auditLog: string): Promise<readonly PlacedEntry[]> =>
-  (await allOf(readPlacedEntries(ledger, auditLog))).toReversed();
+  (await Array.fromAsync(readPlacedEntries(ledger, auditLog))).toReversed();
 
 /** What `verifyAudit` finds: `before` entries are older than the copy of the audit log. */
 export type VerifiedAudit = {
@@ -162,8 +161,8 @@ export const verifyAudit = async (
 ): Promise<VerifiedAudit> => {
   for (let reading = 1; ; reading += 1) {
     // Entries come last: an attestation whose entry is missing was not just overtaken by it.
-    const attestations = await allOf(readNewestFirst(auditTableOf(ledger), attestationsPk(auditLog)));
-    const items = await allOf(readEntries(ledger, auditLog));
+    const attestations = await Array.fromAsync(readNewestFirst(auditTableOf(ledger), attestationsPk(auditLog)));
+    const items = await Array.fromAsync(readEntries(ledger, auditLog));
     const compared = copy && compareCopy(items, copy.entries, copy);
     const problems = [
       ...verifyChain(items, z.array(attestationSchema).parse(attestations), ledger.clock()),

@@ -2,7 +2,6 @@ import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
-import { allOf } from "../platform/pages.ts";
 import { BATCHES_AT_ONCE, keyBatches, projectionOf } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
@@ -155,7 +154,7 @@ async function* pagesOf<Key>(
 }
 
 const keysOf = async <Key>(...read: Parameters<typeof pagesOf<Key>>): Promise<readonly Key[]> =>
-  (await allOf(pagesOf(...read))).flat();
+  (await Array.fromAsync(pagesOf(...read))).flat();
 
 /** The keys of a list's items (an account's transactions or entries, the accounts themselves), oldest first. */
 export const listKeys = (table: Table, list: string, range: TimeRange): Promise<readonly IndexKey[]> =>

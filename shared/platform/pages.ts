@@ -9,9 +9,3 @@ export async function* pagesOf<Page extends { readonly next_cursor: string | nul
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }
-
-export const allOf = async <Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> => {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-};

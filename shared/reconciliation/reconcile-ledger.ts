@@ -12,7 +12,6 @@ import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
-import { allOf } from "../platform/pages.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import {
@@ -116,7 +115,7 @@ const refundAll = async (
 
 const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   // Each run begins with another wallet, so a few slow ones cannot take the time of the others.
-  const accounts = fromMovingStart(await allOf(indexedAccounts(ledger)), ledger.clock());
+  const accounts = fromMovingStart(await Array.fromAsync(indexedAccounts(ledger)), ledger.clock());
   const results: DueResult[] = [];
   let unreached = accounts.length;
   for await (const { account, readBefore } of withCheckpoints(ledger, accounts)) {

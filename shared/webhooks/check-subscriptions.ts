@@ -8,7 +8,6 @@ import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
-import { allOf } from "../platform/pages.ts";
 import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { type Subscription, subscriptionSchema } from "./subscription.ts";
@@ -33,7 +32,7 @@ export const checkSubscriptions = async (
   const onUnreadable: OnUnreadable = (record, error) =>
     log.alarm("subscriptions.not_checked", { webhook: event, record, ...errorFields(error) });
   let enqueued = 0;
-  const batches = await allOf(subscriptionKeyBatches(ledger, event));
+  const batches = await Array.fromAsync(subscriptionKeyBatches(ledger, event));
   for (const keys of fromMovingStart(batches, ledger.clock())) {
     if (deadline.remainingMs() <= RUN_RESERVE_MS) {
       log.alarm("subscriptions.not_checked", { webhook: event, reason: "out_of_time" });

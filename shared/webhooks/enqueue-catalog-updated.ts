@@ -3,7 +3,6 @@ import { subscriptionKeyBatches } from "../ledger/query-index.ts";
 import { type EndpointKey, endpointKeyOf } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
-import { allOf } from "../platform/pages.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { catalogUpdatedBody } from "./webhook-body.ts";
 
@@ -16,7 +15,7 @@ export const enqueueCatalogUpdated =
   ({ ledger, queue }: { readonly ledger: Ledger; readonly queue: DeliveryQueue }) =>
   async ({ at, data }: { readonly at: string; readonly data: string }, deadline: Deadline): Promise<boolean> => {
     const body = catalogUpdatedBody(data);
-    const batches = await allOf(subscriptionKeyBatches(ledger, "catalog.updated"));
+    const batches = await Array.fromAsync(subscriptionKeyBatches(ledger, "catalog.updated"));
     for (const keys of fromMovingStart(batches, ledger.clock())) {
       if (deadline.remainingMs() <= 0) return false;
       await sendAll(

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import * as z from "#zod";
 import type { VerifiedFile } from "../../shared/platform/chained-lines.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { allOf } from "../../shared/platform/pages.ts";
 import { addCommand, type Report } from "./command.ts";
 import type { AdminContext } from "./context.ts";
 import { readStdin } from "./stdin.ts";
@@ -13,7 +12,7 @@ type Pages = AsyncIterable<{ readonly lines: readonly string[] }>;
 /** The lines of an export: as they come, or all as JSON. */
 export const exportReport = async (pages: Pages, json: boolean): Promise<Report> =>
   json
-    ? { json: { lines: (await allOf(pages)).flatMap(({ lines }) => lines) }, text: "" }
+    ? { json: { lines: (await Array.fromAsync(pages)).flatMap(({ lines }) => lines) }, text: "" }
     : { json: undefined, text: exportedLines(pages) };
 
 /** The last line gets its line end as any command's output does. */

@@ -8,7 +8,7 @@ import {
 import { dayBounds } from "../../shared/contract/time-zone.ts";
 import { type FindingClass, findingClasses } from "../../shared/contract/upstream-statement.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../shared/platform/pages.ts";
+import { pagesOf } from "../../shared/platform/pages.ts";
 import { type Finding, statementMatcher } from "../../shared/upstream-statement/match-statement.ts";
 import { caseFactsOf, caseIdOf } from "../../shared/upstream-statement/statement-case.ts";
 import type { ColumnMap } from "./columns.ts";
@@ -205,7 +205,7 @@ const count = (totals: Map<FindingClass, Totals[number]>, { class: name, order, 
 export type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
 export const casesOf = async (importer: Importer, day: string): Promise<readonly Case[]> => {
-  const pages = await allOf(pagesOf((cursor) => importer.act("reconciliation cases list", { day, cursor })));
+  const pages = await Array.fromAsync(pagesOf((cursor) => importer.act("reconciliation cases list", { day, cursor })));
   return pages.flatMap(({ cases }) => cases);
 };
 

@@ -12,7 +12,6 @@ import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { advanceSums, readDays } from "../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { allOf } from "../../../shared/platform/pages.ts";
 import { addEndpoint, enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
@@ -330,7 +329,7 @@ const expectRefundClock = async ({ system, callers }: Session): Promise<void> =>
   for (const { account } of callers) {
     const { accountId } = account;
     await advanceSums(ledger, accountId, deadlineIn(MINUTE_MS));
-    const counted = (await allOf(readDays(ledger, [accountId], days)))
+    const counted = (await Array.fromAsync(readDays(ledger, [accountId], days)))
       .flat()
       .flatMap(({ type, network, ends }) =>
         ends.flatMap(({ end, cause, count }) => Array(count).fill(`${type} ${network} ${end} ${cause}`)),

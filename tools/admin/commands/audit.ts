@@ -5,7 +5,7 @@ import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
-import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -84,7 +84,7 @@ export const accountAudit = (context: AdminContext, account: string): Promise<Ac
   oldestFirst(pagesOf((cursor) => perform(context, "audit account", { account, cursor })));
 
 const oldestFirst = async (pages: AsyncIterable<{ readonly entries: Acts }>): Promise<Acts> =>
-  (await allOf(pages)).flatMap(({ entries }) => entries).toReversed();
+  (await Array.fromAsync(pages)).flatMap(({ entries }) => entries).toReversed();
 
 const auditOn = async (context: AdminContext, subject: string, account: string | undefined): Promise<Acts> => {
   if (subject === SERVICE) {

@@ -4,7 +4,7 @@ import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
 import { counted } from "../../../shared/contract/counted.ts";
-import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -47,7 +47,7 @@ export const addCommands = (group: Command): void => {
     input: z.object({ month }),
     run: async (context, input) => {
       const pages = pagesOf((cursor) => perform(context, "periods accounts", { ...input, cursor }));
-      const accounts = (await allOf(pages)).flatMap((page) => page.accounts);
+      const accounts = (await Array.fromAsync(pages)).flatMap((page) => page.accounts);
       const rows = accounts.map(({ account_id, opening, lines, closing, open_orders, hash }) => [
         ...[account_id, nairaText(opening), lines, nairaText(closing), open_orders, hash],
       ]);

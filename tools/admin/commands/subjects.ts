@@ -11,7 +11,7 @@ import {
 } from "../../../shared/contract/actions/subjects.ts";
 import { counted } from "../../../shared/contract/counted.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import type { Change } from "../changes.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -52,7 +52,7 @@ export const addCommands = (group: Command): void => {
     }),
     run: async (context, request) => {
       const number = await numberOf(context, request.kind);
-      const pages = await allOf(
+      const pages = await Array.fromAsync(
         pagesOf((cursor) => perform(context, "subjects erase", { ...request, number, cursor })),
       );
       const last = pages.at(-1);
@@ -96,7 +96,9 @@ const readReport = async (
   request: z.output<typeof input>,
   number: string,
 ): Promise<SubjectReport> => {
-  const pages = await allOf(pagesOf((cursor) => perform(context, "subjects report", { ...request, number, cursor })));
+  const pages = await Array.fromAsync(
+    pagesOf((cursor) => perform(context, "subjects report", { ...request, number, cursor })),
+  );
   return {
     checks: pages.flatMap(({ checks }) => checks),
     orders: pages.flatMap(({ orders }) => orders),

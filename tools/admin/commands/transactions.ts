@@ -4,7 +4,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -86,7 +86,7 @@ type Listed = ActionOutput<"transactions list">["transactions"];
 
 /** All of them, in contrast to the console. */
 const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<typeof listInput>): Promise<Listed> => {
-  const pages = await allOf(pagesOf((cursor) => perform(context, "transactions open", { cursor })));
+  const pages = await Array.fromAsync(pagesOf((cursor) => perform(context, "transactions open", { cursor })));
   const createdUntil = isoTime(context.ledger.clock() - older);
   return pages
     .flatMap(({ transactions }) => transactions)

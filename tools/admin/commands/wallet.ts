@@ -6,7 +6,7 @@ import { walletActions } from "../../../shared/contract/actions/wallet.ts";
 import { statementCsv } from "../../../shared/contract/statement-csv.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, END_TIME, timeField } from "../fields.ts";
@@ -37,7 +37,7 @@ export const addCommands = (group: Command): void => {
       const pages = pagesOf((cursor) => perform(context, "wallet statement", { ...period, cursor }));
       // Only CSV is printed as it is read: its lines do not need the columns' widths.
       if (csv && !json) return { json: undefined, text: statementCsv(pages, period) };
-      const statement = wholeStatement(await allOf(pages));
+      const statement = wholeStatement(await Array.fromAsync(pages));
       return { json: statement, text: statementTable(statement) };
     },
   });

@@ -7,7 +7,7 @@ import { type Actor, auditEntry, SERVICE } from "../../../../shared/ledger/audit
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { putItems } from "../../../builders/put-items.ts";
@@ -33,7 +33,7 @@ test("the audit log of an account comes in pages, newest first, each entry once;
   await record("acc_one", 60);
   await record("acc_two", 12);
   const read = (account: string, cursor?: string) => auditRuns["audit account"](context(), { account, cursor });
-  const pages = await allOf(pagesOf((cursor) => read("acc_one", cursor)));
+  const pages = await Array.fromAsync(pagesOf((cursor) => read("acc_one", cursor)));
   expect(pages.map(({ entries }) => entries.length)).toEqual([50, 10]);
   expect(pages.flatMap(numbersOf)).toEqual(Array.from({ length: 60 }, (_, number) => 59 - number));
   const [first] = pages;
@@ -156,7 +156,7 @@ describe("one log over everything", () => {
   test("comes in pages, each entry once, also of a rare kind; a cursor beyond the period is refused", async () => {
     const many = "2020-03-01";
     await put(many, 120, 3);
-    const pages = await allOf(pagesOf((cursor) => list({ from: many, to: many, cursor })));
+    const pages = await Array.fromAsync(pagesOf((cursor) => list({ from: many, to: many, cursor })));
     const seen = pages.flatMap(numbersOf);
     const cursor = pages[0]?.next_cursor ?? "";
     await expect(list({ from: day, to: day, cursor })).rejects.toThrow(OperatorError);

@@ -6,7 +6,7 @@ import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
@@ -59,7 +59,7 @@ const anAccountWithChecks = async (count: number) => {
 /** The lines of each page of an export, from the first one. */
 const exported = async (account: string, period: { readonly from?: string; readonly to?: string } = {}) => {
   const read = (cursor?: string) => consentsRuns["consents export"](context(), { account, ...period, cursor });
-  return (await allOf(pagesOf(read))).map(({ lines }) => lines);
+  return (await Array.fromAsync(pagesOf(read))).map(({ lines }) => lines);
 };
 
 /** The entries of exports, that of the first page before that of the last one: they have the same time. */

@@ -9,7 +9,7 @@ import { reconciliationActions } from "../../../../shared/contract/actions/recon
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { ledgerIndexes, statementPk } from "../../../../shared/ledger/schema.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { requireStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
@@ -56,7 +56,7 @@ const theCase = () => reconciliationRuns["reconciliation cases show"](context, {
 const sign = () => reconciliationRuns["reconciliation statements sign"](context, { day, why });
 const storedLines = async (): Promise<readonly number[]> => {
   const read = (cursor?: string) => reconciliationRuns["reconciliation rows list"](context, { day, cursor });
-  return (await allOf(pagesOf(read))).flatMap(({ rows }) => rows.map(({ line }) => line));
+  return (await Array.fromAsync(pagesOf(read))).flatMap(({ rows }) => rows.map(({ line }) => line));
 };
 
 test("an import that ends between two requests continues behind the stored rows, and repeating a request stores nothing", async () => {
@@ -354,7 +354,9 @@ test("the orders of a day are listed once each, also if one account has more tha
   }
   const read = (cursor?: string) =>
     reconciliationRuns["reconciliation orders list"](context, { day, within_ms: 0, cursor });
-  const listed = (await allOf(pagesOf(read))).flatMap(({ orders }) => orders.map(({ reference }) => reference));
+  const listed = (await Array.fromAsync(pagesOf(read))).flatMap(({ orders }) =>
+    orders.map(({ reference }) => reference),
+  );
   expect([listed.length, new Set(listed).size]).toEqual([1_101, 1_101]);
 });
 

@@ -4,7 +4,7 @@ import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
 import { marginReport } from "../../../../shared/contract/margin-report.ts";
 import { clockReport } from "../../../../shared/contract/refund-clock-report.ts";
 import { ACCOUNTS_LIST, accountPk, orderDayPk } from "../../../../shared/ledger/schema.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -45,7 +45,7 @@ beforeAll(async () => {
 const SUMS = MANY_NETWORKS * NETWORKS + ACCOUNTS - MANY_NETWORKS;
 
 test("a report of more accounts and days than one page takes has each account in one page", async () => {
-  const pages = await allOf(
+  const pages = await Array.fromAsync(
     pagesOf((cursor) => marginRuns["margin report"](context, { ...quarter, by: "account", cursor })),
   );
   expect(pages.map(({ accounts }) => accounts)).toEqual([110, 5]);
@@ -78,7 +78,7 @@ test("a report with many rows has more pages, and the sums of a group in several
 });
 
 test("the refund clock of several pages adds up how orders ended, and has what is open once", async () => {
-  const pages = await allOf(
+  const pages = await Array.fromAsync(
     pagesOf((cursor) => refundClockRuns["refund-clock report"](context, { ...quarter, by: "kind", cursor })),
   );
   expect(pages.map(({ accounts, open_over_24_h }) => [accounts, open_over_24_h])).toEqual([

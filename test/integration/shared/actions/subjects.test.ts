@@ -11,7 +11,7 @@ import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";
 import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import {
@@ -107,7 +107,7 @@ const addChecks = async (count: number, number: string, kind: "nin" | "phone_num
 /** The last page of an erasure. */
 const erase = async (context: SubjectsContext, kind: "nin" | "phone_number", number: string) => {
   const read = (cursor?: string) => subjectsRuns["subjects erase"](context, { kind, number, why, cursor });
-  return (await allOf(pagesOf(read))).at(-1);
+  return (await Array.fromAsync(pagesOf(read))).at(-1);
 };
 const report = (kind: "nin" | "phone_number", number: string) =>
   subjectsRuns["subjects report"](contextOn(), { kind, number, why });

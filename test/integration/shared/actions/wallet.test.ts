@@ -8,7 +8,7 @@ import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -146,7 +146,7 @@ test("wallet verify says that a balance equals its entries", async () => {
 
 describe("wallet statement", () => {
   const statementPages = (account: string, period: { readonly from?: string; readonly to?: string } = {}) =>
-    allOf(pagesOf((cursor) => walletRuns["wallet statement"](context(), { account, ...period, cursor })));
+    Array.fromAsync(pagesOf((cursor) => walletRuns["wallet statement"](context(), { account, ...period, cursor })));
 
   const timeOf = (index: number): string => isoTime(NOON_MS - 86_400_000 + index * 1_000);
 

@@ -14,7 +14,6 @@ import {
 } from "../../../../shared/ledger/audit.ts";
 import { readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
 import { attestationsPk, entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
-import { allOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
@@ -141,7 +140,9 @@ test("the next entry follows the attested hash of the last one, and no item with
   await record();
   const table = { db: ledger.db, table: ledger.auditTable };
   const linksAt = async () =>
-    new Map((await allOf(readNewestFirst(table, pk))).map(({ sequence, ...link }) => [Number(sequence), link]));
+    new Map(
+      (await Array.fromAsync(readNewestFirst(table, pk))).map(({ sequence, ...link }) => [Number(sequence), link]),
+    );
   const links = await linksAt();
   expect([...links.keys()]).toEqual([9, 6, 5, 4, 3, 2.5, 2, 1]);
   expect(await readAudit(ledger, log)).toHaveLength(6);
@@ -169,7 +170,7 @@ test("entries are read by pages, newest first, and those about an item until its
   };
   const table = { db: ledger.db, table: ledger.auditTable };
   const places = async () => {
-    const items = await allOf(readNewestFirst(table, entriesPk(log), { pageItems: 20 }));
+    const items = await Array.fromAsync(readNewestFirst(table, entriesPk(log), { pageItems: 20 }));
     return items.map(({ sequence }) => sequence);
   };
   const all = Array.from({ length: 52 }, (_, index) => sequenceKey(52 - index));

@@ -9,7 +9,7 @@ import { type TransactionQuery, transactionPage } from "../../../../shared/contr
 import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
 import { transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
-import { allOf, pagesOf } from "../../../../shared/platform/pages.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getTransaction, listCallerTransactions } from "../../../../shared/read-account/read-account.ts";
 import { cleanups } from "../../../builders/cleanups.ts";
@@ -64,7 +64,9 @@ const list = async (caller: Caller, input: TransactionQuery = {}) => {
 const pagesFor = async (caller: Caller, input: TransactionQuery = {}) => {
   const read = async (cursor: string | undefined) =>
     (await listCallerTransactions(ledger)({ input: { ...input, ...(cursor && { cursor }) }, caller })).data;
-  return (await allOf(pagesOf(read))).map(({ transactions }) => transactions.map(({ reference }) => reference));
+  return (await Array.fromAsync(pagesOf(read))).map(({ transactions }) =>
+    transactions.map(({ reference }) => reference),
+  );
 };
 
 const refused = (fields: FieldErrors) => ({ code: "validation_failed", details: { fields } });

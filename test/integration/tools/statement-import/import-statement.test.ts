@@ -9,7 +9,6 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { allOf } from "../../../../shared/platform/pages.ts";
 import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { type ColumnMap, documentedColumns, readColumnMap } from "../../../../tools/statement-import/columns.ts";
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
@@ -374,7 +373,7 @@ test.each(["8031234567", "2348031234567", "+234 (0)803 123 4567", "0023480312345
   "a row's phone number %s is the one of the order, 08031234567",
   async (phone) => {
     const path = fileOf({ upstream: "UP-1", phone, at: "2026-11-21T10:00:00Z" });
-    const rows = await allOf(readStatement(path, documentedColumns));
+    const rows = await Array.fromAsync(readStatement(path, documentedColumns));
     expect(rows.map(({ row }) => row?.phone_number)).toEqual(["08031234567"]);
   },
 );

@@ -35,15 +35,9 @@ const watched = (failing?: number) => {
   return { seen, work };
 };
 
-const allOf = async <Result>(results: AsyncIterable<Result>): Promise<readonly Result[]> => {
-  const all: Result[] = [];
-  for await (const result of results) all.push(result);
-  return all;
-};
-
 test("results come in the inputs' order although the work of each takes a different time", async () => {
   const { seen, work } = watched();
-  expect(await allOf(mapInOrder(numbers, CONCURRENCY_MAX, work))).toEqual(numbers);
+  expect(await Array.fromAsync(mapInOrder(numbers, CONCURRENCY_MAX, work))).toEqual(numbers);
   expect(seen.mostRunning).toBe(CONCURRENCY_MAX);
 });
 
@@ -87,6 +81,6 @@ test("an error of the inputs ends the whole after what was read before it", asyn
     yield* [0, 1];
     throw new Error("no more keys");
   }
-  await expect(allOf(mapInOrder(broken(), CONCURRENCY_MAX, work))).rejects.toThrow("no more keys");
+  await expect(Array.fromAsync(mapInOrder(broken(), CONCURRENCY_MAX, work))).rejects.toThrow("no more keys");
   expect(seen).toMatchObject({ started: 2, running: 0 });
 });
