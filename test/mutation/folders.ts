@@ -27,10 +27,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
   },
   purchase: {
     mutate: filesOf("purchase"),
-    tests: [
-      ...testsOf("purchase", "prices"),
-      ...integrationTests("shared/ledger/duplicate-guard", "shared/queued-orders/send-purchase"),
-    ],
+    tests: [...testsOf("purchase", "prices"), ...integrationTests("shared/ledger/duplicate-guard")],
   },
   "queued-orders": {
     mutate: filesOf("queued-orders"),

@@ -183,18 +183,6 @@ test("a redrive that ends between send and delete leaves the message in both que
   expect(await list()).toMatchObject([{ queue: "outcomes", messages: [] }, {}]);
 });
 
-test("a message that cannot be sent is not deleted", async () => {
-  await giveUp(deadLettersOf("outcomes"), { kind: "settlement" });
-  const send = sqs.client.send.bind(sqs.client);
-  const spy = vi.spyOn(sqs.client, "send").mockImplementation(async (command: unknown) => {
-    if (command instanceof SendMessageCommand) throw new Error("No answer");
-    return Reflect.apply(send, sqs.client, [command]);
-  });
-  await expect(deadLettersRuns["dead-letters redrive"](context(), { queue: "outcomes" })).rejects.toThrow("No answer");
-  expect(spy.mock.calls.some(([command]: readonly unknown[]) => command instanceof DeleteMessageCommand)).toBe(false);
-  spy.mockRestore();
-});
-
 test("a redrive of which one message cannot be sent fails once the others are moved: nothing is moved after its answer", async () => {
   for (const kind of ["refused", "moved"]) await giveUp(deadLettersOf("outcomes"), { kind });
   const send = sqs.client.send.bind(sqs.client);

@@ -194,12 +194,16 @@ describe("openTransaction", () => {
     });
   });
 
-  test("a debit that meets a conflict is made by the next attempt", async () => {
-    const accountId = await ledger.aWallet(500);
-    const seen = ledger.firstWrites(1, "conflict");
+  test.each([
+    ["a conflict is made by the next attempt", 1, "conflict", 2],
+    ["a lost answer is sent again and debits once", 1, "answer_lost", TRIES + 1],
+    ["two lost answers is found by the write that would void it", 99, "answer_lost", 2 * TRIES],
+  ] as const)("a debit that meets %s", async (_name, times, fault, writes) => {
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.firstWrites(times, fault);
     expect(await openTransaction(ledger, ledger.aTransaction(accountId), [], enough())).toEqual({ kind: "opened" });
-    expect(seen.writes).toBe(2);
-    expect(await ledger.balanceOf(accountId)).toBe(0);
+    expect(seen.writes).toBe(writes);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test("a debit that meets conflicts until the upstream's share of the time begins is busy, and nothing is written", async () => {
@@ -211,22 +215,6 @@ describe("openTransaction", () => {
     });
     expect(seen.writes).toBe(3);
     expect(await readTransaction(ledger, transaction.pk)).toBeUndefined();
-  });
-
-  test("a debit whose answer is lost is sent again and debits once", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const seen = ledger.firstWrites(1, "answer_lost");
-    expect(await openTransaction(ledger, ledger.aTransaction(accountId), [], enough())).toEqual({ kind: "opened" });
-    expect(seen.writes).toBe(TRIES + 1);
-    expect(await ledger.balanceOf(accountId)).toBe(500);
-  });
-
-  test("a debit whose answer is lost twice is found by the write that would void it", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const seen = ledger.firstWrites(99, "answer_lost");
-    expect(await openTransaction(ledger, ledger.aTransaction(accountId), [], enough())).toEqual({ kind: "opened" });
-    expect(seen.writes).toBe(2 * TRIES);
-    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test("each retry of a debit sends the same writes, under the same token after a lost answer and a new one after a conflict", async () => {

@@ -10,12 +10,8 @@ import {
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import {
   isFinalStatus,
-  isIdentityCheck,
-  isQueuedOrder,
   pkOfReference,
   referenceOf,
-  sentAt,
-  signedKobo,
   type Transaction,
   transactionSchema,
   transactionToView,
@@ -71,29 +67,6 @@ describe("our reference", () => {
 test("`success` and `failed` are final statuses, and `processing` is the only other one", () => {
   expect(transactionStatus.options.filter((status) => !isFinalStatus(status))).toEqual(["processing"]);
   expect(transactionStatus.options.filter(isFinalStatus)).toEqual(["success", "failed"]);
-});
-
-test("a transaction has taken its amount from its wallet unless it failed", () => {
-  expect((["processing", "success", "failed"] as const).map((status) => signedKobo(aTransaction({ status })))).toEqual([
-    ...[-500_00, -500_00, 0],
-  ]);
-});
-
-test("all but purchases are identity checks", () => {
-  expect(transactionType.options.filter((type) => !isIdentityCheck({ type }))).toEqual(["data", "airtime"]);
-});
-
-test("an order was sent when it was placed, or when it was claimed last", () => {
-  const transaction = aTransaction({ created_at: "2026-11-21T09:30:00.000Z" });
-  expect(sentAt(transaction)).toBe("2026-11-21T09:30:00.000Z");
-  expect(sentAt({ ...transaction, sent_at: "2026-11-21T09:31:00.000Z" })).toBe("2026-11-21T09:31:00.000Z");
-});
-
-test("an order waits as long as it has its place in the queue", () => {
-  expect(isQueuedOrder(aTransaction())).toBe(false);
-  expect(isQueuedOrder(aTransaction({ queued: { order: { kind: "airtime", network: "mtn" }, table: "t" } }))).toBe(
-    true,
-  );
 });
 
 describe("transactionToView", () => {
