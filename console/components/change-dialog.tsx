@@ -10,6 +10,7 @@ import { ProposedChange, type SentInput } from "../api/call-action.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
 import { type FourEyes, usePerson } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
 import { type Draft, forgetDraft, keepDraft, restoredDraft, showDraft } from "../sign-in/drafts.ts";
 import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
@@ -48,8 +49,10 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly account?: string;
   /** The input of the action. `why` is undefined if the person gave no reason. */
   readonly inputOf: (values: FieldValues<Of>, why: string | undefined) => SentInput<Name>;
-  /** What the change will do with these values; undefined while they are incomplete. */
-  readonly preview?: (values: FieldValues<Of>) => Preview | undefined;
+  /** What the change will do with these values, and the balance if it is known; undefined while they are incomplete. */
+  readonly preview?: (values: FieldValues<Of>, balance: number | undefined) => Preview | undefined;
+  /** The account whose balance `preview` gets, in NGN: as it is while the dialog is open. */
+  readonly balanceOf?: string;
   /** Whether another person has to approve it, in a stage with `fourEyes`; by default always, if it can be proposed. */
   readonly needsApproval?: (values: FieldValues<Of>, fourEyes: FourEyes) => NeedsApproval;
   /** What is said when it succeeded: a sentence. */
@@ -67,6 +70,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   /** The text that the person has to type. */
   readonly nameToType?: string;
 };
+
+const BALANCE_EVERY_MS = 30_000;
 
 const actionOf = (name: ChangeName): Action => actions[name];
 
@@ -162,7 +167,7 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDi
 
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
   const { action, button, title, children, form, sending, inputOf, onDone, onProposed, onCancel } = props;
-  const { ifUnknown, nameToType, shownOnce } = props;
+  const { ifUnknown, nameToType, shownOnce, balanceOf } = props;
   const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;
@@ -171,6 +176,11 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const needsWhy = hasWhy && (needsReason(definition) || !z.safeParse(whyField, undefined).success);
   const { four_eyes: stageFourEyes } = usePerson();
   const fourEyes = definition.fourEyes === true ? stageFourEyes : null;
+  const wallet = useRead(
+    "wallet show",
+    { account: balanceOf ?? "" },
+    { enabled: balanceOf !== undefined, everyMs: BALANCE_EVERY_MS },
+  );
 
   const [kept] = useState(() => restoredDraft(form));
   const [values, setValues] = useState(() => initialValues(fields, kept?.values));
@@ -240,7 +250,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   };
 
   const isWhole = hasValues<Of>(fields, values);
-  const preview = isWhole ? props.preview?.(values) : undefined;
+  const preview = isWhole ? props.preview?.(values, wallet.data?.balance) : undefined;
   const needsApproval = isWhole && fourEyes !== null && (props.needsApproval?.(values, fourEyes) ?? true);
   const buttonText = preview?.button ?? button;
   const isUnknown = isOutcomeUnknown(failure);

@@ -36,8 +36,8 @@ export const OverviewPage = () => {
       actions={
         <>
           {wallet.data && <ThresholdDialog account={account} threshold={wallet.data.low_balance_threshold} />}
-          <FundDialog account={account} balance={wallet.data?.balance} />
-          <AdjustDialog account={account} balance={wallet.data?.balance} />
+          <FundDialog account={account} />
+          <AdjustDialog account={account} />
         </>
       }
     >
@@ -117,9 +117,7 @@ const thresholdPreview = (kobo: number): Preview | undefined => {
   return { sentence, button: "Set threshold" };
 };
 
-type EntryDialogProps = { readonly account: string; readonly balance: number | undefined };
-
-const FundDialog = ({ account, balance }: EntryDialogProps) => (
+const FundDialog = ({ account }: { readonly account: string }) => (
   <ChangeDialog
     action="wallet fund"
     button="Fund"
@@ -132,7 +130,8 @@ const FundDialog = ({ account, balance }: EntryDialogProps) => (
         description: "A transfer is credited once, whatever the account.",
       },
     }}
-    preview={({ amount_kobo }) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, balance) : undefined)}
+    balanceOf={account}
+    preview={({ amount_kobo }, balance) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, balance) : undefined)}
     inputOf={({ amount_kobo, id }, why) => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
     success={entrySentence}
     ifUnknown="It is safe to submit it again: the reference is credited once."
@@ -142,7 +141,7 @@ const FundDialog = ({ account, balance }: EntryDialogProps) => (
 /** Until a correction is recorded or proposed its name stays the same, so that a retry after a lost answer is the same entry. */
 const newEntryId = (): string => `console-${crypto.randomUUID()}`;
 
-const AdjustDialog = ({ account, balance }: EntryDialogProps) => {
+const AdjustDialog = ({ account }: { readonly account: string }) => {
   const [id, setId] = useState(newEntryId);
   const takeNewId = () => setId(newEntryId());
   return (
@@ -155,7 +154,8 @@ const AdjustDialog = ({ account, balance }: EntryDialogProps) => {
         amount_kobo: { kind: "number", label: "Amount in NGN", description: "Negative to debit, such as -500." },
         id: { kind: "text", label: "Name of this correction", initial: id },
       }}
-      preview={({ amount_kobo }) => entryPreview(amount_kobo, balance)}
+      balanceOf={account}
+      preview={({ amount_kobo }, balance) => entryPreview(amount_kobo, balance)}
       inputOf={({ amount_kobo, id }, why = "") => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
       success={entrySentence}
       onDone={takeNewId}

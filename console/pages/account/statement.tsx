@@ -10,7 +10,7 @@ import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useMorePages } from "../../api/use-more-pages.ts";
 import { usePerson } from "../../api/use-person.ts";
-import { useRead, useReadPages } from "../../api/use-read.ts";
+import { useReadPages } from "../../api/use-read.ts";
 import { entryPreview, entrySentence } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
@@ -45,7 +45,6 @@ export const StatementPage = () => {
   // What is before the period is summed up in pages without lines.
   useMorePages(statement, last?.lines.length === 0);
   const mayReverse = usePerson().may("wallet reverse");
-  const wallet = useRead("wallet show", { account }, { enabled: mayReverse });
   const pages = data?.pages ?? [];
   const opening = openingOf(pages);
   const lines = pages.flatMap((page) => page.lines);
@@ -92,14 +91,7 @@ export const StatementPage = () => {
             cell: (line) => (
               <>
                 <EntryName account={account} line={line} ids={ids} />{" "}
-                {mayReverse && (
-                  <Reversal
-                    account={account}
-                    line={line}
-                    isReversed={ids.has(reversalName(line.id))}
-                    balance={wallet.data?.balance}
-                  />
-                )}
+                {mayReverse && <Reversal account={account} line={line} isReversed={ids.has(reversalName(line.id))} />}
               </>
             ),
           },
@@ -154,10 +146,9 @@ type ReversalProps = {
   readonly account: string;
   readonly line: Line;
   readonly isReversed: boolean;
-  readonly balance: number | undefined;
 };
 
-const Reversal = ({ account, line: { kind, id, effect }, isReversed, balance }: ReversalProps) => {
+const Reversal = ({ account, line: { kind, id, effect }, isReversed }: ReversalProps) => {
   if (kind !== "funding") return null;
   return (
     <>
@@ -170,7 +161,8 @@ const Reversal = ({ account, line: { kind, id, effect }, isReversed, balance }: 
           buttonVariant="default"
           buttonSize="xs"
           title={`Reverse the funding ${id}`}
-          preview={() => entryPreview(String(-effect), balance)}
+          balanceOf={account}
+          preview={(_, balance) => entryPreview(String(-effect), balance)}
           inputOf={(_, why = "") => ({ account, id, why })}
           success={entrySentence}
           ifUnknown="It is safe to submit it again: a funding is reversed once."

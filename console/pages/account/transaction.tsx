@@ -146,26 +146,23 @@ const Note = ({ reference }: { readonly reference: string }) => (
   </ChangeDialog>
 );
 
-const Refund = ({ transaction: { account_id, reference, amount } }: { readonly transaction: Shown }) => {
-  const { may } = usePerson();
-  const wallet = useRead("wallet show", { account: account_id }, { enabled: may("transactions refund") });
-  return (
-    <ChangeDialog
-      action="transactions refund"
-      button="Refund"
-      buttonVariant="default"
-      buttonSize="xs"
-      title={`Refund ${reference}`}
-      preview={() => entryPreview(String(amount), wallet.data?.balance)}
-      inputOf={(_, why = "") => ({ reference, why })}
-      success={entrySentence}
-      ifUnknown="It is safe to submit it again: an order is refunded once."
-    >
-      For an order that did not arrive although the upstream said so. Its status stays success; the statement has an
-      adjustment that names it. This cannot be undone.
-    </ChangeDialog>
-  );
-};
+const Refund = ({ transaction: { account_id, reference, amount } }: { readonly transaction: Shown }) => (
+  <ChangeDialog
+    action="transactions refund"
+    button="Refund"
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Refund ${reference}`}
+    balanceOf={account_id}
+    preview={(_, balance) => entryPreview(String(amount), balance)}
+    inputOf={(_, why = "") => ({ reference, why })}
+    success={entrySentence}
+    ifUnknown="It is safe to submit it again: an order is refunded once."
+  >
+    For an order that did not arrive although the upstream said so. Its status stays success; the statement has an
+    adjustment that names it. This cannot be undone.
+  </ChangeDialog>
+);
 
 const isOpen = ({ status, mode }: Shown): boolean => status === "processing" && mode === "live";
 const isPurchase = ({ type }: Shown): boolean => type === "data" || type === "airtime";
