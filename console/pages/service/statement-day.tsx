@@ -20,6 +20,7 @@ import { classText, StatementState, type UpstreamStatement } from "../../compone
 import { Status } from "../../components/status.tsx";
 import { StageTime, Time } from "../../components/time.tsx";
 import { Unbroken } from "../../components/unbroken.tsx";
+import { caseName } from "./case-name.ts";
 
 type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
@@ -64,11 +65,13 @@ export const StatementDayPage = () => {
           columns={[
             {
               header: "Case",
-              cell: ({ case: id, order, row }) => (
+              cell: (each) => (
                 <>
-                  {order === undefined ? id : <SearchLink text={order.reference} />}
-                  {row?.upstream_reference !== undefined && <div>Upstream: {row.upstream_reference}</div>}
-                  <TimeOf at={order?.at ?? row?.at} />
+                  {each.order === undefined ? caseName(each) : <SearchLink text={each.order.reference} />}
+                  {each.order !== undefined && each.row?.upstream_reference !== undefined && (
+                    <div>Upstream: {each.row.upstream_reference}</div>
+                  )}
+                  <TimeOf at={timeOf(each)} />
                 </>
               ),
             },
@@ -237,7 +240,7 @@ const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
   <ChangeDialog
     action="reconciliation cases decide"
     button="Decide"
-    subject={of.case}
+    subject={`${classText[of.class]}, ${caseName(of)}`}
     buttonVariant="default"
     buttonSize="xs"
     title={`Decide: ${classText[of.class]}`}
@@ -258,7 +261,7 @@ const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
     success="The decision is on record."
   >
     <p>
-      {of.case}. Ours: <Amount of={of.order} />. Theirs: <Amount of={of.row} />.
+      {caseName(of)}. Ours: <Amount of={of.order} />. Theirs: <Amount of={of.row} />.
     </p>
     <p>
       A decision moves no money. Resolve an order or adjust a wallet on its own page first, and name it in the reason.

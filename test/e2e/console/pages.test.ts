@@ -642,6 +642,7 @@ test("the order of a statement's case leads to its page by a search", async () =
   const at = `${STATEMENT_DAY}T10:00:00.000Z`;
   await replaceIn(page, "reconciliation/cases/list", '"row":', `"order":${JSON.stringify({ ...order, at })},"row":`);
   await visit(page, `/statements/${STATEMENT_DAY}`, STATEMENT_DAY);
+  await button(page, `Decide Only in the statement, ${orders.delivered}, UP-9, line 2`).waitFor();
   await page.getByRole("main").getByRole("link", { name: orders.delivered }).click();
   await heading(page, "Search").waitFor();
   await page.getByRole("main").getByRole("link", { name: orders.delivered }).click();
