@@ -1,4 +1,5 @@
 import { TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { pageList } from "../api/page-list.ts";
@@ -10,7 +11,8 @@ import styles from "./shell.module.css";
 export const SearchField = () => {
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");
-  const { search } = useSearch();
+  const { text, search } = useSearch();
+  const client = useQueryClient();
   const [path, navigate] = useLocation();
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
@@ -26,6 +28,8 @@ export const SearchField = () => {
     event.preventDefault();
     if (typed.trim() === "") return;
     search(typed.trim());
+    // What was not there may be there now.
+    if (typed.trim() === text) void client.invalidateQueries({ queryKey: ["search", { text }] });
     if (path !== pageList.search.path) navigate(pageList.search.path);
   };
   return (

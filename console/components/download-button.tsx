@@ -46,7 +46,7 @@ export const DownloadButton = ({ children, fileName, type, read }: DownloadButto
       </Button>
       {failure !== undefined && (
         <Notice tone="bad" title="The file was not saved">
-          {sentenceOf(failure)} Then try again.
+          {sentenceOf(failure)}
         </Notice>
       )}
     </>

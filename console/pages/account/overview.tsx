@@ -3,6 +3,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
 import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/money.ts";
 import { useAccount } from "../../api/use-account.ts";
+import { useShownAccountName } from "../../api/use-account-name.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { entryPreview, entrySentence, koboOf, type Preview } from "../../components/amount.ts";
@@ -16,7 +17,7 @@ import { Money } from "../../components/money.tsx";
 import { NetworkCharts } from "../../components/network-charts.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { accountPath, PageLink, runbookPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { percentText, totalOf, withinText } from "../../components/statistics.ts";
 import { Status } from "../../components/status.tsx";
@@ -67,7 +68,7 @@ const WalletFacts = ({ wallet }: { readonly wallet: ActionOutput<"wallet show"> 
           value: <WalletState balance={balance} threshold={threshold} />,
         },
         { name: "Low below", value: threshold === null ? "No threshold" : <Money naira={threshold} /> },
-        { name: "Orders that wait", value: queued_orders },
+        { name: "Queued orders", value: queued_orders },
         { name: "Last change", value: <Time iso={updated_at} /> },
       ]}
     />
@@ -117,26 +118,31 @@ const thresholdPreview = (kobo: number): Preview | undefined => {
   return { sentence, button: "Set threshold" };
 };
 
-const FundDialog = ({ account }: { readonly account: string }) => (
-  <ChangeDialog
-    action="wallet fund"
-    button="Fund"
-    title="Credit a bank transfer"
-    fields={{
-      amount_kobo: { kind: "number", label: "Amount in NGN" },
-      id: {
-        kind: "text",
-        label: "The bank's reference of the transfer",
-        description: "A transfer is credited once, whatever the account.",
-      },
-    }}
-    balanceOf={account}
-    preview={({ amount_kobo }, balance) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, balance) : undefined)}
-    inputOf={({ amount_kobo, id }, why) => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
-    success={entrySentence}
-    ifUnknown="It is safe to submit it again: the reference is credited once."
-  />
-);
+const FundDialog = ({ account }: { readonly account: string }) => {
+  const name = useShownAccountName(account);
+  return (
+    <ChangeDialog
+      action="wallet fund"
+      button="Fund"
+      title="Credit a bank transfer"
+      fields={{
+        amount_kobo: { kind: "number", label: "Amount in NGN" },
+        id: {
+          kind: "text",
+          label: "The bank's reference of the transfer",
+          description: "A transfer is credited once, whatever the account.",
+        },
+      }}
+      balanceOf={account}
+      preview={({ amount_kobo }, balance) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, balance) : undefined)}
+      inputOf={({ amount_kobo, id }, why) => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
+      success={entrySentence}
+      ifUnknown="It is safe to submit it again: the reference is credited once."
+    >
+      The wallet of {name} is credited.
+    </ChangeDialog>
+  );
+};
 
 /** Until a correction is recorded or proposed its name stays the same, so that a retry after a lost answer is the same entry. */
 const newEntryId = (): string => `console-${crypto.randomUUID()}`;
@@ -316,7 +322,7 @@ const Verification = ({ account }: { readonly account: string }) => {
                 <Notice tone="good" title="The balance equals its entries" />
               ) : (
                 <Notice tone="bad" title="The balance differs from its entries">
-                  Follow &quot;Wallet mismatch&quot; in the runbook.
+                  Follow <PageLink to={runbookPath("Wallet mismatch")}>Wallet mismatch in the runbook</PageLink>.
                 </Notice>
               )}
               <Facts
@@ -324,6 +330,7 @@ const Verification = ({ account }: { readonly account: string }) => {
                   { name: "Balance", value: <Money naira={balance} /> },
                   { name: "Sum of the entries", value: <Money naira={expected} /> },
                   { name: "Difference", value: <Money naira={difference} /> },
+                  { name: "Verified", value: <Time iso={new Date(verified.dataUpdatedAt).toISOString()} /> },
                 ]}
               />
             </>

@@ -142,7 +142,7 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         ]}
       />
       <FoundTable
-        title="Events of the upstream"
+        title="Upstream events"
         rows={found.events}
         rowKey={({ event }) => event}
         columns={[

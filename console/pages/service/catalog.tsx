@@ -164,7 +164,7 @@ type Change = {
 };
 
 const changesOf = ({ added, removed, repriced }: Refused): readonly Change[] => [
-  ...removed.map((plan): Change => ({ tone: "bad", change: "Goes", plan })),
+  ...removed.map((plan): Change => ({ tone: "bad", change: "Removed", plan })),
   ...repriced.map(
     (plan): Change => ({ tone: "attention", change: "New price", plan, previousPrice: plan.previous_price }),
   ),
@@ -184,7 +184,7 @@ const RefusedCatalog = ({
   const known = [...networks, ...refused.networks_added];
   const networkText = [
     ...refused.networks_added.map(({ name }) => `${name} is new`),
-    ...refused.networks_removed.map(({ name }) => `${name} goes`),
+    ...refused.networks_removed.map(({ name }) => `${name} is removed`),
   ].join(", ");
   return (
     <Section

@@ -7,6 +7,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { HoldRowContext } from "../../components/held-row.ts";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Page, Section } from "../../components/page.tsx";
+import { PageLink, runbookPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -51,7 +52,13 @@ export const DeadLettersPage = () => {
           columns={["queue", "id", "kind", "about", "sent_at", "why"]}
         />
       }
-      description="Messages between parts of the service that failed in each attempt. They are kept for 14 days."
+      description={
+        <>
+          Messages between parts of the service that failed in each attempt. They are kept for 14 days.{" "}
+          <PageLink to={runbookPath("Dead letters")}>Dead letters in the runbook</PageLink> says what to do about each
+          queue.
+        </>
+      }
     >
       <Query of={queues}>
         {(data) => data.queues.map((queue) => <QueueSection key={queue.queue} queue={queue} />)}

@@ -145,7 +145,7 @@ const Verification = ({ month, accounts }: { readonly month: string; readonly ac
     >
       {failure !== undefined && (
         <Notice tone="bad" title="The month was not verified">
-          {sentenceOf(failure)} Then try again.
+          {sentenceOf(failure)}
         </Notice>
       )}
       {differences?.length === 0 && <Notice tone="good" title={`${month} is as it was closed`} />}

@@ -95,9 +95,12 @@ export const TodayPage = () => {
           </Tile>
         )}
         <Tile title="Purchases" to="/upstream" of={purchases}>
-          {({ purchases: state, since, by }) => (
+          {({ purchases: state, parts, since, by }) => (
             <>
-              <Status tone={state === "on" ? "good" : "bad"}>{state === "on" ? "On" : "Off"}</Status>
+              <Status tone={state === "off" ? "bad" : parts.length > 0 ? "attention" : "good"}>
+                {state === "on" ? "On" : "Off"}
+                {state === "on" && parts.length > 0 && `, except ${parts.map(({ part }) => part).join(", ")}`}
+              </Status>
               {since !== null && (
                 <>
                   {" since "}

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { RECENT_HOURS } from "../../../shared/contract/actions/upstream.ts";
 import { rateGroups } from "../../../shared/contract/limits.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -121,7 +122,8 @@ const SwitchOn = () => (
 );
 
 const PartOff = () => {
-  const { data } = useRead("catalog show", {});
+  const { may } = usePerson();
+  const { data } = useRead("catalog show", {}, { enabled: may("purchases off") });
   return (
     <div>
       <ChangeDialog
@@ -206,8 +208,8 @@ const Health = ({ catalog, refusals, open, recent }: ActionOutput<"upstream show
       title="Health"
       description={
         <>
-          About: what ended in this hour and the {RECENT_HOURS - 1} before. See <PageLink to="/charts">Charts</PageLink>{" "}
-          for more.
+          What ended in this hour and the {RECENT_HOURS - 1} before; the numbers are approximate. See{" "}
+          <PageLink to="/charts">Charts</PageLink> for more.
         </>
       }
     >

@@ -5,7 +5,7 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { type PageName, pageList } from "../../../console/api/page-list.ts";
-import { createKey } from "../../../shared/access/accounts.ts";
+import { createAccount, createKey } from "../../../shared/access/accounts.ts";
 import type { ActionContext } from "../../../shared/actions/action-context.ts";
 import { reconciliationRuns } from "../../../shared/actions/reconciliation.ts";
 import { statementLineView } from "../../../shared/actions/wallet.ts";
@@ -1026,7 +1026,7 @@ describe("the search", () => {
     await auditor.getByRole("status").filter({ hasText: "0 rows" }).waitFor({ state: "attached" });
   });
 
-  test("finds accounts by name, keeps what was typed, and says what it finds if it finds nothing", async () => {
+  test("finds accounts by name, keeps what was typed, says what it finds if it finds nothing, and searches again for the same", async () => {
     const page = await open("reader");
     await searchFor(page, "demo");
     await row(page, service().demoAccount).waitFor();
@@ -1034,6 +1034,9 @@ describe("the search", () => {
     await page.getByText("Nothing is found for “no such thing”").waitFor();
     await page.getByRole("status").filter({ hasText: "0 results" }).waitFor({ state: "attached" });
     expect(await page.getByRole("searchbox", { name: "Search" }).inputValue()).toBe("no such thing");
+    await createAccount(service().accounts, { name: "no such thing", whitelist: [] });
+    await page.keyboard.press("Enter");
+    await row(page, "no such thing").waitFor();
     await searchFor(page, "key_");
     await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
     await searchFor(page, orders.foreign);
