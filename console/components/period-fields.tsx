@@ -1,13 +1,27 @@
 import { NativeSelect, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
 import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
-import { daysNote, earlierMonths, type Period, periodError, presetOf, presets } from "./period.ts";
+import { daysNote, earlierMonths, type Period, periodError, presetOf, presets, thisMonth } from "./period.ts";
 
 const day = z.catch(z.optional(z.iso.date()), undefined);
 
 /** The fields of `useFilters` for a period. */
 export const periodFilters = { from: day, to: day };
+
+type Chosen = (period: { readonly from: string; readonly to: string }) => void;
+
+/** The days of a report: this month, unless others are chosen. They are kept in the address: next month a link shows the same. */
+export const useReportedDays = (chosen: Period, choose: Chosen): { readonly from: string; readonly to: string } => {
+  const month = thisMonth(Date.now(), usePerson().time_zone);
+  const { from = month.from, to = month.to } = chosen;
+  const keep = useEffectEvent(() => choose({ from, to }));
+  const isKept = chosen.from !== undefined && chosen.to !== undefined;
+  useEffect(() => {
+    if (!isKept) keep();
+  }, [isKept]);
+  return { from, to };
+};
 
 type PeriodFieldsProps = {
   readonly period: Period;
@@ -15,7 +29,7 @@ type PeriodFieldsProps = {
   readonly daysMax?: number;
   /** How many months before the last one are choices. */
   readonly months?: number;
-  readonly onChange: (period: { readonly from: string; readonly to: string }) => void;
+  readonly onChange: Chosen;
 };
 
 /** Two dates; both days are included, in the stage's time zone. */

@@ -11,7 +11,8 @@ import { type EndedCount, networkOf } from "../../components/statistics.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const REFRESH_MS = 60_000;
+/** Months of hours are many reads, and a day changes little in a minute. */
+const REFRESH_MS = { hour: 60_000, day: 300_000 } as const;
 
 const ranges = {
   day: { label: "24 hours", by: "hour", steps: 24, ms: 23 * HOUR_MS },
@@ -51,7 +52,7 @@ export const ChartsPage = () => {
   // The hours that are shown change with the hour only, so that a repeated read is of the same ones.
   const nowMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const input = { from: new Date(nowMs - ranges[range].ms).toISOString(), to: new Date(nowMs).toISOString() };
-  const statistics = useRead("statistics show", input, { everyMs: REFRESH_MS });
+  const statistics = useRead("statistics show", input, { everyMs: REFRESH_MS[ranges[range].by] });
   const zone = statistics.data?.time_zone;
   const known = statistics.data?.hours.flatMap(({ counts }) => counts.map(networkOf)) ?? [];
   const networks = [...new Set([...known, ...(network === "" ? [] : [network])])].sort();

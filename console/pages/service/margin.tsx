@@ -5,7 +5,6 @@ import { marginGroups } from "../../../shared/contract/actions/margin.ts";
 import { type MarginReport, type MarginRow, marginCsv, marginReport } from "../../../shared/contract/margin-report.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
-import { usePerson } from "../../api/use-person.ts";
 import { useReport } from "../../api/use-report.ts";
 import { Chart } from "../../components/chart.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -14,8 +13,8 @@ import { Facts } from "../../components/facts.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
-import { periodError, thisMonth } from "../../components/period.ts";
-import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
+import { periodError } from "../../components/period.ts";
+import { PeriodFields, periodFilters, useReportedDays } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { StageTime } from "../../components/time.tsx";
@@ -34,8 +33,8 @@ const filterFields = z.object({ ...periodFilters, by: z.catch(z.enum(marginGroup
 
 export const MarginPage = () => {
   const [chosen, choose] = useFilters(filterFields);
-  const month = thisMonth(Date.now(), usePerson().time_zone);
-  const { from = month.from, to = month.to, by } = chosen;
+  const { from, to } = useReportedDays(chosen, choose);
+  const { by } = chosen;
   const input = periodError({ from, to }, REPORTED_DAYS_MAX) === undefined ? { from, to, by } : undefined;
   const report = useReport("margin report", input, marginReport);
   return (

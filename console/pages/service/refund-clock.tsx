@@ -8,14 +8,13 @@ import {
   clockReport,
 } from "../../../shared/contract/refund-clock-report.ts";
 import { useFilters } from "../../api/use-filters.ts";
-import { usePerson } from "../../api/use-person.ts";
 import { useReport } from "../../api/use-report.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { periodError, thisMonth } from "../../components/period.ts";
-import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
+import { periodError } from "../../components/period.ts";
+import { PeriodFields, periodFilters, useReportedDays } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
 import { StageTime } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
@@ -28,8 +27,7 @@ const counts = (row: ClockRow, how: "delivered" | "refunded" | "resolved"): stri
 
 export const RefundClockPage = () => {
   const [chosen, choose] = useFilters(filterFields);
-  const month = thisMonth(Date.now(), usePerson().time_zone);
-  const { from = month.from, to = month.to } = chosen;
+  const { from, to } = useReportedDays(chosen, choose);
   const input =
     periodError({ from, to }, REPORTED_DAYS_MAX) === undefined ? { from, to, by: clockGroups.join(",") } : undefined;
   const report = useReport("refund-clock report", input, clockReport);

@@ -1,4 +1,5 @@
 import { NativeSelect } from "@mantine/core";
+import { useSearchParams } from "wouter";
 import * as z from "#zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
@@ -29,6 +30,12 @@ const filterFields = z.object({
 
 export const UnmatchedPage = () => {
   const [{ state, event: shown }, choose] = useFilters(filterFields);
+  const [search] = useSearchParams();
+  const pathOf = (event: string): string => {
+    const shownWith = new URLSearchParams(search);
+    shownWith.set("event", event);
+    return `/unmatched?${shownWith}`;
+  };
   const events = useRead("events list", { state }, { everyMs: READ_EVERY_MS });
   return (
     <Page
@@ -82,9 +89,7 @@ export const UnmatchedPage = () => {
               {
                 header: "Upstream reference",
                 cell: ({ event, upstream_reference }) => (
-                  <PageLink to={`/unmatched?${new URLSearchParams({ state, event })}`}>
-                    {upstream_reference ?? event}
-                  </PageLink>
+                  <PageLink to={pathOf(event)}>{upstream_reference ?? event}</PageLink>
                 ),
               },
               { header: "Reports", cell: (event) => <Reported event={event} /> },

@@ -830,6 +830,8 @@ describe("a list", () => {
     expect(await table(page, "Margin").count()).toBe(0);
     release();
     await table(page, "Margin").getByText("NGN 60.00").waitFor();
+    // A colleague who gets the address next month sees the same days.
+    expect(page.url()).toMatch(/\?by=account&from=\d{4}-\d{2}-01&to=\d{4}-\d{2}-\d{2}$/);
     expect(await table(page, "Margin").locator("tbody tr").count()).toBe(1);
     await page.unrouteAll();
   });
