@@ -49,6 +49,13 @@ export const anEvent = async (changes: EventChanges = {}): Promise<EventMessage>
 export const storedUnder = async (ledger: Ledger, reference: string): Promise<readonly StoredEvent[]> =>
   (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
 
+/** The oldest of them. */
+export const storedEventUnder = async (ledger: Ledger, reference: string): Promise<StoredEvent> => {
+  const [event] = await storedUnder(ledger, reference);
+  if (event === undefined) throw new Error("The event was not stored");
+  return event;
+};
+
 /** A number that, almost certainly, no other order or event of the test file has. */
 export const aPhoneNumber = (): string => `0803${String(randomInt(10_000_000)).padStart(7, "0")}`;
 

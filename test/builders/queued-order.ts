@@ -5,7 +5,7 @@ import { readWallet, walletNotRestricted } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { afterClaim, queueLength, queueOf } from "../../shared/queued-orders/order-queue.ts";
-import { type ClaimResult, claimOrder } from "../../shared/queued-orders/queue-store.ts";
+import { type ClaimedOrder, type ClaimResult, claimOrder } from "../../shared/queued-orders/queue-store.ts";
 import { walletQueueClaim } from "../../shared/queued-orders/wallet-queue.ts";
 
 /** How many orders wait in an account's queue. */
@@ -33,6 +33,13 @@ export const claimAsSender = async (ledger: Ledger, order: QueuedOrder): Promise
           isoTime(ledger.clock() + 20_000),
         );
   return claimOrder(ledger, order, [part], deadlineIn(29_000));
+};
+
+/** The same, which must succeed: the order that is the claim's to send. */
+export const claimedAsSender = async (ledger: Ledger, order: QueuedOrder): Promise<ClaimedOrder> => {
+  const claim = await claimAsSender(ledger, order);
+  if (claim.kind !== "claimed") throw new Error(`The order is ${claim.kind}`);
+  return claim.claimed;
 };
 
 /** An account's wallet, with the number of orders in its queue. */

@@ -20,16 +20,16 @@ import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts"
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { listEvents, recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
+import { recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
-import { aTransactionPk } from "../../../builders/event-message.ts";
+import { aTransactionPk, storedEventUnder } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
+import { claimedAsSender, storedQueued } from "../../../builders/queued-order.ts";
 
 /**
  * Goal: what one person proposes is carried out once, exactly, and only by another person. Method: verified requests of
@@ -276,16 +276,6 @@ test("nobody proposes or decides under another person's name: one that is given 
   });
 });
 
-test("two people who approve at once, and each again, have one effect", async () => {
-  const { id, balance, accountId } = await aProposal();
-  const approvers = [bola, fay, { arn: bolaAtAws }, bola, fay];
-  const answers = await Promise.all(approvers.map((by) => send(by, "proposals approve", { proposal: id })));
-  expect(answers.map(({ status, data }) => [status, data.state])).toEqual(approvers.map(() => [200, "approved"]));
-  expect(answers.filter(({ data }) => data.repeated === false)).toHaveLength(1);
-  expect(await balance()).toBe(1_500);
-  expect((await auditOf(accountId)).filter(({ action }) => action === "wallet fund")).toHaveLength(1);
-});
-
 /** A client whose process dies at one call, before or after AWS has carried it out. */
 const dyingClient = (at: number, moment: "before" | "after"): { readonly db: DocumentClient; calls: () => number } => {
   let calls = 0;
@@ -480,11 +470,8 @@ describe("needs another person", () => {
     const { pk } = order.transaction;
     const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
     const at = (minutes: number) => NOON_MS + minutes * 60_000;
-    const sendAt = async (nowMs: number) => {
-      const claim = await claimAsSender(ledger.ledgerAt(nowMs), await storedQueued(ledger.ledgerAt(), pk));
-      if (claim.kind !== "claimed") throw new Error("The order was not claimed");
-      return claim.claimed;
-    };
+    const sendAt = async (nowMs: number) =>
+      claimedAsSender(ledger.ledgerAt(nowMs), await storedQueued(ledger.ledgerAt(), pk));
     const resolve = { reference: referenceOf(order.transaction), status: "failed", why: "ticket 88" };
     const proposed = async (nowMs: number) =>
       proposalIn(await send(ada, "transactions resolve", resolve, { nowMs })).proposal;
@@ -632,9 +619,7 @@ describe("needs another person", () => {
     const phone = { key: "h", masked: "0909****111" };
     const event = { ...reported, phone, amount_kobo: koboFromNaira(100) };
     await recordEvent(ledger.ledgerAt(), event, "no_candidate");
-    const events = await listEvents(ledger.ledgerAt(), "0000");
-    const [stored] = events.filter((each) => each.reference === upstreamReference);
-    if (stored === undefined) throw new Error("The event was not stored");
+    const stored = await storedEventUnder(ledger.ledgerAt(), upstreamReference);
     const id = storedEventId(stored);
     const match = { event: id, reference: referenceOf(order.transaction), why: "ticket" };
     expect(await send(ada, "events match", match)).toMatchObject(refusal(409, "The event differs"));

@@ -11,14 +11,9 @@ import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
-import {
-  listEvents,
-  recordEvent,
-  recordUnreadable,
-  storedEventId,
-} from "../../../../shared/upstream-events/stored-event.ts";
+import { recordEvent, recordUnreadable, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
-import { aTransactionPk } from "../../../builders/event-message.ts";
+import { aTransactionPk, storedEventUnder } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putItems } from "../../../builders/put-items.ts";
@@ -38,11 +33,8 @@ const openEvents = async () => {
     await recordEvent(operator.ledgerAt(), event, "no_candidate", transactionPk);
     return idOf(event.reference);
   };
-  const idOf = async (reference: string): Promise<string> => {
-    const stored = (await listEvents(operator.ledgerAt(), "0000")).find((found) => found.reference === reference);
-    if (stored === undefined) throw new Error("The event was not stored");
-    return storedEventId(stored);
-  };
+  const idOf = async (reference: string): Promise<string> =>
+    storedEventId(await storedEventUnder(operator.ledgerAt(), reference));
   const candidates = async (event: string) =>
     (await upstreamEventsRuns["events candidates"](context, { event })).candidates;
   return { operator, context, anEvent, idOf, candidates };

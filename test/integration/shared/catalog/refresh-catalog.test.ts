@@ -608,10 +608,3 @@ test.each([
   expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
   expect((await stored())?.data_plans.length).toBe(30);
 });
-
-test("a catalog of 2,000 plans is stored and read", async () => {
-  const { refresh, serve, stored } = await aRefresh();
-  serve(aCatalog(2_000));
-  expect(await refresh()).toEqual({ kind: "replaced", plans: 2_000 });
-  expect((await stored())?.data_plans).toHaveLength(2_000);
-});

@@ -119,12 +119,6 @@ test.each<[string, () => Promise<unknown>]>([
   expect(puts).toBe(6);
 });
 
-test("of simultaneous switches each takes effect, and the last one holds", async () => {
-  await Promise.all([1, 2, 3].map((second) => writePurchasesSwitch(store, switched("off", nowMs + second * 1_000))));
-  const { since } = await readPurchasesSwitch(store);
-  expect([1, 2, 3].map((second) => isoTime(nowMs + second * 1_000))).toContain(since);
-});
-
 test("a change takes effect 10 seconds after the last reading, and until then no call is made", async () => {
   const { purchases } = orderGate(store, clock, "vtu");
   expect(await purchases()).toBe("on");

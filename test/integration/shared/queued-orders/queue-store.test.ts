@@ -29,7 +29,12 @@ import {
 import { walletQueueClaim } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, queuedCount as countOf, storedQueued } from "../../../builders/queued-order.ts";
+import {
+  claimAsSender,
+  claimedAsSender,
+  queuedCount as countOf,
+  storedQueued,
+} from "../../../builders/queued-order.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 import { strictSettings } from "../../../strict/settings.ts";
 
@@ -63,11 +68,7 @@ const aQueuedOrder = async (changes?: Partial<Transaction>): Promise<QueuedOrder
   expect(await wait(transaction)).toEqual({ kind: "queued", ahead: 0 });
   return storedQueued(ledger, transaction.pk);
 };
-const claim = async (order: QueuedOrder): Promise<ClaimedOrder> => {
-  const result = await claimAsSender(ledger, order);
-  if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
-  return result.claimed;
-};
+const claim = (order: QueuedOrder) => claimedAsSender(ledger, order);
 /** A claim, and the turn that it begins: each begins at a time of its own. */
 const claimInTurn = async (order: QueuedOrder) => {
   ledger.nowMs += 1;

@@ -6,12 +6,7 @@ import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import {
-  ERASED_FINGERPRINT,
-  isQueuedOrder,
-  referenceOf,
-  type Transaction,
-} from "../../../../shared/ledger/transaction.ts";
+import { ERASED_FINGERPRINT, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type {
@@ -34,11 +29,12 @@ import {
   aPhoneNumber,
   aTransactionPk,
   authenticated,
+  storedEventUnder,
   storedUnder,
 } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, queuedCount, storedQueued } from "../../../builders/queued-order.ts";
+import { claimAsSender, claimedAsSender, queuedCount, storedQueued } from "../../../builders/queued-order.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
@@ -526,11 +522,7 @@ describe("events under our own reference", () => {
       const target = { ...order.transaction, refusals: 1 };
       await apply(enqueueMessageOf(ledger, target, { kind: "data", network_id: 1, plan_id: 101 }));
       const event = await anEvent({ reference: order.reference, status: "failed" });
-      const sendAgain = async () => {
-        const claim = await claimAsSender(ledger, await storedQueued(ledger, order.transaction.pk));
-        if (claim.kind !== "claimed") throw new Error("The order was not claimed");
-        return claim.claimed;
-      };
+      const sendAgain = async () => claimedAsSender(ledger, await storedQueued(ledger, order.transaction.pk));
       return { ...order, event, sendAgain };
     };
 
@@ -568,9 +560,7 @@ describe("events under our own reference", () => {
         };
         const sent = await sendAgain();
         await escalateAfterFlight();
-        const [stored] = await storedEvents(reference);
-        if (stored === undefined) throw new Error("The event was not stored");
-        await discardEvent(ledger, stored, { by: "ada", why: "ticket 7" });
+        await discardEvent(ledger, await storedEventUnder(ledger, reference), { by: "ada", why: "ticket 7" });
         await escalateAfterFlight();
         expect(await storedEvents(reference)).toMatchObject([{ state: "discarded" }]);
         await apply(enqueueMessageOf(ledger, { ...sent, refusals: 2 }, { kind: "data", network_id: 1, plan_id: 101 }));
@@ -798,11 +788,6 @@ const permutations = <Value>(values: readonly Value[]): readonly (readonly Value
 
 describe("a message that makes an order wait", () => {
   const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  const waitingOf = async (transaction: Transaction) => {
-    const stored = await readTransaction(ledger, transaction.pk);
-    if (stored === undefined || !isQueuedOrder(stored)) throw new Error("The order does not wait");
-    return stored;
-  };
   const countOf = ({ account_id }: Transaction) => queuedCount(ledger, account_id);
 
   test("is applied once, and its copy is a duplicate", async () => {
@@ -810,7 +795,7 @@ describe("a message that makes an order wait", () => {
     const message = enqueueMessageOf(ledger, transaction, order);
     expect(await apply(message)).toEqual(done("applied"));
     expect(await apply(message)).toEqual(done("applied"));
-    expect(await waitingOf(transaction)).toMatchObject({ queued: { order } });
+    expect(await storedQueued(ledger, transaction.pk)).toMatchObject({ queued: { order } });
     expect(await countOf(transaction)).toBe(1);
   });
 
@@ -824,10 +809,9 @@ describe("a message that makes an order wait", () => {
   test("refunds an order that was never sent, once, if a later one of its account was claimed since", async () => {
     const { transaction, stored, balance } = await anOrder();
     await apply(enqueueMessageOf(ledger, transaction, order));
-    const claim = await claimAsSender(ledger, await waitingOf(transaction));
-    if (claim.kind !== "claimed") throw new Error("The order was not claimed");
+    const sent = await claimedAsSender(ledger, await storedQueued(ledger, transaction.pk));
     const claimed = { number: 1, turnUntil: isoTime(NOON_MS) };
-    const overtaken = enqueueMessageOf(ledger, { ...claim.claimed, claimed }, order);
+    const overtaken = enqueueMessageOf(ledger, { ...sent, claimed }, order);
     for (const outcome of ["applied", "duplicate"]) {
       expect(await apply(overtaken)).toEqual(done(outcome));
       expect(await stored()).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });

@@ -13,7 +13,7 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
-import { anEvent, anOpenOrder, aPhoneNumber, storedUnder } from "../../../builders/event-message.ts";
+import { anEvent, anOpenOrder, aPhoneNumber, storedEventUnder, storedUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
@@ -310,8 +310,7 @@ describe("two events that contradict each other under one unknown reference", ()
   test("events that an operator closed keep their reason", async () => {
     const { success, failed } = await twoEvents();
     await applyAt(failed, DECISION_AGE_MS);
-    const [stored] = await storedOf(failed);
-    if (stored === undefined) throw new Error("The event was not stored");
+    const stored = await storedEventUnder(ledger, failed.reference);
     await discardEvent(ledger, stored, { by: "ada", why: "ticket 7" });
     expect(await applyAt(success, DECISION_AGE_MS)).toEqual(CONFLICT);
     const closed = await findEvent(ledger, storedEventId(stored));

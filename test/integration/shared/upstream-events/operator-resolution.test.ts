@@ -5,7 +5,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { isQueuedOrder, referenceOf, sendingOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, sendingOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { sealWallet } from "../../../../shared/ledger/wallet.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
@@ -30,11 +30,17 @@ import {
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { changeItem } from "../../../builders/change-item.ts";
-import { anOpenOrder } from "../../../builders/event-message.ts";
+import { anOpenOrder, storedEventUnder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
+import {
+  claimAsSender,
+  claimedAsSender,
+  queuedCount,
+  storedQueued,
+  walletAndCount,
+} from "../../../builders/queued-order.ts";
 import { newTransactionPk } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 import type { WireFault } from "../../../strict/faults.ts";
@@ -54,8 +60,8 @@ const anEvent = async (
   const receivedAt = isoTime(NOON_MS);
   const event = { kind: "event", mode: "live", received_at: receivedAt, status, type: "data" } as const;
   await recordEvent(operator.ledgerAt(), { ...event, reference, ...fields }, "no_candidate");
-  const stored = (await listEvents(operator.ledgerAt(), "0000")).find((found) => found.reference === reference);
-  if (stored === undefined || !isReadable(stored)) throw new Error("The event was not stored");
+  const stored = await storedEventUnder(operator.ledgerAt(), reference);
+  if (!isReadable(stored)) throw new Error("The event cannot be read");
   return stored;
 };
 
@@ -64,9 +70,7 @@ const aQueuedOrder = async () => {
   const order = await operator.anOrder();
   const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
   await enqueueOrder(operator.ledgerAt(), order.transaction, toSend, deadlineIn(9_000));
-  const transaction = await order.stored();
-  if (transaction === undefined || !isQueuedOrder(transaction)) throw new Error("The order does not wait");
-  return { ...order, transaction };
+  return { ...order, transaction: await storedQueued(operator.ledgerAt(), order.transaction.pk) };
 };
 
 /** The operator's decision, with an event. */
@@ -129,12 +133,8 @@ describe("resolveTransaction", () => {
 
   test("a queued order that is claimed in the meantime is not resolved: it may be on its way upstream", async () => {
     const order = await aQueuedOrder();
-    expect(await claimAsSender(operator.ledgerAt(), order.transaction)).toMatchObject({
-      kind: "claimed",
-    });
+    const claimed = await claimedAsSender(operator.ledgerAt(), order.transaction);
     await expect(resolveAtNoon(order.transaction, "failed")).rejects.toThrow(/has begun to wait or was sent/);
-    const claimed = await order.stored();
-    if (claimed === undefined) throw new Error("The order is gone");
     const later = operator.ledgerAt(NOON_MS + 31_000);
     const refusal = async (seen?: string) =>
       resolveTransaction(later, claimed, "failed", decision, seen).catch((error: unknown) => error);
@@ -151,13 +151,12 @@ describe("resolveTransaction", () => {
 
   test("an order that waited again and was sent again in the meantime is not resolved", async () => {
     const { transaction, stored, balance } = await aQueuedOrder();
-    const first = await claimAsSender(operator.ledgerAt(), transaction);
-    if (first.kind !== "claimed") throw new Error("The order was not claimed");
-    const target = { ...first.claimed, claimed: { number: transaction.queued.number } };
+    const first = await claimedAsSender(operator.ledgerAt(), transaction);
+    const target = { ...first, claimed: { number: transaction.queued.number } };
     await enqueueOrder(operator.ledgerAt(), target, transaction.queued.order, deadlineIn(9_000));
     const later = operator.ledgerAt(NOON_MS + 60_000);
     await claimAsSender(later, await storedQueued(later, transaction.pk));
-    await expect(resolveTransaction(later, first.claimed, "failed", decision)).rejects.toThrow(
+    await expect(resolveTransaction(later, first, "failed", decision)).rejects.toThrow(
       /has begun to wait or was sent since/,
     );
     expect([await balance(), await stored()]).toMatchObject([500, { status: "processing" }]);
@@ -167,10 +166,8 @@ describe("resolveTransaction", () => {
     const { transaction, stored, balance } = await aQueuedOrder();
     const seen = sendingOf(transaction);
     expect(seen).toBe("waits");
-    await claimAsSender(operator.ledgerAt(), transaction);
+    const sent = await claimedAsSender(operator.ledgerAt(), transaction);
     const later = operator.ledgerAt(NOON_MS + 60_000);
-    const sent = await stored();
-    if (sent === undefined) throw new Error("The order is gone");
     const event = await anEvent("failed", referenceOf(sent));
     const matching = { ledger: later, costs: FACE_VALUES };
     const since = /has begun to wait or was sent since you saw it/;
@@ -363,8 +360,7 @@ describe("matchEvent", () => {
     const reference = `U-${randomUUID()}`;
     const event = { kind: "event", mode: "live", received_at: isoTime(NOON_MS), reference, status: "failed" } as const;
     await recordEvent(ledger, event, "unknown_failure");
-    const stored = (await listEvents(ledger, "0000")).find((found) => found.reference === reference);
-    if (stored === undefined) throw new Error("The event was not stored");
+    const stored = await storedEventUnder(ledger, reference);
     const match = (options = {}) =>
       matchEvent({ ledger, costs: FACE_VALUES }, stored, order.transaction, decision, options);
     await expect(match()).rejects.toThrow(/differs from .* in time \(2.*, not 2.*\)/);

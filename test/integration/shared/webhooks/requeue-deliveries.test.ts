@@ -144,12 +144,6 @@ test("of an endpoint that is down one probe is sent, and the next one after the 
   expect((await run()).sent).toEqual(["1 probe"]);
 });
 
-test("everything parked is sent once its endpoint is off, also what is not due", async () => {
-  const accountId = await anAccountThatIsDown({ status: "off" });
-  await parkDue(accountId, {}, { next_attempt_at: inMinutes(600) });
-  expect((await run()).sent).toEqual(["1", "2"]);
-});
-
 test("a long list is sent in several runs, a bounded number in each, and none twice", async () => {
   const accountId = await anAccount();
   const count = DELIVERIES_PER_REQUEUE + 50;
