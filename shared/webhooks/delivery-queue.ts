@@ -2,6 +2,7 @@ import type { BatchResultErrorEntry, SendMessageBatchRequestEntry } from "@aws-s
 import * as z from "#zod";
 import { allEnded } from "../platform/all-ended.ts";
 import type { QueueClient } from "../platform/aws-clients.ts";
+import { batchesOf } from "../platform/batches.ts";
 import { messageBody } from "../platform/message-body.ts";
 import { accountEvent, transactionEvent } from "./webhook-event.ts";
 
@@ -84,8 +85,7 @@ export type AddressedMessage = { readonly accountId: string; readonly message: D
 
 /** Sends all messages, several at a time. */
 export const sendAll = async (queue: DeliveryQueue, messages: readonly AddressedMessage[]): Promise<void> => {
-  for (let sent = 0; sent < messages.length; sent += CONCURRENT_SENDS_MAX) {
-    const batch = messages.slice(sent, sent + CONCURRENT_SENDS_MAX);
+  for (const batch of batchesOf(messages, CONCURRENT_SENDS_MAX)) {
     await allEnded(batch.map(({ message, accountId }) => queue.send(message, accountId)));
   }
 };

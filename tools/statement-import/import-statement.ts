@@ -7,6 +7,7 @@ import {
 } from "../../shared/contract/actions/reconciliation.ts";
 import { dayBounds } from "../../shared/contract/time-zone.ts";
 import { type FindingClass, findingClasses } from "../../shared/contract/upstream-statement.ts";
+import { batchesOf } from "../../shared/platform/batches.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../shared/platform/pages.ts";
 import { type Finding, statementMatcher } from "../../shared/upstream-statement/match-statement.ts";
@@ -179,9 +180,10 @@ const putCases = async (
     .filter(({ state, case: id }) => state !== "withdrawn" && !found.has(id))
     .map((each) => each.case);
   const listed = findingClasses.flatMap((name) => totals.get(name) ?? []);
-  for (let start = 0; start < gone.length; start += CASES_MAX) {
-    const withdraw = gone.slice(start, start + CASES_MAX);
-    await sentAgain(() => importer.act("reconciliation cases put", { ...comparison, put: [], withdraw }));
+  for (const withdraw of batchesOf(gone, CASES_MAX)) {
+    await sentAgain(() =>
+      importer.act("reconciliation cases put", { ...comparison, put: [], withdraw: [...withdraw] }),
+    );
   }
   for (let start = 0; ; start += CASES_MAX) {
     const put = cases.slice(start, start + CASES_MAX);

@@ -10,6 +10,7 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import * as z from "#zod";
 import { stackName } from "../../../infra/outputs.ts";
 import { openSqs } from "../../../shared/platform/aws/sdk.ts";
+import { batchesOf } from "../../../shared/platform/batches.ts";
 import type { Context, Simulator, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 import { resourcesOf } from "../stacks.ts";
@@ -85,10 +86,10 @@ const listed = (names: readonly string[]): string =>
 /** The alarms of these names, metric alarms or composite ones. */
 const describe = async (cloudWatch: CloudWatchClient, names: readonly string[]) => {
   const described: (MetricAlarm & CompositeAlarm)[] = [];
-  for (let start = 0; start < names.length; start += NAMES_MAX) {
+  for (const some of batchesOf(names, NAMES_MAX)) {
     const { MetricAlarms = [], CompositeAlarms = [] } = await cloudWatch.send(
       new DescribeAlarmsCommand({
-        AlarmNames: names.slice(start, start + NAMES_MAX),
+        AlarmNames: [...some],
         AlarmTypes: ["MetricAlarm", "CompositeAlarm"],
         MaxRecords: NAMES_MAX,
       }),

@@ -3,6 +3,7 @@ import { keyBatches } from "../../../shared/ledger/get-item.ts";
 import { isRefundPk, transactionPkOfRefund } from "../../../shared/ledger/schema.ts";
 import { classifyWriteError, operatorRetries } from "../../../shared/ledger/transact.ts";
 import { allEnded } from "../../../shared/platform/all-ended.ts";
+import { batchesOf } from "../../../shared/platform/batches.ts";
 import { isTransient } from "../../../shared/platform/transient-error.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
@@ -93,8 +94,7 @@ export const carryItems = async (
       tables.to,
       items.map(({ pk }) => pk),
     );
-    for (let start = 0; start < items.length; start += WRITES_AT_ONCE) {
-      const batch = items.slice(start, start + WRITES_AT_ONCE);
+    for (const batch of batchesOf(items, WRITES_AT_ONCE)) {
       await allEnded(batch.map((item) => carryOne(item, restoredItems.get(item.pk))));
     }
   };
