@@ -6,6 +6,7 @@ import { entitlementsSchema, permissionSchema } from "../contract/permission.ts"
 import { modeSchema } from "../contract/transaction.ts";
 import { accountEventName, ENDPOINTS_MAX, endpointEventName } from "../contract/webhook-events.ts";
 import type { AuditPut } from "../ledger/audit.ts";
+import { ifVersion } from "../ledger/conditions.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
@@ -160,8 +161,7 @@ export const replaceAccount = (
           TableName: store.ledgerTable,
           Item: withNextVersion(account),
           // Of two concurrent changes the second one reads again instead of undoing the first.
-          ConditionExpression: "version = :read",
-          ExpressionAttributeValues: { ":read": account.version },
+          ...ifVersion(account.version),
         },
       },
       ...keyWrites.map(({ write }) => write),

@@ -2,6 +2,7 @@ import { personIdOfIdentity } from "../access/person-item.ts";
 import type { ActionInput, ActionOutput } from "../contract/actions/actions.ts";
 import type { notificationsActions } from "../contract/actions/notifications.ts";
 import { SERVICE } from "../ledger/audit.ts";
+import { ifVersion } from "../ledger/conditions.ts";
 import { personIdOf, RECIPIENTS_LIST, recipientPk } from "../ledger/schema.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
 import {
@@ -185,12 +186,8 @@ const replaceRecipient = async (
   Item: Recipient,
   auditFields: AuditFields,
 ): Promise<void> => {
-  const condition =
-    before === undefined
-      ? { ConditionExpression: "attribute_not_exists(pk)" }
-      : { ConditionExpression: "version = :read", ExpressionAttributeValues: { ":read": before.version } };
   const isReplaced = await transactUnlessRefused(context.ledger, [
-    { Put: { TableName: context.ledger.table, Item, ...condition } },
+    { Put: { TableName: context.ledger.table, Item, ...ifVersion(before?.version ?? 0) } },
     auditItem(context, SERVICE, auditFields),
   ]);
   if (!isReplaced)

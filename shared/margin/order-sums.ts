@@ -10,6 +10,7 @@ import {
 import { lazyObject } from "../contract/lazy-object.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
+import { ifVersion } from "../ledger/conditions.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { BATCHES_AT_ONCE, getItem, getItemBatches, getItems, getItemsByPk, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
@@ -218,12 +219,7 @@ const writeStep = async (
   await db.transactWrite({
     TransactItems: [
       {
-        Put: {
-          TableName: table,
-          Item: next,
-          ConditionExpression: before.version === 0 ? "attribute_not_exists(pk)" : "version = :read",
-          ...(before.version > 0 && { ExpressionAttributeValues: { ":read": before.version } }),
-        },
+        Put: { TableName: table, Item: next, ...ifVersion(before.version) },
       },
       ...[...days].map(([day, sums]) => ({
         Update: {

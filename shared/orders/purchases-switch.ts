@@ -1,8 +1,9 @@
 import * as z from "#zod";
 import { ServiceError } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
-import type { DocumentClient } from "../platform/aws-clients.ts";
+import { ifVersion } from "../ledger/conditions.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { putIf } from "../ledger/put-if.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { errorFields, log } from "../platform/log.ts";
 
@@ -27,11 +28,7 @@ export type PurchasesState = Pick<PurchasesSwitch, "purchases"> & Partial<Purcha
  * Where the switch is kept: an item of the cache table, which is never restored or adopted, so that a restore of the
  * other tables brings no earlier switch back. `initially` holds until an operator uses the switch for the first time.
  */
-export type PurchasesStore = {
-  readonly db: DocumentClient;
-  readonly table: string;
-  readonly initially: OnOrOff;
-};
+export type PurchasesStore = Table & { readonly initially: OnOrOff };
 
 export const PARTS_PK = cachePk("purchases-parts");
 
@@ -50,20 +47,19 @@ export const partsSchema = lazyObject(() => ({
 }));
 type Parts = z.output<typeof partsSchema>;
 
-export const readParts = async ({ db, table }: Pick<PurchasesStore, "db" | "table">): Promise<Parts> => {
+export const readParts = async ({ db, table }: Table): Promise<Parts> => {
   const { Item } = await db.get({ TableName: table, Key: { pk: PARTS_PK }, ConsistentRead: true });
   return Item === undefined ? { version: 0, off: {} } : partsSchema.parse(Item);
 };
 
+/** Two people rarely switch at once. */
+const ATTEMPTS_MAX = 5;
+const KEEPS_CHANGING = "The switch of purchases keeps changing";
+
 /** Switches a part on or off; the others stay as they are. Resolves with whether that changed it. */
-export const writePart = async (
-  { db, table }: Pick<PurchasesStore, "db" | "table">,
-  part: string,
-  next: SwitchedPart,
-  to: OnOrOff,
-): Promise<boolean> => {
-  for (let left = WRITES_MAX - 1; ; left -= 1) {
-    const { version, off } = await readParts({ db, table });
+export const writePart = async (store: Table, part: string, next: SwitchedPart, to: OnOrOff): Promise<boolean> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const { version, off } = await readParts(store);
     if (Object.hasOwn(off, part) === (to === "off")) return false;
     const { [part]: _replaced, ...others } = off;
     const Item: Parts & { readonly pk: string } = {
@@ -71,18 +67,9 @@ export const writePart = async (
       version: version + 1,
       off: to === "off" ? { ...others, [part]: next } : others,
     };
-    const condition =
-      version === 0
-        ? { ConditionExpression: "attribute_not_exists(pk)" }
-        : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } };
-    try {
-      await db.put({ TableName: table, Item, ...condition });
-      return true;
-    } catch (error) {
-      // Another write came first.
-      if (!isConditionFailure(error) || left === 0) throw error;
-    }
+    if (await putIf(store, Item, ifVersion(version))) return true;
   }
+  throw new Error(KEEPS_CHANGING);
 };
 
 export const readPurchasesSwitch = async ({ db, table, initially }: PurchasesStore): Promise<PurchasesState> => {
@@ -92,28 +79,21 @@ export const readPurchasesSwitch = async ({ db, table, initially }: PurchasesSto
 
 /** What a write replaces is known by its `since` alone: the rest of the item may be unreadable. */
 const replacedSwitch = z.object({ since: z.optional(z.unknown()) });
-const WRITES_MAX = 5;
 
 /**
  * Sets the switch. Each write names what it replaces, so that one that lands late changes nothing that was set since.
  */
-export const writePurchasesSwitch = async ({ db, table }: PurchasesStore, next: PurchasesSwitch): Promise<void> => {
-  const key = { TableName: table, Key: { pk: PURCHASES_PK } };
-  for (let left = WRITES_MAX - 1; ; left -= 1) {
-    const { Item } = await db.get({ ...key, ConsistentRead: true });
+export const writePurchasesSwitch = async (store: Table, next: PurchasesSwitch): Promise<void> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const { Item } = await store.db.get({ TableName: store.table, Key: { pk: PURCHASES_PK }, ConsistentRead: true });
     const { since } = replacedSwitch.parse(Item ?? {});
     const condition =
       since === undefined
         ? { ConditionExpression: "attribute_not_exists(since)" }
         : { ConditionExpression: "since = :since", ExpressionAttributeValues: { ":since": since } };
-    try {
-      await db.put({ TableName: table, Item: { pk: PURCHASES_PK, ...next }, ...condition });
-      return;
-    } catch (error) {
-      // Another write came first.
-      if (!isConditionFailure(error) || left === 0) throw error;
-    }
+    if (await putIf(store, { pk: PURCHASES_PK, ...next }, condition)) return;
   }
+  throw new Error(KEEPS_CHANGING);
 };
 
 /** The switch, as it was read at most 10 seconds ago. */

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { findingClasses } from "../contract/upstream-statement.ts";
+import { ifVersion } from "../ledger/conditions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
@@ -122,11 +123,5 @@ export const changeStatement = async (
 };
 
 const statementPut = ({ table }: Ledger, Item: Statement, version: number) => ({
-  Put: {
-    TableName: table,
-    Item,
-    ...(version === 0
-      ? { ConditionExpression: "attribute_not_exists(pk)" }
-      : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
-  },
+  Put: { TableName: table, Item, ...ifVersion(version) },
 });

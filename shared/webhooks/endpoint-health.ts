@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import type { Account, StoredEndpoint } from "../access/account-store.ts";
+import { ifVersion } from "../ledger/conditions.ts";
 import { getItem, getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
@@ -110,6 +111,7 @@ export const recordEndpointHealth = async (
   do {
     const stored = await readEndpointHealth(ledger, key);
     if (stored !== undefined && stored.generation > generation) return;
+    const read = stored?.version ?? 0;
     const known = stored?.generation === generation ? stored : HEALTHY;
     const changed = healthAfter(known, observation);
     if (changed === undefined) return;
@@ -119,17 +121,10 @@ export const recordEndpointHealth = async (
       endpoint: key.endpoint,
       generation,
       ...changed,
-      version: (stored?.version ?? 0) + 1,
+      version: read + 1,
     };
     // Of two concurrent changes the second one reads again instead of undoing the first.
-    const isWritten = await putIf(
-      ledger,
-      item,
-      stored === undefined
-        ? { ConditionExpression: "attribute_not_exists(pk)" }
-        : { ConditionExpression: "version = :read", ExpressionAttributeValues: { ":read": stored.version } },
-    );
-    if (isWritten) return;
+    if (await putIf(ledger, item, ifVersion(read))) return;
   } while (await nextAttempt());
   throw new Error("The item of an endpoint's health keeps changing");
 };
