@@ -41,6 +41,7 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly subject?: string;
   readonly buttonVariant?: "filled" | "default" | "subtle";
   readonly buttonSize?: "xs" | "sm";
+  /** Without names of people or accounts, and amounts: after a sign-out it still says which change was sent. */
   readonly title: string;
   /** What the change does, above the fields. */
   readonly children?: ReactNode;

@@ -203,10 +203,10 @@ const Stop = ({ name }: Pick<Recipient, "name">) => (
     subject={name}
     buttonVariant="default"
     buttonSize="xs"
-    title={`End the notifications of ${name}`}
+    title="End the notifications of a person"
     inputOf={(_, why) => ({ person: name, why })}
     success={`The notifications of ${name} were ended.`}
   >
-    No more messages are sent. A person who still has a role or an account can choose again.
+    No more messages are sent to {name}. A person who still has a role or an account can choose again.
   </ChangeDialog>
 );

@@ -157,7 +157,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           button="Approve"
           subject={subject}
           buttonSize="xs"
-          title={`Approve: ${consequence}`}
+          title="Approve the proposal"
           preview={() => approvalPreview(shown)}
           inputOf={(_, why) => ({ proposal, why })}
           success={doneText}
@@ -173,11 +173,11 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           subject={subject}
           buttonVariant="default"
           buttonSize="xs"
-          title={`Reject: ${consequence}`}
+          title="Reject the proposal"
           inputOf={(_, why = "") => ({ proposal, why })}
           success="The proposal is rejected."
         >
-          This will not happen. The person who proposed it can propose it again.
+          {consequence}: this will not happen. The person who proposed it can propose it again.
         </ChangeDialog>
       </KeptWhileOpen>
       <KeptWhileOpen isShown={isOpen}>
@@ -187,7 +187,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           subject={subject}
           buttonVariant="subtle"
           buttonSize="xs"
-          title={`Carry out alone: ${consequence}`}
+          title="Carry out the proposal alone"
           nameToType={proposal}
           preview={() => approvalPreview(shown)}
           inputOf={(_, why = "") => ({ proposal, why })}
