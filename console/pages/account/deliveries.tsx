@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
@@ -14,6 +13,7 @@ import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
+import { createStore } from "../../store.ts";
 import { Attempts } from "./delivery-attempts.tsx";
 import { endpointName, isDown } from "./endpoint-name.ts";
 import type { Endpoint } from "./endpoint-section.tsx";
@@ -158,9 +158,15 @@ type RecoverProps = {
   readonly failedSince: string | undefined;
 };
 
+/**
+ * Where replaying goes on, by account and endpoint: a day may have more deliveries than a request can read, so the next one
+ * begins at a time. It is kept after its page was left: from the day on, what was sent would be sent once more.
+ */
+const nextFrom = createStore<Readonly<Record<string, string | null>>>({});
+
 const Recover = ({ account, endpoint, failedSince }: RecoverProps) => {
-  // A day may have more deliveries than a request can read: the next one begins at a time.
-  const [next, setNext] = useState<string | null>(null);
+  const key = `${account} ${endpoint}`;
+  const next = nextFrom.useValue()[key] ?? null;
   return (
     <ChangeDialog
       action="deliveries recover"
@@ -184,7 +190,7 @@ const Recover = ({ account, endpoint, failedSince }: RecoverProps) => {
       success={({ recovered, next_from }) =>
         `${recovered} ${recovered === 1 ? "webhook is" : "webhooks are"} on the way.${next_from === null ? "" : ` There are more since ${next_from}: replay again from that time.`}`
       }
-      onDone={({ next_from }) => setNext(next_from)}
+      onDone={({ next_from }) => nextFrom.replace({ ...nextFrom.read(), [key]: next_from })}
     >
       Each webhook that was given up or met a disabled endpoint is sent to {endpoint === undefined ? "that" : "this"}{" "}
       endpoint again under its webhook id. While the endpoint is down they wait for it. A webhook that waits for its

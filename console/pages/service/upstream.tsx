@@ -35,7 +35,7 @@ export const UpstreamPage = () => {
         <Query of={purchases}>{(state) => <Purchases {...state} />}</Query>
         <Query of={upstream}>{(shown) => <Limit {...shown} />}</Query>
       </Columns>
-      <Query of={upstream}>{(shown) => <Health {...shown} />}</Query>
+      {upstream.data !== undefined && <Health {...upstream.data} />}
     </Page>
   );
 };

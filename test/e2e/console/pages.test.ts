@@ -1068,8 +1068,8 @@ test("a funding that finance proposes is carried out once another person approve
 
   const other = await open("operator", "/proposals");
   await proposed(other).getByRole("button", { name: "Approve" }).click();
-  await other.getByRole("dialog", { name: /^Approve: Credits NGN 2,500\.00/ }).waitFor();
-  await other.getByRole("dialog").getByText("Balance: NGN 100.00 -> NGN 2,600.00").waitFor();
+  const approval = other.getByRole("dialog", { name: "Approve the proposal", exact: true });
+  await approval.getByText(/^Credits NGN 2,500\.00 .*Balance: NGN 100\.00 -> NGN 2,600\.00$/).waitFor();
   await submit(other, "Approve NGN 2,500.00");
   await other.getByText(/^Done: Credits NGN 2,500\.00/).waitFor();
   await page.getByLabel("Show").selectOption("all");
@@ -1142,7 +1142,7 @@ test("the attempts of an order's webhook are found by the id that its app got, a
   await button(page, "Show attempts").and(page.locator(":focus")).waitFor();
 });
 
-test("all webhooks that failed are sent again once the endpoint is enabled", async () => {
+test("all webhooks that failed are sent again once the endpoint is enabled, and from the time on where it stopped", async () => {
   answer = 200;
   const page = await open("owner", ofDemo("webhooks/1"));
   await button(page, "Enable").click();
@@ -1152,10 +1152,23 @@ test("all webhooks that failed are sent again once the endpoint is enabled", asy
   expect(await page.getByRole("dialog").getByLabel("Since the beginning of").inputValue()).toMatch(
     /^\d{4}-\d{2}-\d{2}$/,
   );
+  const next_from = "2026-11-21T10:00:00.000Z";
+  await page.route("**/console-api/deliveries/recover", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({
+      response,
+      body: (await response.text()).replace('"next_from":null', `"next_from":"${next_from}"`),
+    });
+  });
   await submit(page, "Replay all failed");
   await page.getByText(/^[1-9]\d* webhooks? (is|are) on the way/).waitFor();
   await expect.poll(() => receiver.received.length).toBeGreaterThan(before);
   await row(page, orders.delivered).getByText("Delivered").first().waitFor();
+  // Where it goes on is known also after another page.
+  await visit(page, ofDemo("keys"), "Keys");
+  await visit(page, ofDemo("webhooks/1"), "Endpoint 1");
+  await button(page, "Replay all failed").click();
+  expect(await page.getByRole("dialog").getByLabel("Since").inputValue()).toBe(next_from);
 });
 
 test("a test key that is made on the API page is in its examples until the page is left, and in a dialog if it was left before", async () => {
