@@ -52,6 +52,8 @@ export type TableView = {
   readonly onSort: (sort: string | undefined) => void;
   readonly onPart: (part: number) => void;
   readonly onRow: (row: string | undefined) => void;
+  /** Shows the part that has this row. */
+  readonly onPartOf: (row: string) => void;
 };
 
 /** How a table is shown, kept in the address; `table` is its name there. */
@@ -66,6 +68,7 @@ export const useTableView = (table: string): TableView => {
     onPart: (shown) =>
       setSearch((before) => set(set(before, ROW + table, undefined), PART + table, String(shown)), { replace: true }),
     onRow: (row) => setSearch((before) => set(before, ROW + table, row), { replace: true }),
+    onPartOf: (row) => setSearch((before) => set(withoutPlaces(before), ROW + table, row), { replace: true }),
   };
 };
 

@@ -62,7 +62,7 @@ export const limitsIn = (values: Readonly<Record<OrderLimitName, string>>): Orde
 /** What the dialog says of all limits. */
 export const LimitsNote = () => (
   <p>
-    Write whole numbers without commas. Leave a field empty for no limit. Days and months are those of the service's
-    time zone. An order that is refunded does not count. The change takes effect with the next request.
+    Write whole numbers without commas. Leave a field empty for no limit. Days and months are those of the stage's time
+    zone. An order that is refunded does not count. The change takes effect with the next request.
   </p>
 );

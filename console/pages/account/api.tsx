@@ -33,7 +33,7 @@ export const ApiPage = () => {
               name: "Full documentation",
               value: (
                 <Anchor href="/v1/docs" target="_blank" rel="noreferrer">
-                  Fields, errors and limits
+                  Fields, errors and limits (opens in a new tab)
                 </Anchor>
               ),
             },
@@ -41,7 +41,7 @@ export const ApiPage = () => {
               name: "For generators",
               value: (
                 <Anchor href="/v1/openapi.json" target="_blank" rel="noreferrer">
-                  OpenAPI document
+                  OpenAPI document (opens in a new tab)
                 </Anchor>
               ),
             },

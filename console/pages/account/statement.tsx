@@ -7,7 +7,7 @@ import { openingOf, statementCsv } from "../../../shared/contract/statement-csv.
 import { transactionType } from "../../../shared/contract/transaction.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
-import { useFilters } from "../../api/use-filters.ts";
+import { useFilters, useTableView } from "../../api/use-filters.ts";
 import { useMorePages } from "../../api/use-more-pages.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
@@ -17,12 +17,14 @@ import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
+import { slugOf } from "../../components/markdown.ts";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { type Period, periodError, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { PrintButton } from "../../components/print-button.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
+import { rowName } from "../../components/row-at-top.ts";
 import { Status } from "../../components/status.tsx";
 import { StageTime } from "../../components/time.tsx";
 import { lineKindText } from "../../components/transaction-values.tsx";
@@ -80,10 +82,10 @@ export const StatementPage = () => {
         ]}
       />
       <PagedTable
-        label="Statement"
+        label={LABEL}
         of={statement}
         rowsOf={({ lines }) => lines}
-        rowKey={({ kind, id }) => `${kind} ${id}`}
+        rowKey={keyOf}
         amountOf={({ effect }) => effect}
         columns={[
           {
@@ -109,6 +111,8 @@ export const StatementPage = () => {
   );
 };
 
+const LABEL = "Statement";
+const keyOf = ({ kind, id }: Pick<Line, "kind" | "id">): string => `${kind} ${id}`;
 const anchorOf = (fundingId: string): string => `funding-${fundingId}`;
 
 type EntryNameProps = {
@@ -119,6 +123,7 @@ type EntryNameProps = {
 };
 
 const EntryName = ({ account, line: { kind, id }, ids }: EntryNameProps) => {
+  const { onPartOf } = useTableView(slugOf(LABEL));
   const corrected = kind === "adjustment" ? correctedBy(id) : undefined;
   if (corrected?.kind === "funding") {
     // A funding of an earlier period is not on the page.
@@ -126,7 +131,13 @@ const EntryName = ({ account, line: { kind, id }, ids }: EntryNameProps) => {
     return (
       <>
         Reversal of{" "}
-        <Anchor href={`#${anchorOf(corrected.id)}`} inherit underline="always">
+        <Anchor
+          href={`#${anchorOf(corrected.id)}`}
+          inherit
+          underline="always"
+          // Only some rows are drawn at once.
+          onClick={() => onPartOf(rowName(keyOf({ kind: "funding", id: corrected.id })))}
+        >
           {corrected.id}
         </Anchor>
       </>

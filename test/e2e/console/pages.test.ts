@@ -11,6 +11,7 @@ import { reconciliationRuns } from "../../../shared/actions/reconciliation.ts";
 import { statementLineView } from "../../../shared/actions/wallet.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
+import { reversalName } from "../../../shared/contract/corrections.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import {
@@ -836,7 +837,7 @@ describe("a list", () => {
     await page.unrouteAll();
   });
 
-  test("of ledger entries is printed whole, also what was not read yet and what is beyond the rows that are drawn at once", async () => {
+  test("of ledger entries is printed whole, also what was not read yet and what is beyond the rows that are drawn at once, and a reversal leads to its funding there", async () => {
     const page = await open("owner", ofDemo());
     const lineAt = (place: number) => ({
       ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding" },
@@ -846,7 +847,10 @@ describe("a list", () => {
       const first = route.request().url().includes("cursor=") ? 80 : 0;
       const data = {
         ...{ account_id: service().demoAccount, opening: first, closing: first + 80 },
-        lines: Array.from({ length: 80 }, (_, place) => lineAt(first + place)),
+        lines: [
+          ...Array.from({ length: first === 0 ? 80 : 79 }, (_, place) => lineAt(first + place)),
+          ...(first === 0 ? [] : [{ ...lineAt(159), kind: "adjustment", id: reversalName("GTB-0"), effect: -1 }]),
+        ],
         next_cursor: first === 0 ? "next" : null,
       };
       await route.fulfill({ json: { status: true, message: "Done", data } });
@@ -861,6 +865,10 @@ describe("a list", () => {
     }`);
     await button(page, "Print").click();
     await expect.poll(() => page.title()).toBe("160 printed");
+    const funding = page.locator("#funding-GTB-0");
+    expect(await funding.count()).toBe(0);
+    await row(page, "Reversal of").getByRole("link", { name: "GTB-0" }).click();
+    await funding.waitFor();
   });
 
   describe("of ledger entries in pages", () => {
