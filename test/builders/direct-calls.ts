@@ -1,3 +1,4 @@
+import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import {
   BatchGetCommand,
   type DynamoDBDocument,
@@ -41,6 +42,8 @@ export const withDirectCalls = (
   const { send: sendBySdk } = db;
   const send = async (...args: readonly unknown[]): Promise<unknown> => {
     const [command, options] = args;
+    if (command instanceof CreateTableCommand && (await forward("CreateTable", textOf(command.input))).status === 200)
+      return {};
     const isAbortable = options instanceof Object && Reflect.get(options, "abortSignal") !== undefined;
     const call = isDirect() && !isAbortable ? callOf(command) : undefined;
     if (call === undefined || !recordDirectCall(call.command)) return Reflect.apply(sendBySdk, db, args);

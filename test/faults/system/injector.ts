@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { buffer } from "node:stream/consumers";
 import { refusalOf } from "../../strict/faults.ts";
 import type { Forward, WireAnswer } from "../../strict/wire.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";
@@ -65,7 +64,7 @@ export const createInjector = (parts: {
         new Promise<Answer | undefined>((resolve) => {
           const outgoing = httpRequest({ agent, host: "127.0.0.1", port, method, path, headers }, (answer) => {
             const { statusCode: status = 0, headers: answered } = answer;
-            buffer(answer).then(
+            bodyOf(answer).then(
               (received) => resolve({ status, headers: answered, body: received }),
               () => resolve(undefined),
             );
@@ -96,7 +95,7 @@ export const createInjector = (parts: {
 
   const serve: Serve = async (client, request, response) => {
     const { process, port } = client;
-    const body = await buffer(request);
+    const body = await bodyOf(request);
     const effect = effectOf(client, request);
     const fault = decide(process, effect, request);
     const send = (answer: Answer): void => {
@@ -161,6 +160,15 @@ export const createInjector = (parts: {
   };
   return { serve, landLateWrites, close: () => agent.destroy() };
 };
+
+/** The whole body. `buffer` of `node:stream/consumers` makes a blob of it, which takes as long as all else of a request. */
+const bodyOf = (message: IncomingMessage): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    message.on("data", (chunk: Buffer) => chunks.push(chunk));
+    message.once("end", () => resolve(Buffer.concat(chunks)));
+    message.once("error", reject);
+  });
 
 const awsAnswer = ({ status, body }: WireAnswer): Answer => ({
   status,
