@@ -78,7 +78,5 @@ export const auditColumns: readonly Column<Entry>[] = [
   },
 ];
 
-export const auditEmptyText = (hasNextPage: boolean): string =>
-  hasNextPage
-    ? "None among the newest. Show more to look at older ones."
-    : "No entry matches. Each change is listed here, and each read of personal data by a person with a role.";
+export const auditEmptyText =
+  "No entry matches. Each change is listed here, and each read of personal data by a person with a role.";

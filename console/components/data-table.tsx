@@ -213,6 +213,8 @@ const TableRow = <Row,>({ name, columns, row, place, onHold }: TableRowProps<Row
 };
 
 type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
+  /** Shown in place of `emptyText` while there are further pages: pages may be empty. */
+  readonly emptySoFarText?: string;
   /** The result of useReadPages. */
   readonly of: UseInfiniteQueryResult<InfiniteData<Answer>, Error>;
   readonly rowsOf: (page: Answer) => readonly Row[];
@@ -221,7 +223,15 @@ type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
 };
 
 /** The pages of a list in one table, with a button for the next page. The address has the number of pages shown. */
-export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: PagedTableProps<Answer, Row>) => {
+export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => {
+  const {
+    of,
+    rowsOf,
+    amountOf,
+    emptyText,
+    emptySoFarText = "None so far. Show more to look at the rest.",
+    ...table
+  } = props;
   const [wanted, show] = usePageNumber();
   const { data, error, isEnabled, isFetching, refetch, hasNextPage, isFetchNextPageError } = of;
   const isAwaited = useMorePages(of, data !== undefined && data.pages.length < wanted);
@@ -234,7 +244,13 @@ export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: Page
       <Query of={{ data, error: isFetchNextPageError ? null : error, isEnabled, isFetching, refetch }}>
         {({ pages }) => (
           <>
-            <DataTable {...table} rows={rows ?? []} growsAtEnd isGrowing={isReadingMore} />
+            <DataTable
+              {...table}
+              rows={rows ?? []}
+              emptyText={hasNextPage ? emptySoFarText : emptyText}
+              growsAtEnd
+              isGrowing={isReadingMore}
+            />
             {isFetchNextPageError && (
               <Notice tone="bad" title="More rows could not be loaded">
                 {sentenceOf(error)}

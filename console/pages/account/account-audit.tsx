@@ -42,7 +42,7 @@ export const AccountAuditPage = () => {
         of={entries}
         rowsOf={(page) => page.entries}
         rowKey={entryKey}
-        emptyText={auditEmptyText(entries.hasNextPage)}
+        emptyText={auditEmptyText}
         columns={[timeColumn, ...auditColumns]}
       />
     </Page>

@@ -32,7 +32,7 @@ export const ConsentsPage = () => {
   return (
     <Page
       title="Consents"
-      description="Which of your apps' checks asked for a person's record, when and for what purpose. It does not show whom a check was about."
+      description="Which live checks of your apps asked for a person's record, when and for what purpose. It does not show whom a check was about."
       actions={
         <ListCsvButton
           name={`consents-${account}${periodName(period)}`}

@@ -103,9 +103,8 @@ export const StatementPage = () => {
           { header: "Description", cell: descriptionOf },
           { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}
-        emptyText={
-          hasNextPage ? "Adding up what is before this period." : "No entry in this period. Choose a longer one."
-        }
+        emptyText="No entry in this period. Choose a longer one."
+        emptySoFarText="Adding up what is before this period."
       />
     </Page>
   );

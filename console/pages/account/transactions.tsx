@@ -124,11 +124,7 @@ export const TransactionsPage = () => {
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
           { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}
-        emptyText={
-          pages.hasNextPage
-            ? "None among the newest. Show more to look at older ones."
-            : "No transaction here. Choose other filters, or a longer period."
-        }
+        emptyText="No transaction here. Choose other filters, or a longer period."
       />
     </Page>
   );

@@ -67,7 +67,7 @@ export const ServiceAuditPage = () => {
         of={entries}
         rowsOf={(page) => page.entries}
         rowKey={entryKey}
-        emptyText={auditEmptyText(entries.hasNextPage)}
+        emptyText={auditEmptyText}
         columns={[
           timeColumn,
           ...auditColumns,
