@@ -63,22 +63,24 @@ export const listCatalogRoutes = defineRoutes(() => ({
   },
 }));
 
-const purchaseDescription =
-  "In live mode the price is debited from the wallet first. `processing` means that the outcome is not known yet: do not order " +
-  "again, but wait for the `transaction.updated` webhook or look the transaction up.";
+const purchase = {
+  method: "POST",
+  function: "purchase",
+  group: "vtu",
+  permissions: ["vtu"],
+  description:
+    "In live mode the price is debited from the wallet first. `processing` means that the outcome is not known yet: do not order " +
+    "again, but wait for the `transaction.updated` webhook or look the transaction up.",
+} as const;
 
 export const purchaseRoutes = defineRoutes(() => ({
   buyData: {
-    method: "POST",
+    ...purchase,
     path: "/v1/vtu/data/purchase",
-    function: "purchase",
-    group: "vtu",
-    permissions: ["vtu"],
     input: dataPurchaseRequest,
     data: purchaseResult,
     summary: "Buy a data bundle",
     clientMethod: "data.purchase",
-    description: purchaseDescription,
     errors: [...orderErrors, "possible_duplicate", "plan_unavailable", "price_changed", "delivery_failed"],
     example: {
       input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "order-1042" },
@@ -87,16 +89,12 @@ export const purchaseRoutes = defineRoutes(() => ({
     },
   },
   buyAirtime: {
-    method: "POST",
+    ...purchase,
     path: "/v1/vtu/airtime/purchase",
-    function: "purchase",
-    group: "vtu",
-    permissions: ["vtu"],
     input: airtimePurchaseRequest,
     data: purchaseResult,
     summary: "Buy airtime",
     clientMethod: "airtime.purchase",
-    description: purchaseDescription,
     errors: [...orderErrors, "possible_duplicate", "delivery_failed"],
     example: {
       input: { network: "mtn", amount: 500, phone_number: "08031234567", reference: "order-1043" },
@@ -268,13 +266,12 @@ export const checkIdentityRoutes = defineRoutes(() => ({
   },
 }));
 
+const read = { method: "GET", function: "read-account", group: "catalog", permissions: ["read"] } as const;
+
 export const readAccountRoutes = defineRoutes(() => ({
   getWallet: {
-    method: "GET",
+    ...read,
     path: "/v1/wallet",
-    function: "read-account",
-    group: "catalog",
-    permissions: ["read"],
     input: noInput,
     data: walletResult,
     summary: "Read the prepaid wallet",
@@ -294,11 +291,8 @@ export const readAccountRoutes = defineRoutes(() => ({
     },
   },
   getTransaction: {
-    method: "GET",
+    ...read,
     path: "/v1/transactions/{reference}",
-    function: "read-account",
-    group: "catalog",
-    permissions: ["read"],
     input: transactionPath,
     data: transactionLookup,
     summary: "Look up a transaction by the service's reference or the caller's",
@@ -311,11 +305,8 @@ export const readAccountRoutes = defineRoutes(() => ({
     },
   },
   listTransactions: {
-    method: "GET",
+    ...read,
     path: "/v1/transactions",
-    function: "read-account",
-    group: "catalog",
-    permissions: ["read"],
     input: transactionQuery,
     data: transactionPage,
     summary: "List transactions, newest first",
@@ -331,31 +322,25 @@ export const readAccountRoutes = defineRoutes(() => ({
   },
 }));
 
+const docs = { method: "GET", function: "serve-docs", group: "catalog", hasEtag: true, errors: [] } as const;
+
 export const serveDocsRoutes = defineRoutes(() => ({
   describeApi: {
-    method: "GET",
+    ...docs,
     path: "/v1/openapi.json",
-    function: "serve-docs",
-    group: "catalog",
     input: noInput,
     data: z.looseObject({ openapi: z.string() }).register(components, { id: "OpenApiDocument" }),
     document: "application/json",
-    hasEtag: true,
     summary: "Get this OpenAPI document",
-    errors: [],
     example: { input: {}, data: { openapi: "3.1.1" } },
   },
   showDocs: {
-    method: "GET",
+    ...docs,
     path: "/v1/docs",
-    function: "serve-docs",
-    group: "catalog",
     input: noInput,
     data: z.string(),
     document: "text/html",
-    hasEtag: true,
     summary: "Get this document as a web page",
-    errors: [],
     example: { input: {}, data: "<!doctype html>" },
   },
 }));
