@@ -1,6 +1,8 @@
 import type { LogCatalog } from "./log-catalog.ts";
 
 const thrown = { error: "string", at: "string?" } as const;
+/** Of an event that may also have a reason of its own. */
+const mayThrow = { error: "string?", at: "string?" } as const;
 
 /**
  * Every event that a function logs. `meaning` begins with what a customer loses, where one does; both texts become the
@@ -350,13 +352,13 @@ export const logEvents = {
   },
   "identity_check.not_refunded": {
     level: "error",
-    fields: { transaction: "string", error: "string?", at: "string?" },
+    fields: { transaction: "string", ...mayThrow },
     meaning: "The refund of an abandoned identity check was not written. The next run tries again.",
     action: "None, until the alarm on OldestUnrefundedSeconds.",
   },
   "order_sums.not_advanced": {
     level: "error",
-    fields: { account: "string", error: "string?", at: "string?" },
+    fields: { account: "string", ...mayThrow },
     meaning: "What an account's orders cost was not added up. The next run tries again.",
     action: "None, unless it repeats: margins and the float then count these orders as read each time.",
   },
@@ -433,7 +435,7 @@ export const logEvents = {
   },
   "catalog.change_not_announced": {
     level: "alarm",
-    fields: { reason: "string?", error: "string?", at: "string?" },
+    fields: { reason: "string?", ...mayThrow },
     meaning:
       "Subscribed apps did not get `catalog.updated` yet: the event of a change could not be enqueued for all. Each run tries again; " +
       "with the reason too_many, an old change was given up.",
@@ -503,7 +505,7 @@ export const logEvents = {
   },
   "wallet.not_reconciled": {
     level: "alarm",
-    fields: { account: "string", reason: "string?", error: "string?", at: "string?" },
+    fields: { account: "string", reason: "string?", ...mayThrow },
     meaning: "A wrong balance would not be noticed: a wallet could not be reconciled.",
     action: "Read the log of reconcile-ledger, then admin wallet verify.",
   },
@@ -540,7 +542,7 @@ export const logEvents = {
   },
   "float.not_measured": {
     level: "alarm",
-    fields: { reason: "string?", error: "string?", at: "string?" },
+    fields: { reason: "string?", ...mayThrow },
     meaning:
       "A float that is nearly used up would not be noticed: its measurement failed, or has had no time for three hours, and the last one is reported.",
     action: "Read the log of reconcile-ledger, then admin float show.",
@@ -659,7 +661,7 @@ export const logEvents = {
     level: "alarm",
     fields: {
       ...{ account: "string", endpoint: "string", record: "string?", reason: "string?" },
-      ...{ error: "string?", at: "string?" },
+      ...mayThrow,
     },
     meaning:
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
@@ -669,7 +671,7 @@ export const logEvents = {
     level: "alarm",
     fields: {
       ...{ webhook: "string", account: "string?", record: "string?", reason: "string?" },
-      ...{ error: "string?", at: "string?" },
+      ...mayThrow,
     },
     meaning:
       "An app's `wallet.low` or `limit.near` is late: its balance or its limits could not be read. The next run tries again.",
