@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { permissionSchema } from "../permission.ts";
-import { readRoles, roles } from "../roles.ts";
+import { roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
-import type { ActionTable } from "./action.ts";
+import { type ActionTable, serviceRead } from "./action.ts";
 
 const personAccess = z.object({
   /** As audit entries name the person; `group:checkout-team` for the members of a group that owns accounts. */
@@ -24,9 +24,7 @@ const personAccess = z.object({
  */
 export const accessActions = {
   "access people": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       /** Those who signed in, the latest first; then owners who never did. */
@@ -41,9 +39,7 @@ export const accessActions = {
     },
   },
   "access review": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       /** Each owner, and each key that is neither revoked nor ended, by account. */

@@ -8,9 +8,11 @@ import {
   type ActionTable,
   accountChangeInput,
   accountInput,
+  accountRead,
   changeInput,
   nairaAmount,
   printableText,
+  serviceChange,
   typedNumber,
 } from "./action.ts";
 
@@ -84,9 +86,7 @@ export const accountsActions = {
     },
   },
   "accounts show": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: accountInput,
     output: z.extend(accountView, {
       /** In NGN, as `low_balance_threshold`. */
@@ -116,18 +116,14 @@ export const accountsActions = {
     command: "by hand",
   },
   "accounts create": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(changeInput, { name: accountNameSchema }),
     output: accountView,
     summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
     command: { takes: { name: "<name>" }, example: "checkout" },
   },
   "accounts restrict": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     confirm: true,
     input: accountChangeInput,
     output: accountView,
@@ -138,18 +134,14 @@ export const accountsActions = {
     },
   },
   "accounts unrestrict": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: accountChangeInput,
     output: accountView,
     summary: "Accept the requests of a restricted account again",
     command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "accounts close": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     confirm: true,
     input: accountChangeInput,
     output: accountView,
@@ -160,9 +152,7 @@ export const accountsActions = {
     },
   },
   "accounts reopen": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: accountChangeInput,
     output: accountView,
     summary: "Make a closed account a restricted one; its keys stay revoked",
@@ -172,9 +162,7 @@ export const accountsActions = {
     },
   },
   "accounts entitle": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     input: z.extend(accountChangeInput, {
       entitlements: entitlementsSchema,
@@ -189,9 +177,7 @@ export const accountsActions = {
     },
   },
   "accounts duplicates": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(accountChangeInput, {
       window_s: z
         .pipe(
@@ -214,9 +200,7 @@ export const accountsActions = {
     },
   },
   "accounts limits": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     input: z.extend(accountChangeInput, {
       limits: orderLimitsSchema,
@@ -231,9 +215,7 @@ export const accountsActions = {
     },
   },
   "accounts owners": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(accountChangeInput, {
       owners: accountOwnersSchema,
       /** The owners that the person saw: if they differ from the stored ones, nothing is changed. */

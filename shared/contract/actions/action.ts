@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { WITHOUT_CONTROLS } from "../control-characters.ts";
 import { numberFromText } from "../number-text.ts";
-import type { Role } from "../roles.ts";
+import { bookReadRoles, bookRoles, type Role, readRoles, roles } from "../roles.ts";
 
 /** The admin command of an action. It has the action's name, and its exit code is 1 if the output's `ok` is false. */
 export type ActionCommand = {
@@ -75,6 +75,20 @@ export const methodOf = ({ kind, inBody }: Pick<Action, "kind" | "inBody">): "GE
 
 /** Actions by name: `keys create` is `POST /console-api/keys/create`. */
 export type ActionTable = Readonly<Record<string, Action>>;
+
+// Who may do what most actions do. An action that none of these fits says it by itself.
+
+/** Of an account: its owners, and people with any role. */
+export const accountRead = { scope: "account", roles, kind: "read" } as const;
+/** Of an account: its owners, and operators. */
+export const accountChange = { scope: "account", roles: ["operator"], kind: "change" } as const;
+/** What operators work on. */
+export const serviceRead = { scope: "service", roles: readRoles, kind: "read" } as const;
+/** By operators alone. */
+export const serviceChange = { scope: "service", roles: ["operator"], kind: "change" } as const;
+/** The books. */
+export const bookRead = { scope: "service", roles: bookReadRoles, kind: "read" } as const;
+export const bookChange = { scope: "service", roles: bookRoles, kind: "change" } as const;
 
 /** NGN in an output. */
 export const nairaAmount = z.number().register(z.globalRegistry, { unit: "NGN" });

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { transactionQuery } from "../transaction.ts";
-import { type ActionTable, accountField, accountInput, printableText, referenceInput } from "./action.ts";
+import { type ActionTable, accountField, accountInput, printableText, referenceInput, serviceRead } from "./action.ts";
 
 /** What an entry is about, as people choose it in a filter. */
 export const auditKinds = {
@@ -63,9 +63,7 @@ export const auditActions = {
     command: "none",
   },
   "audit list": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     /** `account`: entries of its log alone, or with `service` of what concerns no account. */
     input: z.extend(pageInput, { account: z.optional(accountField) }),
     /** An entry is in the list some moments after it was written, unless the list is of one log. */
@@ -77,9 +75,7 @@ export const auditActions = {
     command: "none",
   },
   "audit about": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     /** A transaction by any of its references, or an event by its id. The caller's own reference needs the account. */
     input: z.object({ subject: referenceInput, account: z.optional(accountField) }),
     /** Oldest first. */

@@ -1,7 +1,6 @@
 import * as z from "#zod";
 import { dataPlanSchema, networkSchema } from "../catalog.ts";
-import { readRoles } from "../roles.ts";
-import { type ActionTable, changeInput } from "./action.ts";
+import { type ActionTable, changeInput, serviceChange, serviceRead } from "./action.ts";
 
 const outline = z.object({
   fetched_at: z.iso.datetime(),
@@ -20,9 +19,7 @@ const droppedEntries = z.object({
 
 export const catalogActions = {
   "catalog show": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       /** Null until one has been fetched. */
@@ -41,9 +38,7 @@ export const catalogActions = {
     command: {},
   },
   "catalog diff": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       refused: z.nullable(
@@ -60,9 +55,7 @@ export const catalogActions = {
     command: "by hand",
   },
   "catalog accept": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     irreversible: true,
     input: z.extend(changeInput, {
       /** The `fetched_at` of the refused catalog that was reviewed: another one is not accepted. */

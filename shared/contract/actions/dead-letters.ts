@@ -1,6 +1,5 @@
 import * as z from "#zod";
-import { readRoles } from "../roles.ts";
-import { type ActionTable, changeInput } from "./action.ts";
+import { type ActionTable, changeInput, serviceChange, serviceRead } from "./action.ts";
 
 const redrivable = z
   .enum(["outcomes", "delivery"], "Must be outcomes or delivery")
@@ -12,9 +11,7 @@ export const REDRIVE_MAX = 50;
 /** Messages that were given up. */
 export const deadLettersActions = {
   "dead-letters list": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       queues: z.array(
@@ -46,9 +43,7 @@ export const deadLettersActions = {
     },
   },
   "dead-letters redrive": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     irreversible: true,
     input: z.extend(changeInput, { queue: redrivable }),
     output: z.object({

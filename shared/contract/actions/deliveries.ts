@@ -3,12 +3,14 @@ import { orderReadRoles } from "../roles.ts";
 import { momentField } from "../transaction.ts";
 import {
   type ActionTable,
+  accountChange,
   accountChangeInput,
   accountInput,
   changeInput,
   itemChangeInput,
   itemInput,
   referenceInput,
+  serviceChange,
 } from "./action.ts";
 import { endpointField } from "./webhook.ts";
 
@@ -93,9 +95,7 @@ export const deliveriesActions = {
     command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
   },
   "deliveries replay": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(itemChangeInput, { reference, endpoint: oneEndpoint }),
     output: z.object({
       reference: z.string(),
@@ -111,9 +111,7 @@ export const deliveriesActions = {
     },
   },
   "deliveries recover": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(accountChangeInput, {
       from: momentField.check(z.meta({ description: "a date or a time" })),
       endpoint: oneEndpoint,
@@ -132,9 +130,7 @@ export const deliveriesActions = {
     },
   },
   announce: {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(changeInput, {
       from: momentField,
       to: z.optional(momentField),

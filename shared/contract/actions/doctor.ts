@@ -1,13 +1,10 @@
 import * as z from "#zod";
-import { readRoles } from "../roles.ts";
-import type { ActionTable } from "./action.ts";
+import { type ActionTable, serviceRead } from "./action.ts";
 
 /** Checks of the whole service. */
 export const doctorActions = {
   doctor: {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       /** Whether no check found a fault. */

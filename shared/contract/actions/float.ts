@@ -1,8 +1,7 @@
 import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
-import { bookReadRoles, bookRoles } from "../roles.ts";
 import { transactionQuery } from "../transaction.ts";
-import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
+import { type ActionTable, bookChange, bookRead, nairaAmount, whySchema } from "./action.ts";
 import { entryIdSchema } from "./wallet.ts";
 
 const AMOUNT_KOBO_MAX = 99_999_999_999_999;
@@ -10,9 +9,7 @@ const AMOUNT_KOBO_MAX = 99_999_999_999_999;
 /** What should be left of our payments at the upstream. */
 export const floatActions = {
   "float show": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({}),
     output: z.object({
       /** Null until a payment is booked: then the balance is not known. */
@@ -48,9 +45,7 @@ export const floatActions = {
     command: {},
   },
   "float payments": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.pick(transactionQuery, { from: true, to: true, cursor: true }),
     output: z.object({
       /** `amount` is negative of a correction; `at` is when it was booked. */
@@ -61,9 +56,7 @@ export const floatActions = {
     command: "none",
   },
   "float fund": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     fourEyes: true,
     irreversible: true,
     movesMoney: true,

@@ -4,7 +4,14 @@ import { entitlementsSchema, permissionSchema } from "../permission.ts";
 import { readRoles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
-import { type ActionTable, accountChangeInput, accountInput, itemChangeInput, printableText } from "./action.ts";
+import {
+  type ActionTable,
+  accountChange,
+  accountChangeInput,
+  accountInput,
+  itemChangeInput,
+  printableText,
+} from "./action.ts";
 
 export const keyId = z
   .string()
@@ -61,9 +68,7 @@ export const keysActions = {
     },
   },
   "keys create": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(accountChangeInput, {
       mode: z
         .enum(modeSchema.options, "Must be live or test")
@@ -91,9 +96,7 @@ export const keysActions = {
     },
   },
   "keys rotate": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(itemChangeInput, {
       key: keyId,
       overlap_ms: z
@@ -111,9 +114,7 @@ export const keysActions = {
     },
   },
   "keys limits": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(itemChangeInput, {
       key: keyId,
       limits: orderLimitsSchema,
@@ -128,9 +129,7 @@ export const keysActions = {
     },
   },
   "keys revoke": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     irreversible: true,
     input: z.extend(itemChangeInput, { key: keyId }),
     output: z.object({ account_id: z.string(), key_id: z.string(), status: z.literal("revoked") }),

@@ -1,7 +1,6 @@
 import * as z from "#zod";
-import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, reportGroups, reportInput, reportPage } from "./action.ts";
+import { type ActionTable, bookRead, reportGroups, reportInput, reportPage } from "./action.ts";
 
 export const marginGroups = ["day", "network", "kind", "account"] as const;
 
@@ -26,9 +25,7 @@ const marginSums = z.extend(marginGroup, {
 /** What delivered orders earned. */
 export const marginActions = {
   "margin report": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({ ...reportInput, by: reportGroups(marginGroups, "day") }),
     output: z.object({ sums: z.array(marginSums), ...reportPage }),
     summary: "Report price, cost and margin of delivered orders by day, network, kind or account",

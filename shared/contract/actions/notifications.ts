@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { notificationKind } from "../notification-kinds.ts";
-import { readRoles, roles } from "../roles.ts";
-import { type ActionTable, changeInput, operatorName, whySchema } from "./action.ts";
+import { roles } from "../roles.ts";
+import { type ActionTable, changeInput, operatorName, serviceChange, serviceRead, whySchema } from "./action.ts";
 
 const kinds = z.array(notificationKind);
 
@@ -62,9 +62,7 @@ export const notificationsActions = {
     command: "none",
   },
   "notifications list": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       recipients: z.array(
@@ -91,9 +89,7 @@ export const notificationsActions = {
     },
   },
   "notifications stop": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.object({
       person: operatorName.check(z.meta({ description: "the name of the person in notifications list" })),
       why: z.optional(whySchema),

@@ -1,6 +1,5 @@
 import * as z from "#zod";
-import { bookReadRoles, bookRoles } from "../roles.ts";
-import { type ActionTable, accountField, changeInput, nairaAmount } from "./action.ts";
+import { type ActionTable, accountField, bookChange, bookRead, changeInput, nairaAmount } from "./action.ts";
 import { lineKind, statementLine } from "./wallet.ts";
 
 /** The most lines of one page of a period. */
@@ -44,9 +43,7 @@ export const periodLine = z.extend(statementLine, {
 /** Months that are closed for good. Amounts of outputs are NGN. */
 export const periodsActions = {
   "periods close": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     irreversible: true,
     input: z.extend(changeInput, { month, cursor }),
     output: z.object({
@@ -64,9 +61,7 @@ export const periodsActions = {
     command: "by hand",
   },
   "periods list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({}),
     output: z.object({
       time_zone: z.string(),
@@ -84,27 +79,21 @@ export const periodsActions = {
     },
   },
   "periods show": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({ month }),
     output: servicePeriod,
     summary: "Show the sums and the hash of a closed period",
     command: { takes: { month: "<month>" }, example: "2026-10" },
   },
   "periods accounts": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({ month, cursor }),
     output: z.object({ accounts: z.array(accountPeriod), next_cursor: z.nullable(z.string()) }),
     summary: "List the sums of each account in a closed period",
     command: "by hand",
   },
   "periods lines": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     personal: true,
     input: z.object({ month, account: accountField, cursor }),
     output: z.object({ lines: z.array(periodLine), next_cursor: z.nullable(z.string()) }),
@@ -112,9 +101,7 @@ export const periodsActions = {
     command: "none",
   },
   "periods verify": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({ month, cursor }),
     output: z.object({
       ok: z.boolean(),

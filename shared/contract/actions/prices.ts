@@ -1,9 +1,17 @@
 import * as z from "#zod";
 import { timeField } from "../fields.ts";
 import { percentField, TYPED_NAIRA_RULE } from "../money.ts";
-import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput, nairaAmount, printableText, typedNumber, whySchema } from "./action.ts";
+import {
+  type ActionTable,
+  accountInput,
+  bookRead,
+  nairaAmount,
+  printableText,
+  serviceChange,
+  typedNumber,
+  whySchema,
+} from "./action.ts";
 
 const AMOUNT_KOBO_MAX = 999_999_999;
 const PERCENT_MAX = 1_000;
@@ -25,9 +33,7 @@ const priceRuleView = z.object({
 /** What an account pays where it differs from the face value. */
 export const pricesActions = {
   "prices list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: accountInput,
     output: z.object({ account_id: z.string(), rules: z.array(priceRuleView) }),
     summary: "List the price rules of an account that are in force or begin later",
@@ -41,9 +47,7 @@ export const pricesActions = {
     },
   },
   "prices set": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     input: z.extend(accountInput, {
       kind: transactionType.check(z.meta({ description: `one of ${transactionType.options.join(", ")}` })),
@@ -94,9 +98,7 @@ export const pricesActions = {
     },
   },
   "prices remove": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(accountInput, {
       rule_id: printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(40)),
       why: whySchema,

@@ -1,6 +1,13 @@
 import * as z from "#zod";
-import { bookReadRoles, bookRoles } from "../roles.ts";
-import { type ActionTable, changeInput, nairaAmount, whySchema } from "./action.ts";
+import {
+  type ActionTable,
+  bookChange,
+  bookRead,
+  changeInput,
+  nairaAmount,
+  serviceChange,
+  whySchema,
+} from "./action.ts";
 
 const proposalId = z
   .string()
@@ -45,9 +52,7 @@ const decisionResult = z.extend(proposalView, {
 /** What one person proposes and another approves, in a stage with the setting `fourEyes`. */
 export const proposalsActions = {
   "proposals list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({
       state: z
         ._default(z.enum(["open", "all"], "Must be open or all"), "open")
@@ -74,18 +79,14 @@ export const proposalsActions = {
     },
   },
   "proposals approve": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.extend(changeInput, { proposal: proposalId }),
     output: decisionResult,
     summary: "Carry out, once, exactly what another person proposed",
     command: { takes: { proposal: "<proposal>" }, example: "prop_0123456789abcdef01" },
   },
   "proposals reject": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.object({ proposal: proposalId, why: whySchema }),
     output: decisionResult,
     summary: "Refuse a proposal, or withdraw one's own",
@@ -95,9 +96,7 @@ export const proposalsActions = {
     },
   },
   "proposals break-glass": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     irreversible: true,
     input: z.object({ proposal: proposalId, why: whySchema }),
     output: decisionResult,

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { roles } from "../roles.ts";
-import { type ActionTable, accountInput, changeInput, whySchema } from "./action.ts";
+import { type ActionTable, accountInput, accountRead, changeInput, serviceChange, whySchema } from "./action.ts";
 
 /** A network by its code, or a kind of orders. */
 const partField = z
@@ -55,9 +55,7 @@ export const purchasesActions = {
     command: {},
   },
   "purchases state": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: accountInput,
     output: z.extend(z.pick(purchasesView, { purchases: true, since: true, why: true }), {
       parts: z.array(z.omit(partView, { by: true })),
@@ -66,9 +64,7 @@ export const purchasesActions = {
     command: "none",
   },
   "purchases off": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     confirm: true,
     input: z.object({ part: partField, why: whySchema }),
     output: switched,
@@ -77,9 +73,7 @@ export const purchasesActions = {
     command: { takes: { part: "--part <part>" }, example: '--why "restore of the ledger, ticket 97"' },
   },
   "purchases on": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(changeInput, { part: partField }),
     output: switched,
     summary: "Accept orders again, or those of one network or kind",

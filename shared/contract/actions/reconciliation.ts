@@ -1,8 +1,17 @@
 import * as z from "#zod";
 import { wholeText } from "../fields.ts";
-import { bookReadRoles, bookRoles, exportRoles } from "../roles.ts";
+import { exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
-import { type ActionTable, changeInput, printableText, referenceInput, typedNumber, whySchema } from "./action.ts";
+import {
+  type ActionTable,
+  bookChange,
+  bookRead,
+  changeInput,
+  printableText,
+  referenceInput,
+  typedNumber,
+  whySchema,
+} from "./action.ts";
 
 /** A day of the upstream's statement. */
 const dayInput = z.object({
@@ -100,9 +109,7 @@ const statementView = z.object({
 /** The upstream's statements, compared with our books. None of these actions can move money. */
 export const reconciliationActions = {
   "reconciliation files begin": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.extend(dayInput, {
       ...changeInput.shape,
       from: z.iso.datetime(),
@@ -116,9 +123,7 @@ export const reconciliationActions = {
     command: "none",
   },
   "reconciliation files append": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.extend(dayInput, {
       file: fileId,
       /** The rows that are stored before these. */
@@ -132,9 +137,7 @@ export const reconciliationActions = {
     command: "none",
   },
   "reconciliation files remove": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.extend(dayInput, {
       sha256: fileId.register(z.globalRegistry, {
         description: "the file's SHA-256, as `statements show` has it",
@@ -151,18 +154,14 @@ export const reconciliationActions = {
     },
   },
   "reconciliation rows list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.extend(dayInput, pageInput.shape),
     output: z.object({ rows: z.array(storedRow), next_cursor: nextCursor }),
     summary: "List the rows of a day's statement",
     command: "none",
   },
   "reconciliation orders list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.extend(dayInput, {
       ...pageInput.shape,
       within_ms: z.pipe(typedNumber, z.int().check(z.minimum(0), z.maximum(86_400_000))),
@@ -173,9 +172,7 @@ export const reconciliationActions = {
     command: "none",
   },
   "reconciliation cases put": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.extend(dayInput, {
       /** The revision of the rows that were compared. */
       revision: z.int(),
@@ -193,18 +190,14 @@ export const reconciliationActions = {
     command: "none",
   },
   "reconciliation cases list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.extend(dayInput, pageInput.shape),
     output: z.object({ cases: z.array(caseView), next_cursor: nextCursor }),
     summary: "List the cases of a day: what differs between its statement and our books",
     command: "by hand",
   },
   "reconciliation cases show": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.extend(dayInput, {
       case: caseId,
     }),
@@ -213,9 +206,7 @@ export const reconciliationActions = {
     command: { takes: { day: "<day>", case: "<case>" }, example: "2026-11-21 AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
   },
   "reconciliation cases decide": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     input: z.extend(dayInput, {
       case: caseId,
       decision: caseDecision.check(
@@ -234,9 +225,7 @@ export const reconciliationActions = {
     },
   },
   "reconciliation statements list": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: pageInput,
     output: z.object({ statements: z.array(statementView), next_cursor: nextCursor }),
     summary: "List the upstream's statements, the last imported day first, with their totals and open cases",
@@ -246,18 +235,14 @@ export const reconciliationActions = {
     },
   },
   "reconciliation statements show": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: dayInput,
     output: statementView,
     summary: "Show the statement of a day: its files, totals and open cases",
     command: { takes: { day: "<day>" }, example: "2026-11-21" },
   },
   "reconciliation statements sign": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     irreversible: true,
     input: z.extend(dayInput, { why: z.optional(whySchema) }),
     output: statementView,

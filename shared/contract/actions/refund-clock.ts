@@ -1,8 +1,7 @@
 import * as z from "#zod";
 import { errorCodes } from "../errors.ts";
-import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, reportGroups, reportInput, reportPage } from "./action.ts";
+import { type ActionTable, bookRead, reportGroups, reportInput, reportPage } from "./action.ts";
 
 /** The refund framework of NCC and CBN: where money was debited and nothing delivered, and where an outcome is pending. */
 export const AT_ONCE_MS = 30_000;
@@ -51,9 +50,7 @@ const endedOrders = z.extend(clockGroup, {
 /** How fast debited money ends as a delivery or a refund. */
 export const refundClockActions = {
   "refund-clock report": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({ ...reportInput, by: reportGroups(clockGroups, clockGroups.join(",")) }),
     output: z.object({
       ended: z.array(endedOrders),

@@ -1,8 +1,7 @@
 import * as z from "#zod";
 import { timeField } from "../fields.ts";
-import { readRoles, roles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput, typedNumber } from "./action.ts";
+import { type ActionTable, accountInput, accountRead, serviceRead, typedNumber } from "./action.ts";
 
 /** Live transactions that ended in an hour, by what they have in common. */
 export const endedCount = z.object({
@@ -26,9 +25,7 @@ const BALANCE_DAYS_MAX = 400;
 /** Counts by hour and balances by day. */
 export const statisticsActions = {
   "statistics show": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     /** Two times within the first and the last hour. */
     input: z.object({ from: timeField, to: timeField }),
     /** About: a change that was handled again counts twice. */
@@ -43,9 +40,7 @@ export const statisticsActions = {
     command: "none",
   },
   "statistics account": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: z.extend(accountInput, {
       days: z._default(z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(31))), 14),
     }),
@@ -74,9 +69,7 @@ export const statisticsActions = {
     command: "none",
   },
   "statistics balances": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: z.extend(accountInput, {
       days: z._default(z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(BALANCE_DAYS_MAX))), 30),
     }),

@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../own-number.ts";
 import { phoneNumberOf } from "../phone-spelling.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
+import { type ActionTable, nairaAmount, serviceChange, whySchema } from "./action.ts";
 import { consentView } from "./consents.ts";
 
 export const subjectKind = z.enum(["nin", "bvn", "phone_number"], "Must be nin, bvn or phone_number");
@@ -75,9 +75,7 @@ export const subjectsActions = {
     command: "by hand",
   },
   "subjects erase": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     irreversible: true,
     input: subjectInput,
     output: z.object({

@@ -1,16 +1,18 @@
 import * as z from "#zod";
-import { orderReadRoles, roles } from "../roles.ts";
+import { orderReadRoles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
 import {
   type ActionTable,
   accountField,
   accountInput,
+  accountRead,
   changeInput,
   itemInput,
   nairaAmount,
   referenceInput,
   seenSending,
   sendingField,
+  serviceChange,
   typedNumber,
   whySchema,
 } from "./action.ts";
@@ -109,9 +111,7 @@ export const QUEUED_ORDERS_LISTED_MAX = 5_000;
 /** Transactions and their resolution. Amounts are NGN. */
 export const transactionsActions = {
   "transactions list": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     personal: true,
     input: z.extend(accountInput, {
       ...transactionQuery.shape,
@@ -124,9 +124,7 @@ export const transactionsActions = {
     command: "by hand",
   },
   "transactions show": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     personal: true,
     input: z.extend(itemInput, { reference: referenceInput }),
     output: transactionDetails,
@@ -195,9 +193,7 @@ export const transactionsActions = {
     command: "none",
   },
   "transactions ask": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(changeInput, { reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string() }),
     summary: "Ask the upstream for the outcome of an open order, within a minute",
@@ -208,9 +204,7 @@ export const transactionsActions = {
     },
   },
   "transactions take": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: z.extend(changeInput, { reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string(), taken }),
     summary: "Mark an open order as yours for 30 minutes: no other operator can mark it until then",
@@ -234,9 +228,7 @@ export const transactionsActions = {
     },
   },
   "transactions refund": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     irreversible: true,
     movesMoney: true,
@@ -250,9 +242,7 @@ export const transactionsActions = {
     },
   },
   "transactions resolve": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     irreversible: true,
     movesMoney: true,

@@ -1,8 +1,16 @@
 import * as z from "#zod";
 import { eventReasons, unreadableReasons } from "../event-reasons.ts";
-import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, referenceInput, seenSending, sendingField, whySchema } from "./action.ts";
+import {
+  type ActionTable,
+  nairaAmount,
+  referenceInput,
+  seenSending,
+  sendingField,
+  serviceChange,
+  serviceRead,
+  whySchema,
+} from "./action.ts";
 
 /** Whether an operator has decided about an event. */
 export const eventState = z.enum(["open", "matched", "discarded"]);
@@ -53,9 +61,7 @@ const eventField = z.string().check(z.regex(/^event_[\w-]{1,60}$/, "Must be an e
 
 export const upstreamEventsActions = {
   "events list": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     personal: true,
     input: z.object({
       state: z
@@ -85,9 +91,7 @@ export const upstreamEventsActions = {
     },
   },
   "events candidates": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     personal: true,
     input: z.object({ event: eventField }),
     output: z.object({
@@ -99,9 +103,7 @@ export const upstreamEventsActions = {
     command: "none",
   },
   "events match": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     irreversible: true,
     input: z.object({
@@ -135,9 +137,7 @@ export const upstreamEventsActions = {
     },
   },
   "events discard": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     irreversible: true,
     input: z.object({ event: eventField, why: whySchema }),
     output: z.object({ event: z.string(), state: z.literal("discarded") }),

@@ -1,6 +1,5 @@
 import * as z from "#zod";
-import { readRoles } from "../roles.ts";
-import { type ActionTable, changeInput } from "./action.ts";
+import { type ActionTable, changeInput, serviceChange, serviceRead } from "./action.ts";
 import { endedCount } from "./statistics.ts";
 
 /** The hours of `recent`, this one included. */
@@ -9,9 +8,7 @@ export const RECENT_HOURS = 3;
 /** The upstream's health and limit. */
 export const upstreamActions = {
   "upstream show": {
-    scope: "service",
-    roles: readRoles,
-    kind: "read",
+    ...serviceRead,
     input: z.object({}),
     output: z.object({
       catalog: z.object({
@@ -57,9 +54,7 @@ export const upstreamActions = {
     command: "none",
   },
   "upstream probe": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     input: changeInput,
     output: z.object({
       /** Nothing was found. */

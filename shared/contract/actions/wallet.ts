@@ -1,8 +1,19 @@
 import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
-import { bookReadRoles, bookRoles, roles } from "../roles.ts";
+import { bookReadRoles } from "../roles.ts";
 import { transactionQuery, transactionType } from "../transaction.ts";
-import { type ActionTable, accountChangeInput, accountInput, nairaAmount, whySchema } from "./action.ts";
+import {
+  type ActionTable,
+  accountChange,
+  accountChangeInput,
+  accountInput,
+  accountRead,
+  bookChange,
+  bookRead,
+  nairaAmount,
+  serviceChange,
+  whySchema,
+} from "./action.ts";
 
 /** The idempotency id of a ledger entry, such as the bank's reference. */
 export const entryIdSchema = z
@@ -47,9 +58,7 @@ export const statementLine = z.object({
 /** An account's wallet. Amounts of outputs are NGN. */
 export const walletActions = {
   "wallet show": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: accountInput,
     output: z.object({
       account_id: z.string(),
@@ -63,9 +72,7 @@ export const walletActions = {
     command: "none",
   },
   "wallet low": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: z.object({}),
     output: z.object({
       /** The lowest in relation to its threshold first. */
@@ -75,9 +82,7 @@ export const walletActions = {
     command: "none",
   },
   "wallet threshold": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     /** 0 removes it. */
     input: z.extend(accountChangeInput, {
       amount_kobo: amountKobo.check(z.minimum(0, "Must not be below 0")),
@@ -92,9 +97,7 @@ export const walletActions = {
     },
   },
   "wallet fund": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     fourEyes: true,
     movesMoney: true,
     input: z.extend(accountChangeInput, {
@@ -109,9 +112,7 @@ export const walletActions = {
     },
   },
   "wallet adjust": {
-    scope: "service",
-    roles: ["operator"],
-    kind: "change",
+    ...serviceChange,
     fourEyes: true,
     irreversible: true,
     movesMoney: true,
@@ -131,9 +132,7 @@ export const walletActions = {
     },
   },
   "wallet reverse": {
-    scope: "service",
-    roles: bookRoles,
-    kind: "change",
+    ...bookChange,
     fourEyes: true,
     movesMoney: true,
     input: z.extend(accountInput, {
@@ -170,9 +169,7 @@ export const walletActions = {
     command: "by hand",
   },
   "wallet verify": {
-    scope: "service",
-    roles: bookReadRoles,
-    kind: "read",
+    ...bookRead,
     input: accountInput,
     output: z.object({
       account_id: z.string(),

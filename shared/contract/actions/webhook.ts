@@ -1,7 +1,13 @@
 import * as z from "#zod";
-import { roles } from "../roles.ts";
 import { ENDPOINTS_MAX, endpointEventName } from "../webhook-events.ts";
-import { type ActionTable, accountChangeInput, accountInput, printableText } from "./action.ts";
+import {
+  type ActionTable,
+  accountChange,
+  accountChangeInput,
+  accountInput,
+  accountRead,
+  printableText,
+} from "./action.ts";
 
 export const webhookEventsInput = z
   .array(endpointEventName)
@@ -62,9 +68,7 @@ const setOutput = z.object({
 /** An account's webhook endpoints. */
 export const webhookActions = {
   "webhook list": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: accountInput,
     output: z.object({ endpoints: z.array(endpointView) }),
     summary: "List the endpoints of an account as webhook show does; never the secrets",
@@ -75,18 +79,14 @@ export const webhookActions = {
     },
   },
   "webhook show": {
-    scope: "account",
-    roles,
-    kind: "read",
+    ...accountRead,
     input: endpointInput,
     output: endpointView,
     summary: "Show the URL, its status, its events, and since when deliveries fail; never the secret",
     command: { takes, example: "acc_0123456789abcdef01" },
   },
   "webhook add": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(accountChangeInput, {
       url: z.string().register(z.globalRegistry, { description: "its URL" }),
       name: z.optional(endpointName),
@@ -100,9 +100,7 @@ export const webhookActions = {
     },
   },
   "webhook set": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(endpointChangeInput, {
       url: z.string(),
       name: z.optional(endpointName),
@@ -114,9 +112,7 @@ export const webhookActions = {
     command: "by hand",
   },
   "webhook events": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: z.extend(endpointChangeInput, {
       events: webhookEventsInput,
       /** The events that the person saw, as `before` of `webhook set`. */
@@ -130,27 +126,21 @@ export const webhookActions = {
     },
   },
   "webhook enable": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: endpointChangeInput,
     output: z.extend(endpointView, requeued),
     summary: "Start sending webhooks again; deliveries recover resends the missed ones",
     command: { takes, example: "acc_0123456789abcdef01" },
   },
   "webhook disable": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: endpointChangeInput,
     output: endpointView,
     summary: "Stop sending webhooks to the endpoint",
     command: { takes, example: "acc_0123456789abcdef01" },
   },
   "webhook test": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: endpointChangeInput,
     output: z.object({
       account_id: z.string(),
@@ -171,9 +161,7 @@ export const webhookActions = {
     command: { takes, example: "acc_0123456789abcdef01" },
   },
   "webhook secret rotate": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     irreversible: true,
     input: endpointChangeInput,
     output: z.object({
@@ -186,9 +174,7 @@ export const webhookActions = {
     command: { takes, example: "acc_0123456789abcdef01" },
   },
   "webhook remove": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     irreversible: true,
     input: z.extend(accountChangeInput, { endpoint: endpointId.check(z.meta({ description: "id of the endpoint" })) }),
     output: z.object({ account_id: z.string(), endpoint: z.string(), url: z.string() }),

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
-import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
+import { type ActionTable, accountChange, accountChangeInput, accountInput } from "./action.ts";
 
 const whitelistView = z.object({ account_id: z.string(), ips: z.array(z.string()) });
 const whitelistChangeInput = z.extend(accountChangeInput, {
@@ -39,9 +39,7 @@ export const whitelistActions = {
     command: "none",
   },
   "ips allow": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: whitelistChangeInput,
     output: whitelistView,
     summary: "Allow addresses or CIDR ranges, for all keys of the account",
@@ -52,9 +50,7 @@ export const whitelistActions = {
     },
   },
   "ips disallow": {
-    scope: "account",
-    roles: ["operator"],
-    kind: "change",
+    ...accountChange,
     input: whitelistChangeInput,
     output: whitelistView,
     summary: "Remove addresses or CIDR ranges from the list, as ips list shows them",
