@@ -55,13 +55,46 @@ const fileOf = (...rows: readonly Row[]): string => {
   return writtenFile(heading, ...lines);
 };
 
-const imported = (day: string, path: string, importer: Importer = directImporter(context)) =>
-  importStatement(importer, { path, day, map: documentedColumns });
-const cases = async (day: string): Promise<readonly string[]> =>
-  (await reconciliationRuns["reconciliation cases list"](context, { day })).cases
+const DAY = "2026-11-21";
+const imported = (path: string, map: ColumnMap = documentedColumns, day = DAY, importer = directImporter(context)) =>
+  importStatement(importer, { path, day, map });
+/** An import before whose requests something else happens. */
+const importedWhile = (path: string, before: (name: string) => unknown) => {
+  const importer = directImporter(context);
+  const act: Importer["act"] = async (name, input) => {
+    await before(name);
+    return importer.act(name, input);
+  };
+  return imported(path, documentedColumns, DAY, { ...importer, act });
+};
+const shown = (day = DAY) => reconciliationRuns["reconciliation statements show"](context, { day });
+const storedCases = async () => (await reconciliationRuns["reconciliation cases list"](context, { day: DAY })).cases;
+const cases = async (): Promise<readonly string[]> =>
+  (await storedCases())
     .map(({ class: name, state, order }) => [name, order?.reference ?? "-", state].join(" "))
     .toSorted();
-const sign = (day: string) => reconciliationRuns["reconciliation statements sign"](context, { day, why: "test" });
+const decide = (id: string, decision: "disputed" | "resolved") =>
+  reconciliationRuns["reconciliation cases decide"](context, {
+    day: DAY,
+    case: id,
+    decision,
+    why: "Mail to the upstream",
+  });
+const sign = () => reconciliationRuns["reconciliation statements sign"](context, { day: DAY, why: "test" });
+/** What is stored of the day after an import that is refused. */
+const nothingStored = () => expect(shown()).rejects.toThrow("was imported");
+
+/** The columns of a file without our reference, and with a balance. */
+const COLUMNS = { upstream_reference: "reference", amount: "amount", status: "status", time: "created_at" };
+const [HEADING, HEADING_WITH_BALANCE] = [
+  "reference,amount,status,created_at",
+  "reference,amount,status,created_at,balance",
+];
+const mapOf = (columns: ColumnMap["columns"], time: Partial<ColumnMap["time"]> = {}): ColumnMap => ({
+  ...documentedColumns,
+  columns,
+  time: { ...documentedColumns.time, ...time },
+});
 
 test("a row soon after midnight of the zone is matched with the order that was sent before it, in the new day alone", async () => {
   // 23:59:50 and 00:00:10 in Lagos; in UTC both are of the 21st.
@@ -72,13 +105,13 @@ test("a row soon after midnight of the zone is matched with the order that was s
     // Some upstreams write our references in small letters.
     { upstream: "UP-2", reference: after.toLowerCase(), at: "2026-11-22T00:00:12+01:00" },
   ];
-  expect(await imported("2026-11-22", fileOf(...rows))).toMatchObject({
+  expect(await imported(fileOf(...rows), documentedColumns, "2026-11-22")).toMatchObject({
     open_cases: 0,
     totals: [{ class: "matched", count: 2 }],
   });
-  await imported("2026-11-21", fileOf({ upstream: "UP-3", at: "2026-11-21T12:00:00+01:00" }));
+  await imported(fileOf({ upstream: "UP-3", at: "2026-11-21T12:00:00+01:00" }));
   // The day before lacks it: a person explains it by the next day.
-  expect(await cases("2026-11-21")).toEqual([`only_ours ${before} open`, "only_theirs - open"]);
+  expect(await cases()).toEqual([`only_ours ${before} open`, "only_theirs - open"]);
 });
 
 const MONEY = ["wallet", "transaction", "funding", "adjustment", "refund", "upstream-reference"];
@@ -89,8 +122,7 @@ const money = async (): Promise<ReadonlyMap<unknown, unknown>> => {
 };
 
 test("a day is imported in two files, decided, signed off and exported without a number, and no money moves", async () => {
-  const day = "2026-11-21";
-  const at = `${day}T10:00:00.000Z`;
+  const at = `${DAY}T10:00:00.000Z`;
   const [right, cheap, missing] = [await delivered(at), await delivered(at), await delivered(at)];
   const open = referenceOf(await ledger.anOpenTransaction(account));
   const before = await money();
@@ -101,10 +133,10 @@ test("a day is imported in two files, decided, signed off and exported without a
     { upstream: "UP-stranger", phone: "08031234599", at },
   );
   const second = fileOf(own, { upstream: "UP-3", reference: open, at }, { ...own, upstream: "UP-again" });
-  expect(await imported(day, first)).toMatchObject({ rows: 3, stored: 3, open_cases: 4 });
+  expect(await imported(first)).toMatchObject({ rows: 3, stored: 3, open_cases: 4 });
   for (const stored of [3, 0]) {
-    expect(await imported(day, second)).toMatchObject({ rows: 3, stored, open_cases: 5 });
-    expect(await cases(day)).toEqual(
+    expect(await imported(second)).toMatchObject({ rows: 3, stored, open_cases: 5 });
+    expect(await cases()).toEqual(
       [
         `amount_differs ${cheap} open`,
         `charged_twice ${right} open`,
@@ -115,22 +147,14 @@ test("a day is imported in two files, decided, signed off and exported without a
     );
   }
 
-  await expect(sign(day)).rejects.toThrow("has open cases: 5");
-  const decide = (id: string, decision: "disputed" | "resolved") =>
-    reconciliationRuns["reconciliation cases decide"](context, {
-      day,
-      case: id,
-      decision,
-      why: "Mail to the upstream",
-    });
+  await expect(sign()).rejects.toThrow("has open cases: 5");
   await expect(decide(open, "resolved")).rejects.toThrow("is still processing: resolve it first");
-  const all = (await reconciliationRuns["reconciliation cases list"](context, { day })).cases;
-  for (const { case: id } of all) await decide(id, "disputed");
-  expect(await imported(day, first)).toMatchObject({ open_cases: 0 });
-  const exported = () => reconciliationRuns["reconciliation statements export"](context, { day });
+  for (const { case: id } of await storedCases()) await decide(id, "disputed");
+  expect(await imported(first)).toMatchObject({ open_cases: 0 });
+  const exported = () => reconciliationRuns["reconciliation statements export"](context, { day: DAY });
   await expect(exported()).rejects.toThrow("is not signed off");
-  await sign(day);
-  await expect(imported(day, fileOf(own))).rejects.toThrow("is signed off");
+  await sign();
+  await expect(imported(fileOf(own))).rejects.toThrow("is signed off");
   await expect(decide(cheap, "disputed")).rejects.toThrow("is signed off");
   expect(await money()).toEqual(before);
 
@@ -154,53 +178,41 @@ test.each([
   "a file with a row that cannot be read is refused with its line, and nothing of it is stored: %j",
   async (wrong, says) => {
     const row = { upstream: "UP-1", at: "2026-11-21T10:00:00Z" };
-    await expect(imported("2026-11-21", fileOf(row, { ...row, ...wrong }))).rejects.toThrow(`Line 3: ${says}`);
-    await nothingOf("2026-11-21");
+    await expect(imported(fileOf(row, { ...row, ...wrong }))).rejects.toThrow(`Line 3: ${says}`);
+    await nothingStored();
   },
 );
 
 test("a day has 23 or 25 hours where the clocks of the statement's zone change", async () => {
-  const map = { ...documentedColumns, time: { ...documentedColumns.time, zone: "Europe/London" } };
+  const map = mapOf(documentedColumns.columns, { zone: "Europe/London" });
   for (const [day, from, to] of [
     ["2026-03-29", "2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"],
     ["2026-10-25", "2026-10-24T23:00:00.000Z", "2026-10-26T00:00:00.000Z"],
   ] as const) {
     const path = fileOf({ upstream: "UP-1", at: `${day}T12:00:00Z` });
-    await importStatement(directImporter(context), { path, day, map });
-    expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({ from, to });
+    await imported(path, map, day);
+    expect(await shown(day)).toMatchObject({ from, to });
   }
 });
 
 test("a file that was read in the wrong zone is read again in the right one, and nothing of the first reading stays", async () => {
-  const day = "2026-11-21";
-  const path = writtenFile("ref,amount,status,time,balance", "UP-1,500,success,2026-11-21 23:30:00,1000");
-  const mapIn = (zone: string): ColumnMap => ({
-    ...documentedColumns,
-    columns: { upstream_reference: "ref", amount: "amount", status: "status", time: "time", balance: "balance" },
-    time: { format: "YYYY-MM-DD HH:mm:ss", zone },
-  });
-  const importIn = (zone: string) => importStatement(directImporter(context), { path, day, map: mapIn(zone) });
-  await importIn("UTC");
-  await importIn("Africa/Lagos");
-  expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({
-    ...dayBounds(day, "Africa/Lagos"),
+  const path = writtenFile(HEADING_WITH_BALANCE, "UP-1,500,success,2026-11-21 23:30:00,1000");
+  for (const zone of ["UTC", "Africa/Lagos"]) {
+    await imported(path, mapOf({ ...COLUMNS, balance: "balance" }, { format: "YYYY-MM-DD HH:mm:ss", zone }));
+  }
+  expect(await shown()).toMatchObject({
+    ...dayBounds(DAY, "Africa/Lagos"),
     files: [{ state: "replaced" }, { state: "whole" }],
     closing: { balance_kobo: 1_000_00, at: "2026-11-21T22:30:00.000Z" },
   });
 });
 
 test("a day without a column for the balance has none, although its first reading had one", async () => {
-  const day = "2026-11-21";
-  const path = writtenFile("ref,amount,status,time,balance", "UP-1,500,success,2026-11-21T10:00:00Z,1000");
-  const columns = { upstream_reference: "ref", amount: "amount", status: "status", time: "time" };
-  const importer = directImporter(context);
-  await importStatement(importer, {
-    path,
-    day,
-    map: { ...documentedColumns, columns: { ...columns, balance: "amount" } },
-  });
-  await importStatement(importer, { path, day, map: { ...documentedColumns, columns } });
-  expect((await reconciliationRuns["reconciliation statements show"](context, { day })).closing).toBeNull();
+  const path = writtenFile(HEADING_WITH_BALANCE, "UP-1,500,success,2026-11-21T10:00:00Z,1000");
+  await imported(path, mapOf({ ...COLUMNS, balance: "balance" }));
+  expect((await shown()).closing).not.toBeNull();
+  await imported(path, mapOf(COLUMNS));
+  expect((await shown()).closing).toBeNull();
 });
 
 test.each([
@@ -229,76 +241,55 @@ test.each([
     rows: ["UP-1,500,success,21/11/2026 23:59,1000", "UP-2,500,success,22/11/2026 00:00,500"],
   },
 ])("the closing balance of a file $of is the one at the end of its day", async ({ rows }) => {
-  const day = "2026-11-21";
-  const map: ColumnMap = {
-    ...documentedColumns,
-    columns: { upstream_reference: "ref", amount: "amount", status: "status", time: "time", balance: "balance" },
-    time: { format: "DD/MM/YYYY HH:mm", zone: "Africa/Lagos" },
-    statuses: new Map([...documentedColumns.statuses, ["funded", "ignored"]]),
-  };
-  const path = writtenFile("ref,amount,status,time,balance", ...rows);
-  await importStatement(directImporter(context), { path, day, map });
-  expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({
+  const map = mapOf({ ...COLUMNS, balance: "balance" }, { format: "DD/MM/YYYY HH:mm", zone: "Africa/Lagos" });
+  const statuses = new Map([...map.statuses, ["funded", "ignored"] as const]);
+  await imported(writtenFile(HEADING_WITH_BALANCE, ...rows), { ...map, statuses });
+  expect(await shown()).toMatchObject({
     closing: { balance_kobo: 1_000_00, at: "2026-11-21T22:59:00.000Z" },
   });
 });
 
 test("a decided case stays decided when another file has the same row again", async () => {
-  const day = "2026-11-21";
   const foreign = { upstream: "UP-9", at: "2026-11-21T10:00:00Z" };
-  await imported(day, fileOf(foreign));
-  const [found] = (await reconciliationRuns["reconciliation cases list"](context, { day })).cases;
-  const decision = { day, case: found?.case ?? "", decision: "disputed", why: "test" } as const;
-  await reconciliationRuns["reconciliation cases decide"](context, decision);
+  await imported(fileOf(foreign));
+  const [found] = await storedCases();
+  await decide(found?.case ?? "", "disputed");
   const known = await delivered("2026-11-21T11:00:00.000Z");
-  await imported(day, fileOf({ upstream: "UP-10", reference: known, at: "2026-11-21T11:00:01Z" }, foreign));
-  expect(await cases(day)).toEqual(["only_theirs - decided"]);
+  await imported(fileOf({ upstream: "UP-10", reference: known, at: "2026-11-21T11:00:01Z" }, foreign));
+  expect(await cases()).toEqual(["only_theirs - decided"]);
 });
 
 test("an import that dies between two requests for cases cannot be signed before it was run again", async () => {
-  const day = "2026-11-21";
   const path = fileOf({ upstream: "UP-1", at: "2026-11-21T10:00:00Z" });
-  await imported(day, path);
+  await imported(path);
   const late = await delivered("2026-11-21T10:00:01.000Z");
   // Compared again, the row is of the order, and the order has another time: one case goes, one comes.
-  const all = directImporter(context);
-  let puts = 0;
-  const dying: Importer = {
-    ...all,
-    act: async (name, input) => {
-      if (name === "reconciliation cases put" && ++puts > 1) throw new Error("The process died");
-      return all.act(name, input);
-    },
-  };
   const other = await delivered("2026-11-21T15:00:00.000Z");
-  await expect(imported(day, path, dying)).rejects.toThrow("The process died");
-  expect(await cases(day)).toEqual(["only_theirs - withdrawn"]);
-  await expect(sign(day)).rejects.toThrow("was not compared to the end");
-  await imported(day, path);
-  expect(await cases(day)).toEqual(["only_theirs - withdrawn", `only_ours ${other} open`].toSorted());
+  let puts = 0;
+  const dying = importedWhile(path, (name) => {
+    if (name === "reconciliation cases put" && ++puts > 1) throw new Error("The process died");
+  });
+  await expect(dying).rejects.toThrow("The process died");
+  expect(await cases()).toEqual(["only_theirs - withdrawn"]);
+  await expect(sign()).rejects.toThrow("was not compared to the end");
+  await imported(path);
+  expect(await cases()).toEqual(["only_theirs - withdrawn", `only_ours ${other} open`].toSorted());
   expect(late).not.toBe(other);
 });
 
 test("of two imports of a day at once, the one whose comparison was replaced is refused: no day has half of each", async () => {
-  const day = "2026-11-21";
   const [first, later] = ["2026-11-21T10:00:00Z", "2026-11-21T18:00:00Z"];
   const others = Array.from({ length: CASES_MAX }, (_, index) => ({ upstream: `UP-${index}`, at: later }));
   const path = fileOf({ upstream: "UP-FIRST", at: first }, ...others);
-  const all = directImporter(context);
   let puts = 0;
-  const overtaken: Importer = {
-    ...all,
-    act: async (name, input) => {
-      if (name === "reconciliation cases put" && ++puts === 2) {
-        // The other import finds an order that the first one did not.
-        await delivered("2026-11-21T10:00:10.000Z");
-        expect(await imported(day, path)).toMatchObject({ open_cases: CASES_MAX });
-      }
-      return all.act(name, input);
-    },
-  };
-  await expect(imported(day, path, overtaken)).rejects.toThrow("was compared by another import");
-  expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({
+  const overtaken = importedWhile(path, async (name) => {
+    if (name !== "reconciliation cases put" || ++puts !== 2) return;
+    // The other import finds an order that the first one did not.
+    await delivered("2026-11-21T10:00:10.000Z");
+    expect(await imported(path)).toMatchObject({ open_cases: CASES_MAX });
+  });
+  await expect(overtaken).rejects.toThrow("was compared by another import");
+  expect(await shown()).toMatchObject({
     open_cases: CASES_MAX,
     compared: {
       totals: [
@@ -310,29 +301,22 @@ test("of two imports of a day at once, the one whose comparison was replaced is 
 });
 
 test("a file that is not there is refused, and one with other columns with those that it has, and how to name them", async () => {
-  await expect(imported("2026-11-21", "/no/such.csv")).rejects.toThrow(OperatorError);
+  await expect(imported("/no/such.csv")).rejects.toThrow(OperatorError);
   const path = writtenFile("Txn ID,Debit", "UP-1,500.00");
-  await expect(imported("2026-11-21", path)).rejects.toThrow(
+  await expect(imported(path)).rejects.toThrow(
     /The file has no column ".*", but Txn ID, Debit: name those in the file of --columns/,
   );
 });
-
-/** What is stored of the day after an import that is refused. */
-const nothingOf = (day: string) =>
-  expect(reconciliationRuns["reconciliation statements show"](context, { day })).rejects.toThrow("was imported");
 
 test.each([
   ["ISO 8601", "0026-11-21T10:00:00Z"],
   ["DD/MM/YYYY HH:mm", "21/11/0026 10:00"],
 ])("a year that lost two digits is refused with its line in the format %s", async (format, time) => {
-  const day = "2026-11-21";
-  const path = writtenFile("reference,amount,status,created_at", `UP-1,500,success,${time}`);
-  const columns = { upstream_reference: "reference", amount: "amount", status: "status", time: "created_at" };
-  const map = { ...documentedColumns, columns, time: { ...documentedColumns.time, format } };
-  await expect(importStatement(directImporter(context), { path, day, map })).rejects.toThrow(
+  const path = writtenFile(HEADING, `UP-1,500,success,${time}`);
+  await expect(imported(path, mapOf(COLUMNS, { format }))).rejects.toThrow(
     `Line 2: created_at "${time}" has a year before 2000`,
   );
-  await nothingOf(day);
+  await nothingStored();
 });
 
 test.each([
@@ -342,29 +326,26 @@ test.each([
 ])(
   "a row whose reference %j the service would refuse is refused with its line, before a row is stored",
   async (reference, problem) => {
-    const day = "2026-11-21";
     const row = (upstream: string): string => `"${upstream}",500,success,2026-11-21T10:00:00Z,"a note\nof two lines"`;
-    const heading = "reference,amount,status,created_at,note";
-    const path = writtenFile(heading, row("UP-1"), row(reference));
-    const columns = { upstream_reference: "reference", amount: "amount", status: "status", time: "created_at" };
-    const refused = importStatement(directImporter(context), { path, day, map: { ...documentedColumns, columns } });
-    await expect(refused).rejects.toThrow(new RegExp(`^Line \\d: reference "[^"]*" is refused: ${problem}`));
-    await nothingOf(day);
+    const path = writtenFile(`${HEADING},note`, row("UP-1"), row(reference));
+    await expect(imported(path, mapOf(COLUMNS))).rejects.toThrow(
+      new RegExp(`^Line \\d: reference "[^"]*" is refused: ${problem}`),
+    );
+    await nothingStored();
   },
 );
 
 test.each(["\n", "\r\n", "\r"])(
   "cells are read without the spaces around them, also between quotes, behind a byte order mark and with the line end %j",
   async (lineEnd) => {
-    const day = "2026-11-21";
     const known = await delivered("2026-11-21T10:00:00.000Z");
     const heading = "reference,caller_reference,type,phone_number,amount,status,created_at,note";
     const row = (upstream: string, reference: string): string =>
       `${upstream}," ${reference} ",data,"+234 803 123 4567"," 500.00","success ",2026-11-21T10:00:01Z,"of${lineEnd}""two"" lines"`;
     const path = join(temporaryFolder(), "statement.csv");
     writeFileSync(path, `\ufeff${[heading, row("UP-1", known), "", row("UP-2", "other"), "", ""].join(lineEnd)}`);
-    expect((await imported(day, path)).totals).toMatchObject([{ class: "matched" }, { class: "only_theirs" }]);
-    const { rows } = await reconciliationRuns["reconciliation rows list"](context, { day });
+    expect((await imported(path)).totals).toMatchObject([{ class: "matched" }, { class: "only_theirs" }]);
+    const { rows } = await reconciliationRuns["reconciliation rows list"](context, { day: DAY });
     expect(rows.map(({ line }) => line)).toEqual([3, 6]);
   },
 );
@@ -385,23 +366,15 @@ test.each([
 ])(
   "a file that %s while it was imported is not whole: it was stored under the hash of another content",
   async (_, count) => {
-    const day = "2026-11-21";
     const rows = (number: number, name = "UP") =>
-      Array.from({ length: number }, (_each, index) => ({ upstream: `${name}-${index}`, at: `${day}T10:00:00Z` }));
+      Array.from({ length: number }, (_each, index) => ({ upstream: `${name}-${index}`, at: `${DAY}T10:00:00Z` }));
     const path = fileOf(...rows(2));
-    const all = directImporter(context);
-    const changing: Importer = {
-      ...all,
-      act: async (name, input) => {
-        const changed = fileOf(...rows(Math.abs(count), count < 0 ? "OTHER" : "UP"));
-        if (name === "reconciliation files begin") writeFileSync(path, readFileSync(changed));
-        return all.act(name, input);
-      },
-    };
-    await expect(imported(day, path, changing)).rejects.toThrow(
-      /changed while it was imported.*reconciliation files remove/,
-    );
-    const { files } = await reconciliationRuns["reconciliation statements show"](context, { day });
+    const changing = importedWhile(path, (name) => {
+      const changed = fileOf(...rows(Math.abs(count), count < 0 ? "OTHER" : "UP"));
+      if (name === "reconciliation files begin") writeFileSync(path, readFileSync(changed));
+    });
+    await expect(changing).rejects.toThrow(/changed while it was imported.*reconciliation files remove/);
+    const { files } = await shown();
     expect(files).toMatchObject([{ state: "incomplete", rows: 0 }]);
   },
 );
@@ -410,9 +383,7 @@ test("a quote that is not closed is found behind the last row that could be read
   const row = (note: string): string => `UP-1,500,success,2026-11-21T10:00:00Z,${note}`;
   const path = writtenFile("r,a,s,t,note", row("one"), row('"two\nlines"'), row('"three'), row("four"));
   const map = mapWith({ columns: { upstream_reference: "r", amount: "a", status: "s", time: "t" } });
-  await expect(importStatement(directImporter(context), { path, day: "2026-11-21", map })).rejects.toThrow(
-    "a quote that begins behind line 4 is not closed",
-  );
+  await expect(imported(path, map)).rejects.toThrow("a quote that begins behind line 4 is not closed");
 });
 
 const mapWith = (changes: Readonly<Record<string, unknown>>) => {
@@ -460,16 +431,12 @@ test("a map in which a text stands for two statuses, and a file with two columns
   );
   const path = writtenFile("a,s,t,a", "500,success,2026-11-21T10:00:00Z,480");
   const map = mapWith({});
-  await expect(importStatement(directImporter(context), { path, day: "2026-11-21", map })).rejects.toThrow(
-    'The file has several columns "a"',
-  );
+  await expect(imported(path, map)).rejects.toThrow('The file has several columns "a"');
 });
 
 test("a row of totals without a status is left out where the map says so", async () => {
   const path = writtenFile("a,s,t", "500,success,2026-11-21T10:00:00Z", "500,,");
-  const imported = (statuses: object) =>
-    importStatement(directImporter(context), { path, day: "2026-11-21", map: mapWith({ statuses }) });
-  await expect(imported({})).rejects.toThrow('Line 3: s "" is no known status: add it to statuses');
-  expect((await imported({ ignored: [""] })).rows).toBe(1);
+  await expect(imported(path, mapWith({}))).rejects.toThrow('Line 3: s "" is no known status: add it to statuses');
+  expect((await imported(path, mapWith({ statuses: { ignored: [""] } }))).rows).toBe(1);
   expect(() => mapWith({ types: { ignored: [""] } })).toThrow("map.json: types.ignored.0");
 });
