@@ -119,12 +119,23 @@ const contextOf = (parsed: Parsed, keys = [parsed.Item ?? parsed.Key ?? []].flat
 
 const WORDS = new Set(["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"]);
 
-/** The attributes in an expression; of a path its first part, which is the attribute of the item. */
+const written = new Map<string, readonly string[]>();
+/** The names in an expression as they are written; of a path its first part. The service has some hundred expressions. */
+const namesIn = (expression: string): readonly string[] => {
+  const found =
+    written.get(expression) ??
+    [...expression.matchAll(/(?<![\w:#.])(#\w+|[A-Za-z_]\w*)(?!\w|\s*\()/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !WORDS.has(name.toUpperCase()));
+  written.set(expression, found);
+  return found;
+};
+
+/** The attributes of the item that an expression names. */
 const attributesIn = (expression: string, names: Readonly<Record<string, string>>): readonly string[] =>
-  [...expression.matchAll(/(?<![\w:#.])(#\w+|[A-Za-z_]\w*)(?!\w|\s*\()/g)].flatMap(([, name = ""]) => {
-    if (WORDS.has(name.toUpperCase())) return [];
-    if (!name.startsWith("#")) return [name];
+  namesIn(expression).map((name) => {
+    if (!name.startsWith("#")) return name;
     const attribute = names[name];
     if (attribute === undefined) throw new Error(`${name} has no name in ${expression}`);
-    return [attribute];
+    return attribute;
   });

@@ -74,18 +74,36 @@ export const evaluate = (statements: readonly Statement[], request: IamRequest):
 };
 
 /** Whether a statement is about a request. */
-export const applies = (
-  { Action, NotAction, Resource, NotResource, Condition }: Statement,
-  { action, resource, context }: IamRequest,
+export const applies = (statement: Statement, { action, resource, context }: IamRequest): boolean => {
+  if (!isAbout(statement, action, resource)) return false;
+  const conditions = Object.entries(statement.Condition);
+  if (conditions.length === 0) return true;
+  const values = new Map(Object.entries(context).map(([key, value]) => [key.toLowerCase(), value]));
+  return conditions.every(([name, keys]) =>
+    Object.entries(keys).every(([key, wanted]) => holds(name, key, values.get(key.toLowerCase()), wanted)),
+  );
+};
+
+const known = new WeakMap<Statement, Map<string, boolean>>();
+/** Actions and resources are few, and the functions of a test ask thousands of times. */
+const isAbout = (statement: Statement, action: string, resource: string): boolean => {
+  const ofStatement = known.get(statement) ?? new Map<string, boolean>();
+  known.set(statement, ofStatement);
+  const asked = `${action} ${resource}`;
+  const about = ofStatement.get(asked) ?? matchesBoth(statement, action, resource);
+  ofStatement.set(asked, about);
+  return about;
+};
+
+const matchesBoth = (
+  { Action, NotAction, Resource, NotResource }: Statement,
+  action: string,
+  resource: string,
 ): boolean => {
   const isAction = (pattern: string): boolean => glob(pattern.toLowerCase(), action.toLowerCase());
   const isResource = (pattern: string): boolean => pattern === "*" || matchesArn(pattern, resource);
   if (Action !== undefined ? !Action.some(isAction) : NotAction?.some(isAction)) return false;
-  if (Resource !== undefined ? !Resource.some(isResource) : NotResource?.some(isResource)) return false;
-  const values = new Map(Object.entries(context).map(([key, value]) => [key.toLowerCase(), value]));
-  return Object.entries(Condition).every(([name, keys]) =>
-    Object.entries(keys).every(([key, wanted]) => holds(name, key, values.get(key.toLowerCase()), wanted)),
-  );
+  return !(Resource !== undefined ? !Resource.some(isResource) : NotResource?.some(isResource));
 };
 
 const patterns = new Map<string, RegExp>();
