@@ -44,6 +44,10 @@ export const SearchPage = () => {
   );
 };
 
+/** What is said of a kind of which as much was found as is shown at most. */
+const moreText = (rows: readonly unknown[], advice: string): string | undefined =>
+  rows.length < FOUND_MAX ? undefined : `Only ${FOUND_MAX} are shown: there may be more. ${advice}`;
+
 const numberOf = (found: Found): number => Object.values(found).reduce((sum, items) => sum + items.length, 0);
 
 const Results = ({ text, found }: { readonly text: string; readonly found: Found }) => {
@@ -114,6 +118,7 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
       />
       <FoundTable
         title="Accounts"
+        description={moreText(found.accounts, "Search for a longer part of the name.")}
         rows={found.accounts}
         rowKey={({ account_id }) => account_id}
         columns={[
@@ -128,6 +133,7 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
       />
       <FoundTable
         title="Keys"
+        description={moreText(found.keys, "Search for more of the id.")}
         rows={found.keys}
         rowKey={({ key_id }) => key_id}
         columns={[

@@ -1004,6 +1004,8 @@ describe("a list", () => {
 });
 
 describe("the search", () => {
+  const foundAccounts = z.looseObject({ data: z.looseObject({ accounts: z.array(z.looseObject({})) }) });
+
   /** Types into the field of the header, from any page. */
   const searchFor = async (page: Page, text: string): Promise<void> => {
     await page.keyboard.press("Control+k");
@@ -1054,6 +1056,21 @@ describe("the search", () => {
     await createAccount(service().accounts, { name: "no such thing", whitelist: [] });
     await page.keyboard.press("Enter");
     await row(page, "no such thing").waitFor();
+    expectError(/422/);
+    await searchFor(page, "no");
+    await page.getByText("Some fields are not valid: Must have at least 3 characters.").waitFor();
+    await page.route("**/console-api/search", async (route) => {
+      const response = await route.fetch();
+      const { data, ...rest } = foundAccounts.parse(await response.json());
+      const accounts = Array.from({ length: 50 }, (_, number) => ({
+        ...data.accounts[0],
+        account_id: `acc_${number}`,
+      }));
+      await route.fulfill({ response, json: { ...rest, data: { ...data, accounts } } });
+    });
+    await searchFor(page, "such thing");
+    await page.getByText("Only 50 are shown: there may be more. Search for a longer part of the name.").waitFor();
+    await page.unrouteAll();
     await searchFor(page, "key_");
     await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
     await searchFor(page, orders.foreign);
