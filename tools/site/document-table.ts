@@ -1,5 +1,5 @@
 import { markdownTable } from "../markdown/markdown.ts";
-import { kindTitles, pageKinds, pageList } from "./page-list.ts";
+import { kindTitles, nameOf, pageKinds, pageList } from "./page-list.ts";
 
 /** The table of README.md: each other document, by kind. */
 export const documentTable = (): string =>
@@ -9,12 +9,7 @@ export const documentTable = (): string =>
       pageList
         .filter((page) => page.kind === kind && page.file !== "README.md")
         .map(({ file, reader, answers }) => [
-          ...[
-            `[${file}](${file})`,
-            kindTitles[kind].toLowerCase(),
-            reader === "finance" || reader === "support" ? reader : `${reader}s`,
-            answers,
-          ],
+          ...[`[${file}](${file})`, kindTitles[kind].toLowerCase(), nameOf(reader), answers],
         ]),
     ),
   ]);

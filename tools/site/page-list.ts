@@ -17,6 +17,10 @@ export const kindTitles: { readonly [Kind in PageKind]: string } = {
 export const readers = ["caller", "operator", "finance", "support", "deployer", "contributor"] as const;
 export type Reader = (typeof readers)[number];
 
+/** `callers`; those who do the work of a department have its name. */
+export const nameOf = (reader: Reader): string =>
+  reader === "finance" || reader === "support" ? reader : `${reader}s`;
+
 export type Page = {
   /** The path of the Markdown file in this repository. */
   readonly file: string;

@@ -1,21 +1,11 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
-import { decisionFiles, kindTitles, type Page, pageKinds, pageList, readers, titleOf } from "./page-list.ts";
+import { decisionFiles, kindTitles, nameOf, type Page, pageKinds, pageList, readers, titleOf } from "./page-list.ts";
 import { codePage, isPicture, linkedFiles, siteMarkdown, sitePathOf } from "./site-markdown.ts";
 
 type Entry = { readonly text: string; readonly link: string };
 type Group = { readonly text: string; readonly collapsed?: boolean; readonly items: readonly (Entry | Group)[] };
-
-/** Readers whose name alone does not say whom a group of pages is for. */
-const readerTitles: Readonly<Record<string, string>> = {
-  caller: "For callers",
-  operator: "For operators",
-  finance: "For finance",
-  support: "For support",
-  deployer: "For deployers",
-  contributor: "For contributors",
-};
 
 const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
 const linkOf = (file: string): string =>
@@ -30,9 +20,7 @@ export const sidebar = (): readonly Group[] =>
     const pages = pageList.filter((page) => page.kind === kind);
     const groups = readers.flatMap((reader): Group[] => {
       const own = pages.filter((page) => page.reader === reader);
-      return own.length === 0
-        ? []
-        : [{ text: readerTitles[reader] ?? reader, items: own.map(({ file }) => entryOf(file)) }];
+      return own.length === 0 ? [] : [{ text: `For ${nameOf(reader)}`, items: own.map(({ file }) => entryOf(file)) }];
     });
     const decisions: Group[] =
       kind === "explanation" ? [{ text: "Decisions", collapsed: true, items: decisionFiles().map(entryOf) }] : [];
