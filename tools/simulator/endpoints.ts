@@ -1,5 +1,5 @@
 import type * as z from "#zod";
-import type { Caller, RateGroup } from "./access.ts";
+import type { RateGroup } from "./access.ts";
 import { purchasableCatalog } from "./catalog.ts";
 import {
   airtimePurchaseFields,
@@ -13,18 +13,12 @@ import {
   virtualNinVerificationFields,
   type withReference,
 } from "./fields.ts";
-import { fulfil, type OrderRequest, type Result } from "./fulfilment.ts";
+import { type Call, fulfil, type OrderRequest, type Result } from "./fulfilment.ts";
 import { HttpError, invalidField, successEnvelope } from "./http.ts";
 import { identityOutcome, purchaseOutcome } from "./outcomes.ts";
 import { type IdentityKind, identityRecord } from "./people.ts";
-import type { Order, SimulatorState } from "./state.ts";
+import type { Order } from "./state.ts";
 
-type Call = {
-  readonly state: SimulatorState;
-  readonly path: string;
-  readonly caller: Caller;
-  readonly body: unknown;
-};
 type Route = { readonly group: RateGroup; readonly run: (call: Call) => Result };
 
 /**

@@ -20,7 +20,8 @@ export type OrderRequest = {
   readonly responseBody: (order: Order) => unknown;
 };
 
-type Context = {
+/** A request whose key, address and rate were checked. */
+export type Call = {
   readonly state: SimulatorState;
   readonly path: string;
   readonly caller: Caller;
@@ -31,7 +32,7 @@ type Context = {
 export const LIMITED_RECIPIENT = "limited_recipient";
 
 /** Fulfils one request, from the check for a duplicate reference to the response, and records its outcome. */
-export const fulfil = ({ state, path, caller, body }: Context, request: OrderRequest): Result => {
+export const fulfil = ({ state, path, caller, body }: Call, request: OrderRequest): Result => {
   const { outcome, type, prefix, amountKobo, networkName, phoneNumber, subjectField } = request;
   const { mode, key: keyUsed } = caller;
   const reference = request.reference ?? null;
