@@ -29,7 +29,6 @@ import {
 } from "../upstream-statement/booked-orders.ts";
 import {
   changeStatement,
-  findStatement,
   isOfDay,
   latestClosing,
   newStatement,
@@ -99,23 +98,19 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
 
   "reconciliation statements sign": async (context, { day, why = "" }) => {
     const { ledger } = context;
-    const statement = await changeStatement(
-      ledger,
-      () => requireStatement(ledger, day),
-      async (read) => {
-        if (read.files.some(({ state }) => state === "incomplete"))
-          throw refusal(day, "has a file that is not whole: import it again");
-        if (read.compared?.revision !== read.revision)
-          throw refusal(day, "was not compared to the end: import one of its files again");
-        if (read.open_cases > 0) throw refusal(day, `has open cases: ${read.open_cases}. Decide each of them first`);
-        const signed_off = { by: actorName(context.actor()), at: isoTime(ledger.clock()), why };
-        const details = { day, revision: read.revision };
-        return {
-          statement: { ...read, state: "signed_off", signed_off },
-          writes: entryOf(context, { action: "reconciliation statements sign", why, details }),
-        };
-      },
-    );
+    const statement = await changeStatement(ledger, day, async (read) => {
+      if (read.files.some(({ state }) => state === "incomplete"))
+        throw refusal(day, "has a file that is not whole: import it again");
+      if (read.compared?.revision !== read.revision)
+        throw refusal(day, "was not compared to the end: import one of its files again");
+      if (read.open_cases > 0) throw refusal(day, `has open cases: ${read.open_cases}. Decide each of them first`);
+      const signed_off = { by: actorName(context.actor()), at: isoTime(ledger.clock()), why };
+      const details = { day, revision: read.revision };
+      return {
+        statement: { ...read, state: "signed_off", signed_off },
+        writes: entryOf(context, { action: "reconciliation statements sign", why, details }),
+      };
+    });
     return statementView(statement);
   },
 
@@ -158,7 +153,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     if (from >= to) throw new OperatorError("The day ends before it begins");
     const statement = await changeStatement(
       ledger,
-      async () => (await findStatement(ledger, day)) ?? newStatement(day, { from, to }, at),
+      day,
       async (read) => {
         // The same file with other columns takes the place of the former reading of it.
         const others = read.files.map((each) =>
@@ -197,6 +192,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           writes: entryOf(context, { action: "reconciliation files begin", why, details: { day, sha256 } }),
         };
       },
+      newStatement(day, { from, to }, at),
     );
     const { rows, state } = requireFile(statement, file);
     return { rows, is_whole: state === "whole" };
@@ -209,66 +205,58 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       ...row,
       ...(phone_number !== undefined && { phone_hash: hashPhone(phone_number) }),
     }));
-    const statement = await changeStatement(
-      ledger,
-      () => requireStatement(ledger, day),
-      async (read) => {
-        const appended = requireFile(read, file);
-        // A request that is sent again: its first answer was lost.
-        if (appended.rows === offset + rows.length) return undefined;
-        if (appended.rows !== offset || appended.state !== "incomplete") {
-          throw new OperatorError(`This file has ${counted(appended.rows, "row")} stored: continue with the next one`);
-        }
-        const grown: StatementFile = {
-          ...appended,
-          rows: offset + rows.length,
-          chunks: appended.chunks + 1,
-          state: is_last ? "whole" : "incomplete",
-          ...(closing !== undefined && { closing }),
-        };
-        const files = read.files.map((each) => (each === appended ? grown : each));
-        return {
-          statement: {
-            ...read,
-            files,
-            revision: read.revision + (is_last ? 1 : 0),
-            closing: closingOf(files),
-          },
-          writes: [
-            await statementRowsPut(ledger, { day, file, chunk: appended.chunks }, stored),
-            ...(is_last
-              ? entryOf(context, {
-                  action: "reconciliation files append",
-                  details: { day, sha256: grown.sha256, rows: grown.rows },
-                })
-              : []),
-          ],
-        };
-      },
-    );
+    const statement = await changeStatement(ledger, day, async (read) => {
+      const appended = requireFile(read, file);
+      // A request that is sent again: its first answer was lost.
+      if (appended.rows === offset + rows.length) return undefined;
+      if (appended.rows !== offset || appended.state !== "incomplete") {
+        throw new OperatorError(`This file has ${counted(appended.rows, "row")} stored: continue with the next one`);
+      }
+      const grown: StatementFile = {
+        ...appended,
+        rows: offset + rows.length,
+        chunks: appended.chunks + 1,
+        state: is_last ? "whole" : "incomplete",
+        ...(closing !== undefined && { closing }),
+      };
+      const files = read.files.map((each) => (each === appended ? grown : each));
+      return {
+        statement: {
+          ...read,
+          files,
+          revision: read.revision + (is_last ? 1 : 0),
+          closing: closingOf(files),
+        },
+        writes: [
+          await statementRowsPut(ledger, { day, file, chunk: appended.chunks }, stored),
+          ...(is_last
+            ? entryOf(context, {
+                action: "reconciliation files append",
+                details: { day, sha256: grown.sha256, rows: grown.rows },
+              })
+            : []),
+        ],
+      };
+    });
     return { rows: requireFile(statement, file).rows };
   },
 
   "reconciliation files remove": async (context, { day, sha256, why }) => {
-    const statement = await changeStatement(
-      context.ledger,
-      () => requireStatement(context.ledger, day),
-      async (read) => {
-        const removed = read.files.find((each) => each.sha256 === sha256 && isOfDay(each));
-        if (removed === undefined) throw new NotFoundError(`The statement of ${day} has no such file`);
-        // Its place stays, because cases name a file by it. So do its rows, which no comparison reads any more.
-        const files = read.files.map((each) => (each === removed ? { ...each, state: "removed" as const } : each));
-        return {
-          statement: {
-            ...read,
-            files,
-            revision: read.revision + (removed.state === "whole" ? 1 : 0),
-            closing: closingOf(files),
-          },
-          writes: entryOf(context, { action: "reconciliation files remove", why, details: { day, sha256 } }),
-        };
-      },
-    );
+    const statement = await changeStatement(context.ledger, day, async (read) => {
+      const removed = read.files.find((each) => each.sha256 === sha256 && isOfDay(each));
+      if (removed === undefined) throw new NotFoundError(`The statement of ${day} has no such file`);
+      // Its place stays, because cases name a file by it. So do its rows, which no comparison reads any more.
+      const files = read.files.map((each) => (each === removed ? { ...each, state: "removed" as const } : each));
+      return {
+        statement: {
+          ...read,
+          files,
+          revision: read.revision + (removed.state === "whole" ? 1 : 0),
+          closing: closingOf(files),
+        },
+        writes: entryOf(context, { action: "reconciliation files remove", why, details: { day, sha256 } }),
+      };
+    });
     return statementView(statement);
   },
 
@@ -311,38 +299,34 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     const ids = [...put.map(({ case: id }) => id), ...withdraw];
     // One write takes an item once.
     if (new Set(ids).size < ids.length) throw new OperatorError("A case is named twice");
-    const statement = await changeStatement(
-      ledger,
-      () => requireStatement(ledger, day),
-      async (read) => {
-        if (read.revision !== revision) throw refusal(day, "has another file now: import yours again");
-        if (read.comparison !== comparison && read.comparison !== replaces)
-          throw refusal(day, "was compared by another import since: import yours again");
-        const known = new Map((await readCases(ledger, day, ids)).map((each) => [each.case_id, each]));
-        const changed = [
-          ...put.map(({ case: id, ...facts }) => found(known.get(id) ?? newCase(day, id, facts, at), facts, at)),
-          ...withdraw.map((id) => withdrawn(known.get(id), at)),
-        ].filter((each) => each !== undefined);
-        const opened = changed.filter(({ state }) => state === "open").length;
-        const wereOpen = changed.filter(({ case_id }) => known.get(case_id)?.state === "open").length;
-        const added = changed.filter(({ version }) => version === 0).length;
-        // Until its last request, which has the totals, a comparison may end half-way: the day cannot be signed.
-        const compared = totals === undefined ? null : { revision, at, totals };
-        return {
-          statement: {
-            ...{ ...read, compared, comparison },
-            open_cases: read.open_cases + opened - wereOpen,
-            cases: read.cases + added,
-          },
-          writes: [
-            ...changed.map((each) => casePut(ledger, each)),
-            ...(totals === undefined
-              ? []
-              : entryOf(context, { action: "reconciliation cases put", details: { day, ...countsOf(totals) } })),
-          ],
-        };
-      },
-    );
+    const statement = await changeStatement(ledger, day, async (read) => {
+      if (read.revision !== revision) throw refusal(day, "has another file now: import yours again");
+      if (read.comparison !== comparison && read.comparison !== replaces)
+        throw refusal(day, "was compared by another import since: import yours again");
+      const known = new Map((await readCases(ledger, day, ids)).map((each) => [each.case_id, each]));
+      const changed = [
+        ...put.map(({ case: id, ...facts }) => found(known.get(id) ?? newCase(day, id, facts, at), facts, at)),
+        ...withdraw.map((id) => withdrawn(known.get(id), at)),
+      ].filter((each) => each !== undefined);
+      const opened = changed.filter(({ state }) => state === "open").length;
+      const wereOpen = changed.filter(({ case_id }) => known.get(case_id)?.state === "open").length;
+      const added = changed.filter(({ version }) => version === 0).length;
+      // Until its last request, which has the totals, a comparison may end half-way: the day cannot be signed.
+      const compared = totals === undefined ? null : { revision, at, totals };
+      return {
+        statement: {
+          ...{ ...read, compared, comparison },
+          open_cases: read.open_cases + opened - wereOpen,
+          cases: read.cases + added,
+        },
+        writes: [
+          ...changed.map((each) => casePut(ledger, each)),
+          ...(totals === undefined
+            ? []
+            : entryOf(context, { action: "reconciliation cases put", details: { day, ...countsOf(totals) } })),
+        ],
+      };
+    });
     return { open_cases: statement.open_cases };
   },
 
@@ -358,24 +342,20 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
   "reconciliation cases decide": async (context, { day, case: id, decision, why }) => {
     const { ledger } = context;
     const at = isoTime(ledger.clock());
-    await changeStatement(
-      ledger,
-      () => requireStatement(ledger, day),
-      async (read) => {
-        const each = await requireCase(ledger, day, id);
-        if (each.state === "withdrawn") throw new OperatorError("The last comparison did not find this case any more");
-        await requireDecidable(context, each, decision);
-        const decisions = [...each.decisions, { decision, why, by: actorName(context.actor()), at }];
-        const details = { day, case: id, decision };
-        return {
-          statement: { ...read, open_cases: read.open_cases - (each.state === "open" ? 1 : 0) },
-          writes: [
-            casePut(ledger, { ...each, state: "decided", decisions, updated_at: at }),
-            ...entryOf(context, { action: "reconciliation cases decide", why, details }),
-          ],
-        };
-      },
-    );
+    await changeStatement(ledger, day, async (read) => {
+      const each = await requireCase(ledger, day, id);
+      if (each.state === "withdrawn") throw new OperatorError("The last comparison did not find this case any more");
+      await requireDecidable(context, each, decision);
+      const decisions = [...each.decisions, { decision, why, by: actorName(context.actor()), at }];
+      const details = { day, case: id, decision };
+      return {
+        statement: { ...read, open_cases: read.open_cases - (each.state === "open" ? 1 : 0) },
+        writes: [
+          casePut(ledger, { ...each, state: "decided", decisions, updated_at: at }),
+          ...entryOf(context, { action: "reconciliation cases decide", why, details }),
+        ],
+      };
+    });
     return caseView(await requireCase(ledger, day, id));
   },
 };

@@ -79,11 +79,8 @@ export const latestClosing = (stated: readonly (StatedBalance | undefined)[]): S
     null,
   );
 
-export const findStatement = (ledger: Ledger, day: string): Promise<Statement | undefined> =>
-  getItem(ledger, statementPk(day), statementSchema);
-
-export const requireStatement = async (ledger: Ledger, day: string): Promise<Statement> => {
-  const statement = await findStatement(ledger, day);
+export const requireStatement = async (ledger: Ledger, day: string, absent?: Statement): Promise<Statement> => {
+  const statement = (await getItem(ledger, statementPk(day), statementSchema)) ?? absent;
   if (statement === undefined) throw new NotFoundError(`No statement of ${day} was imported`);
   return statement;
 };
@@ -101,13 +98,16 @@ const TRIES = 5;
 
 /**
  * Reads a statement, and replaces it if nobody else did first, with what belongs to the change in one transaction of
- * writes. `change` refuses by throwing. Resolves with the statement as it is then.
+ * writes. `change` refuses by throwing. Resolves with the statement as it is then. `absent`: what is changed if the day has
+ * no statement, which is refused otherwise.
  */
 export const changeStatement = async (
   ledger: Ledger,
-  read: () => Promise<Statement>,
+  day: string,
   change: (statement: Statement) => Promise<StatementChange>,
+  absent?: Statement,
 ): Promise<Statement> => {
+  const read = () => requireStatement(ledger, day, absent);
   for (let attempt = 1; ; attempt += 1) {
     const before = await read();
     if (before.state === "signed_off")

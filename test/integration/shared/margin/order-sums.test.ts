@@ -509,7 +509,7 @@ test("the balance at the end of a statement is shown with its difference from wh
   const statement = (day: string, to: string, balanceKobo?: number) =>
     changeStatement(
       ledger,
-      async () => newStatement(day, { from: isoTime(Date.parse(to) - 24 * HOUR_MS), to }, isoTime(nowMs)),
+      day,
       async (read) => ({
         statement: {
           ...read,
@@ -517,6 +517,7 @@ test("the balance at the end of a statement is shown with its difference from wh
         },
         writes: [],
       }),
+      newStatement(day, { from: isoTime(Date.parse(to) - 24 * HOUR_MS), to }, isoTime(nowMs)),
     );
   const shown = async (atMs = nowMs) => {
     const { statement_day, statement_balance, statement_expected, statement_difference } = await floatRuns[
