@@ -81,6 +81,12 @@ export type ActionContext = {
   readonly queues: QueueUrls;
 };
 
+/** Of an action that the admin commands do not have. */
+export const requireRequest = ({ request }: ActionContext): ConsoleRequest => {
+  if (request === undefined) throw new Error("Only the console has a person who signed in");
+  return request;
+};
+
 /** An owner is a customer: the company's identities at AWS and what its upstream charges are not for them. */
 export const isForOwner = ({ capacity }: ActionContext): boolean => capacity === "owner";
 

@@ -21,7 +21,13 @@ import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { parseEndpointUrl } from "../webhooks/address-guard.ts";
 import { createPost } from "../webhooks/post-webhook.ts";
-import { type ActionContext, type AuditFields, auditItem, type ConsoleRequest } from "./action-context.ts";
+import {
+  type ActionContext,
+  type AuditFields,
+  auditItem,
+  type ConsoleRequest,
+  requireRequest,
+} from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 type Choices = ActionOutput<"notifications show">;
@@ -90,11 +96,6 @@ export const notificationsRuns: ActionRuns<typeof notificationsActions> = {
     }
     return { stopped: recipients.length };
   },
-};
-
-const requireRequest = ({ request }: ActionContext): ConsoleRequest => {
-  if (request === undefined) throw new Error("Only the console has a person who signed in");
-  return request;
 };
 
 const requireMail = ({ mail }: ActionContext): MailTopic => {

@@ -3,7 +3,7 @@ import { pkOfOwner } from "../access/owner-item.ts";
 import { recordSignIn } from "../access/person-item.ts";
 import type { personActions } from "../contract/actions/person.ts";
 import { LOCAL_STAGE } from "../platform/log.ts";
-import type { ConsoleRequest } from "./action-context.ts";
+import { type ConsoleRequest, requireRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 /** The colour of a stage whose settings name none. */
@@ -25,8 +25,9 @@ const ownerKeysOf = ({ owner: { email, groups } }: ConsoleRequest, owned: readon
 };
 
 export const personRuns: ActionRuns<typeof personActions> = {
-  me: async ({ request, facts, fourEyes, ledger, timeZone }) => {
-    if (request === undefined) throw new Error("Only the console has a person who signed in");
+  me: async (context) => {
+    const { facts, fourEyes, ledger, timeZone } = context;
+    const request = requireRequest(context);
     const owned = await request.ownedAccounts();
     // A request with AWS credentials is no sign-in, and may give any name.
     if (request.actor.person !== undefined) {

@@ -20,7 +20,7 @@ import type { Transaction } from "../ledger/transaction.ts";
 import { findEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { deliverySchema } from "../webhooks/delivery.ts";
 import { accountView, keyView, readAccounts } from "./accounts.ts";
-import type { ActionContext } from "./action-context.ts";
+import { type ActionContext, requireRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { countSearch } from "./search-limit.ts";
 import { endpointIdsOf } from "./transaction-history.ts";
@@ -31,8 +31,8 @@ const NOTHING = { transactions: [], fundings: [], proposals: [], accounts: [], k
 
 export const searchRuns: ActionRuns<typeof searchActions> = {
   search: async (context, { text }) => {
-    const { request, ledger, purchases } = context;
-    if (request === undefined) throw new Error("Only the console has a person who searches");
+    const { ledger, purchases } = context;
+    const request = requireRequest(context);
     await countSearch(purchases, request.identity, ledger.clock());
     const isForAll = request.roles.length > 0;
     const sees = (name: ActionName): boolean => !isForAll || mayDo({ ...request, owns: [] }, name);

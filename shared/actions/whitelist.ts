@@ -5,7 +5,7 @@ import type { whitelistActions } from "../contract/actions/whitelist.ts";
 import { type IpRange, isWithin } from "../platform/ip-address.ts";
 import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
 import { NotAllowedError, OperatorError } from "../platform/operator-error.ts";
-import { type ActionContext, audited } from "./action-context.ts";
+import { type ActionContext, audited, requireRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 const rangeOf = (text: string): IpRange => {
@@ -40,10 +40,10 @@ const whitelistView = ({ account_id, whitelist }: Account) => ({ account_id, ips
 export const whitelistRuns: ActionRuns<typeof whitelistActions> = {
   "ips list": async ({ accounts }, { account }) => whitelistView(await requireAccount(accounts, account)),
 
-  "ips mine": async ({ accounts, request }, { account }) => {
-    if (request === undefined) throw new Error("Only the console knows the address of a request");
-    const { whitelist } = await requireAccount(accounts, account);
-    return { address: request.sourceIp, is_allowed: isWithin(request.sourceIp, whitelistRanges(whitelist)) };
+  "ips mine": async (context, { account }) => {
+    const { sourceIp: address } = requireRequest(context);
+    const { whitelist } = await requireAccount(context.accounts, account);
+    return { address, is_allowed: isWithin(address, whitelistRanges(whitelist)) };
   },
 
   "ips allow": async (context, { account, ranges, why }) => {
