@@ -82,6 +82,19 @@ const messages = async () => {
 const messageAbout = (transaction_pk: string) =>
   ({ event: "transaction.updated", transaction_pk, status: "success", endpoint: ENDPOINT }) as const;
 
+/** A webhook about a transaction that ended so, with no attempt. */
+const aDelivery = (
+  accountId: string,
+  index: number,
+  state: "exhausted" | "switched_off" | "removed" | "delivered" | "pending",
+  { pk, atMs = NOON_MS, ...more }: { readonly pk: string; readonly atMs?: number; readonly repeat?: string },
+) => {
+  const message = { ...messageAbout(pk), ...more };
+  return recordProgress(context().ledger, newDelivery(message, { accountId, webhookId: `evt_${index}` }, atMs), {
+    state,
+  });
+};
+
 test("attempts show what was posted without the signature, and headers and body of each answer that was no delivery", async () => {
   const account = await anAccount();
   const receiver = await aReceiver(
@@ -136,10 +149,8 @@ test("attempts show what was posted without the signature, and headers and body 
 test("the list has the newest 50 deliveries, newest first", async () => {
   const account = await anAccount();
   for (let index = 0; index < 55; index += 1) {
-    const { pk: transaction } = await aSettledOrder(account);
-    const message = messageAbout(transaction);
-    const fresh = newDelivery(message, { accountId: account, webhookId: `evt_${index}` }, NOON_MS + index * 1_000);
-    await recordProgress(context().ledger, fresh, { state: "removed" });
+    const { pk } = await aSettledOrder(account);
+    await aDelivery(account, index, "removed", { pk, atMs: NOON_MS + index * 1_000 });
   }
   const { deliveries } = await deliveriesRuns["deliveries list"](context(), { account });
   expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual(
@@ -149,13 +160,9 @@ test("the list has the newest 50 deliveries, newest first", async () => {
 
 test("a transaction's deliveries and their resends are shown without reading the account's others", async () => {
   const { account } = await anAccountWithReceiver();
-  const { ledger } = context();
   for (let index = 0; index < 60; index += 1) {
-    const { pk: transaction } = await aSettledOrder(account);
-    const other = messageAbout(transaction);
-    await recordProgress(ledger, newDelivery(other, { accountId: account, webhookId: `evt_${index}` }, NOON_MS), {
-      state: "removed",
-    });
+    const { pk } = await aSettledOrder(account);
+    await aDelivery(account, index, "removed", { pk });
   }
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
@@ -184,15 +191,9 @@ test("a transaction's deliveries and their resends are shown without reading the
 
 test("all webhooks since a time that ended without being delivered are sent again, once each, and shown as resends", async () => {
   const { account } = await anAccountWithReceiver();
-  const { ledger } = context();
-  const states = ["exhausted", "switched_off", "removed", "delivered", "pending"] as const;
-  const orders = await Promise.all(states.map(() => aSettledOrder(account)));
-  const put = (index: number, state: (typeof states)[number], atMs: number, repeat?: string) => {
-    const resent = { ...messageAbout(orders[index]?.pk ?? ""), ...(repeat !== undefined && { repeat }) };
-    return recordProgress(ledger, newDelivery(resent, { accountId: account, webhookId: `evt_${index}` }, atMs), {
-      state,
-    });
-  };
+  const orders = await Promise.all([1, 2, 3, 4, 5].map(() => aSettledOrder(account)));
+  const put = (index: number, state: Parameters<typeof aDelivery>[2], atMs: number, repeat?: string) =>
+    aDelivery(account, index, state, { pk: orders[index]?.pk ?? "", atMs, ...(repeat !== undefined && { repeat }) });
   await put(0, "exhausted", NOON_MS - 3_600_000);
   await put(0, "exhausted", NOON_MS, "replay-1");
   await put(1, "switched_off", NOON_MS);
@@ -273,8 +274,7 @@ test.each(["deliveries replay", "deliveries recover"] as const)(
     const account = await anAccount();
     await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9/" });
     const transaction = await aSettledOrder(account);
-    const failed = newDelivery(messageAbout(transaction.pk), { accountId: account, webhookId: "evt_1" }, NOON_MS);
-    await recordProgress(context().ledger, failed, { state: "exhausted" });
+    await aDelivery(account, 1, "exhausted", { pk: transaction.pk });
     nowMs = NOON_MS + 60_000;
     const run = () =>
       action === "deliveries replay"
@@ -292,13 +292,7 @@ test.each(["deliveries replay", "deliveries recover"] as const)(
 test("the transaction and the event of another account do not exist, and are not sent again", async () => {
   const [account, other] = [await anAccount(), await anAccount()];
   const transaction = await aSettledOrder(other);
-  const event = {
-    event: "wallet.low",
-    account_id: other,
-    endpoint: ENDPOINT,
-    occurrence: "1",
-    body: "{}",
-  } as const;
+  const event = { event: "wallet.low", account_id: other, endpoint: ENDPOINT, occurrence: "1", body: "{}" } as const;
   const webhookId = accountEventId(event);
   await webhookRuns["webhook set"](context(), { account: other, url: "http://127.0.0.1:9/" });
   const fresh = newDelivery(event, { accountId: other, webhookId }, NOON_MS);
@@ -327,12 +321,7 @@ test("a successful test, another URL and enabling end the failures of an endpoin
   const fail = async () => {
     for (const { pk: transaction } of transactions) {
       nowMs += 1;
-      await attempt({
-        event: "transaction.updated",
-        transaction_pk: transaction,
-        status: "success",
-        endpoint: ENDPOINT,
-      });
+      await attempt(messageAbout(transaction));
     }
     expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: true });
   };
@@ -367,7 +356,7 @@ test("an endpoint that is mended while the queue fails is mended, and what waits
   const transactions = await Promise.all([1, 2, 3].map(() => aSettledOrder(account)));
   nowMs = NOON_MS;
   for (const { pk: transaction } of transactions) {
-    await attempt({ event: "transaction.updated", transaction_pk: transaction, status: "success", endpoint: ENDPOINT });
+    await attempt(messageAbout(transaction));
   }
   const broken = { ...context(), queues: { ...context().queues, delivery: `${sqs.url("delivery")}-none` } };
   expect(await webhookRuns["webhook set"](broken, { account, url: `${url}new` })).toMatchObject({ requeued: null });

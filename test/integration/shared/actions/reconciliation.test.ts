@@ -43,6 +43,13 @@ const begin = (file = FILE, sha256 = FILE) =>
   reconciliationRuns["reconciliation files begin"](context, { day, ...RANGE, file, sha256, why });
 const append = (offset: number, rows: SentRow[], is_last = false, file = FILE) =>
   reconciliationRuns["reconciliation files append"](context, { day, file, offset, rows, is_last });
+/** A file of one row. */
+const aWholeFile = async (line = 2, file = FILE, sha256 = file) => {
+  await begin(file, sha256);
+  await append(0, [aRow(line)], true, file);
+};
+const remove = (sha256 = FILE) =>
+  reconciliationRuns["reconciliation files remove"](context, { day, sha256, why: "of another day" });
 const statement = () => reconciliationRuns["reconciliation statements show"](context, { day });
 const put = (change: Partial<ActionInput<"reconciliation cases put">> = {}) =>
   reconciliationRuns["reconciliation cases put"](context, {
@@ -105,8 +112,7 @@ test("a decision whose answer was lost and whose repetition is refused is made a
   const ledger = await openFaultyLedger();
   onTestFinished(() => ledger.proxy.stop());
   context = { ...context, ledger };
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   await put({ put: [clock(9)] });
   // The answer to the first copy is lost, and the second one meets another write: the third is another request.
   const faults: WireFault[] = ["answer_lost", "conflict"];
@@ -117,60 +123,48 @@ test("a decision whose answer was lost and whose repetition is refused is made a
 });
 
 test("a file that is read with other columns replaces its former reading", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   const other = "b".repeat(64);
-  expect(await begin(other)).toEqual({ rows: 0, is_whole: false });
-  await append(0, [aRow(9)], true, other);
+  await aWholeFile(9, other, FILE);
   expect(await storedLines()).toEqual([9]);
   expect((await statement()).files.map(({ state }) => state)).toEqual(["replaced", "whole"]);
 });
 
 test("a file that is read again stays before a later one, which corrects its rows", async () => {
   const [later, again] = ["b".repeat(64), "c".repeat(64)];
-  await begin();
-  await append(0, [aRow(2)], true);
-  await begin(later, later);
-  await append(0, [aRow(3)], true, later);
-  await begin(again);
-  await append(0, [aRow(4)], true, again);
+  await aWholeFile();
+  await aWholeFile(3, later);
+  await aWholeFile(4, again, FILE);
   expect(await storedLines()).toEqual([4, 3]);
   // As it was read first.
-  await begin();
-  await append(0, [aRow(5)], true);
+  await aWholeFile(5);
   expect(await storedLines()).toEqual([5, 3]);
 });
 
 test("a file that was taken out and is imported again corrects the rows of those that were left", async () => {
   const later = "b".repeat(64);
-  await begin();
-  await append(0, [aRow(2)], true);
-  await begin(later, later);
-  await append(0, [aRow(3)], true, later);
+  await aWholeFile();
+  await aWholeFile(3, later);
   expect(await storedLines()).toEqual([2, 3]);
-  await reconciliationRuns["reconciliation files remove"](context, { day, sha256: FILE, why });
-  await begin();
-  await append(0, [aRow(2)], true);
+  await remove();
+  await aWholeFile();
   expect(await storedLines()).toEqual([3, 2]);
   expect((await statement()).files.map(({ sha256 }) => sha256)).toEqual([FILE, later]);
 });
 
 test("a day with as many files as it may have takes one of them again that was taken out, and no other", async () => {
   const first = "0".repeat(64);
-  await begin(first, first);
-  await append(0, [aRow(2)], true, first);
+  await aWholeFile(2, first);
   const [file] = (await requireStatement(context.ledger, day)).files;
   const others = Array.from({ length: 49 }, (_, index) => String(index + 1).padStart(64, "0"));
   const files = [file, ...others.map((id, index) => ({ ...file, file: id, sha256: id, number: index + 2 }))];
   await changeItem(context.ledger, statementPk(day), { files });
-  await reconciliationRuns["reconciliation files remove"](context, { day, sha256: first, why });
+  await remove(first);
   await expect(begin()).rejects.toThrow("has 50 files: join them");
   expect(await begin(first, first)).toEqual({ rows: 0, is_whole: false });
 });
 
 test("a wrong file is taken out: its rows count no more, and the day cannot be signed before it is compared again", async () => {
-  const remove = (sha256: string) =>
-    reconciliationRuns["reconciliation files remove"](context, { day, sha256, why: "of another day" });
   const [wrong, unfinished] = ["b".repeat(64), "c".repeat(64)];
   const closing = (balance_kobo: number) => ({ balance_kobo, at: `2026-11-21T2${balance_kobo}:00:00.000Z` });
   const whole = (file: string, line: number, balance: number) =>
@@ -207,11 +201,10 @@ test("a wrong file is taken out: its rows count no more, and the day cannot be s
 });
 
 test("a day whose file is read again is not signed before it is compared again, also if that reading is taken out", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   await put({ totals: [] });
   await begin("b".repeat(64));
-  await reconciliationRuns["reconciliation files remove"](context, { day, sha256: FILE, why });
+  await remove();
   await expect(sign()).rejects.toThrow("was not compared to the end");
 });
 
@@ -231,11 +224,9 @@ test("the closing balance of a day is the one that its whole files state last, i
 });
 
 test("a day whose only file was taken out can be imported in another time zone, and is not signed without a file", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   await put({ totals: [] });
-  const remove = reconciliationRuns["reconciliation files remove"](context, { day, sha256: FILE, why });
-  expect(await remove).toMatchObject({ closing: null });
+  expect(await remove()).toMatchObject({ closing: null });
   await expect(sign()).rejects.toThrow("was not compared to the end");
   const [to, file] = ["2026-11-22T00:00:00.000Z", "b".repeat(64)];
   const range = { from: "2026-11-21T00:00:00.000Z", to };
@@ -244,16 +235,14 @@ test("a day whose only file was taken out can be imported in another time zone, 
 });
 
 test("the rows that are stored have a keyed hash in the place of the number", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   const page = await reconciliationRuns["reconciliation rows list"](context, { day });
   expect(page.rows[0]).toMatchObject({ phone_hash: expect.stringMatching(/^[\w-]{16}$/) });
   expect(JSON.stringify(page)).not.toContain("8031234567");
 });
 
 test("a case is open until it is decided, again if its facts change, and withdrawn if it is found no more", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 1 });
   expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 1 });
   await decide();
@@ -273,8 +262,7 @@ test("a case is open until it is decided, again if its facts change, and withdra
 });
 
 test("a comparison that ends half-way cannot be signed, although the one before it was whole", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   await put({ put: [clock(1)], totals: [] });
   // The next one finds another case, and ends before it has stored it.
   await put({ withdraw: ["clock"] });
@@ -285,8 +273,7 @@ test("a comparison that ends half-way cannot be signed, although the one before 
 });
 
 test("a signed-off day is not exported to its end while the index lacks one of its cases", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   await put({ put: [clock(1)], totals: [] });
   await decide();
   await sign();
@@ -369,8 +356,7 @@ test("the orders of the last day that a time can name are listed", async () => {
 });
 
 test("a case that is put or withdrawn is named once, by a text that can be stored", async () => {
-  await begin();
-  await append(0, [aRow(2)], true);
+  await aWholeFile();
   for (const change of [{ put: [clock(1), clock(2)] }, { put: [clock(1)], withdraw: ["clock"] }]) {
     await expect(put(change)).rejects.toThrow("A case is named twice");
   }
