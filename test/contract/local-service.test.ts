@@ -7,6 +7,7 @@ import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
+import { changeItem } from "../builders/change-item.ts";
 import { startTestService } from "../builders/service.ts";
 import type { DocumentedOperation } from "./document.ts";
 import { send } from "./exchange.ts";
@@ -42,15 +43,8 @@ const keyFor = async (code: ErrorCode, operation: DocumentedOperation): Promise<
 };
 
 /** Makes the key's item invalid. */
-const corrupt = async (key: string): Promise<void> => {
-  await service.db.update({
-    TableName: localTableNames.access,
-    Key: { pk: hashApiKey(key) },
-    UpdateExpression: "SET #mode = :invalid",
-    ExpressionAttributeNames: { "#mode": "mode" },
-    ExpressionAttributeValues: { ":invalid": "invalid" },
-  });
-};
+const corrupt = (key: string): Promise<void> =>
+  changeItem({ db: service.db, table: localTableNames.access }, hashApiKey(key), { mode: "invalid" });
 
 const untested = contractSuite({
   name: "the local service",

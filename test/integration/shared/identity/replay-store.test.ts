@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { replayStore } from "../../../../shared/identity/replay-store.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { aNinCheck, aRetrieval, checkOf } from "../../../builders/identity.ts";
 import { FUNDS, finding, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -58,16 +59,12 @@ describe("replays", () => {
   test("after 10 minutes a replay is 422 on reference, is not charged and not sent upstream", async () => {
     const { caller, send, answer } = await firstCheck();
     const before = service.requestCount();
-    const key = { pk: `replay#${pkOf(answer)}` };
-    const expiry = z.object({ expires_at_s: z.number() }).parse(await service.itemOf("cache", key.pk));
+    const pk = `replay#${pkOf(answer)}`;
+    const expiry = z.object({ expires_at_s: z.number() }).parse(await service.itemOf("cache", pk));
     expect(expiry.expires_at_s * 1_000 - Date.now()).toBeGreaterThan(590_000);
     expect(expiry.expires_at_s * 1_000 - Date.now()).toBeLessThanOrEqual(600_000);
-    await service.db.update({
-      TableName: localTableNames.cache,
-      Key: key,
-      UpdateExpression: "SET expires_at_s = :past",
-      ExpressionAttributeValues: { ":past": Math.floor(Date.now() / 1_000) - 1 },
-    });
+    const cache = { db: service.db, table: localTableNames.cache };
+    await changeItem(cache, pk, { expires_at_s: Math.floor(Date.now() / 1_000) - 1 });
     const replay = await send();
     expect(replay.status).toBe(422);
     expect(Object.keys(replay.body.errors ?? {})).toEqual(["reference"]);

@@ -15,6 +15,7 @@ import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
@@ -124,12 +125,7 @@ describe("recordEntry", () => {
 
   test("an entry of a closed account is refused with its reason, also a negative one", async () => {
     const accountId = await ledger.aWallet(100);
-    await ledger.db.update({
-      TableName: ledger.table,
-      Key: { pk: walletPk(accountId) },
-      UpdateExpression: "SET closed = :true",
-      ExpressionAttributeValues: { ":true": true },
-    });
+    await changeItem(ledger, walletPk(accountId), { closed: true });
     for (const amount of [1, -1]) {
       await expect(recordEntry(ledger, anEntry(accountId, amount))).rejects.toThrow(`${accountId} is closed`);
     }

@@ -21,6 +21,7 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
@@ -187,12 +188,7 @@ describe("settleTransaction", () => {
 
   test("a refund to a closed account is not written, and its order stays open", async () => {
     const transaction = await ledger.anOpenTransaction();
-    await ledger.db.update({
-      TableName: ledger.table,
-      Key: { pk: walletPk(transaction.account_id) },
-      UpdateExpression: "SET closed = :true",
-      ExpressionAttributeValues: { ":true": true },
-    });
+    await changeItem(ledger, walletPk(transaction.account_id), { closed: true });
     const seen = ledger.firstWrites(0, "conflict");
     expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({ kind: "indeterminate" });
     expect(seen.writes).toBe(1);

@@ -16,6 +16,7 @@ import {
 } from "../../../../shared/queued-orders/queued-orders-report.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
@@ -79,11 +80,7 @@ test("the report has each account with orders that wait, in its queue or set asi
   const unnumbered = await ledger.anAccount(1_000);
   const restored = await aQueuedOrder(unnumbered);
   // The wallet was restored without its orders.
-  await ledger.db.update({
-    TableName: ledger.table,
-    Key: { pk: walletPk(unnumbered) },
-    UpdateExpression: "REMOVE queue_tail, queue_head",
-  });
+  await changeItem(ledger, walletPk(unnumbered), { queue_tail: undefined, queue_head: undefined });
 
   const report = await readQueuedOrders(deps());
   expect(report).toMatchObject({ count: 6, amountKobo: 3_000_00, oldestS: 60, sendingS: 12 });

@@ -80,13 +80,7 @@ const resolveAtNoon = (transaction: Transaction, status: "success" | "failed") =
   resolveTransaction(operator.ledgerAt(), transaction, status, decision);
 const discardAtNoon = (event: StoredEvent) => discardEvent(operator.ledgerAt(), event, decision);
 
-const closeWallet = (accountId: string) =>
-  operator.tables.db.update({
-    TableName: operator.tables.ledgerTable,
-    Key: { pk: walletPk(accountId) },
-    UpdateExpression: "SET closed = :closed",
-    ExpressionAttributeValues: { ":closed": true },
-  });
+const closeWallet = (accountId: string) => changeItem(operator.ledgerAt(), walletPk(accountId), { closed: true });
 
 describe("resolveTransaction", () => {
   test("a resolution as failed refunds the order and records the failure's code, as success it does not, and both close it", async () => {
@@ -214,8 +208,9 @@ describe("resolveTransaction", () => {
     const ledger = operator.ledgerAt();
     await sealWallet(ledger, accountId, isoTime(ledger.clock()));
     vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (refusedBySeal: TransactWriteCommandInput) => {
-      const sent = ledger.db.send(new TransactWriteCommand(refusedBySeal));
-      await sent.finally(() => closeWallet(accountId));
+      const [sent] = await Promise.allSettled([ledger.db.send(new TransactWriteCommand(refusedBySeal))]);
+      await closeWallet(accountId);
+      if (sent.status === "rejected") throw sent.reason;
     });
     const resolved = resolveTransaction(ledger, transaction, "failed", decision);
     await expect(resolved).rejects.toThrow(/is closed/);

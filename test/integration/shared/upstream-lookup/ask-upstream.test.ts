@@ -168,12 +168,8 @@ test("a finding of a later release is asked for anew, and holds back no other or
   const [later, order] = [await service.anOrder(), await service.anOrder()];
   for (const { atUpstream } of [later, order]) atUpstream("success");
   await askNow(service.cache, later.transaction, service.ledger.nowMs);
-  await service.cache.db.update({
-    TableName: service.cache.table,
-    Key: { pk: (await later.lookup())?.pk },
-    UpdateExpression: "SET finding = :later, escalated = :later",
-    ExpressionAttributeValues: { ":later": "of a later release" },
-  });
+  const unknown = "of a later release";
+  await changeItem(service.cache, (await later.lookup())?.pk ?? "", { finding: unknown, escalated: unknown });
   expect(await service.ask()).toEqual({ open: 2, due: 2, asked: 2, ended: 2 });
   expect(await later.stored()).toMatchObject({ status: "success" });
   expect(await later.lookup()).toMatchObject({ finding: "success" });

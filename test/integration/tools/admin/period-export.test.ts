@@ -20,6 +20,7 @@ import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type ExportedAccount, exportFormats, journalAccounts } from "../../../../tools/admin/views/period-export.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
 import { testWith } from "../../../builders/is-installed.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -42,12 +43,7 @@ const order = async (accountId: string, costKobo?: number) => {
     description: '=MTN; 1GB | "data"',
   });
   await openTransaction(context.ledger, transaction, [], deadlineIn(29_000));
-  if (costKobo !== undefined) {
-    const { db, table } = context.ledger;
-    const values = { ":cost": costKobo };
-    const update = { UpdateExpression: "SET cost_kobo = :cost", ExpressionAttributeValues: values };
-    await db.update({ TableName: table, Key: { pk: transaction.pk }, ...update });
-  }
+  if (costKobo !== undefined) await changeItem(context.ledger, transaction.pk, { cost_kobo: costKobo });
   return transaction;
 };
 

@@ -13,7 +13,7 @@ import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../tools/admin/reconcile-keys.ts";
+import { type KeyDifference, reconcileKeys } from "../../../../tools/admin/reconcile-keys.ts";
 import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -45,13 +45,8 @@ describe("a reconciliation of the keys", () => {
     await revokeKey(access.store, accountId, second.keyId);
     const [first, former] = (await access.account(accountId)).keys;
     const formerKeys = Array.from({ length: 100 }, (_, number) => ({ ...former, key_id: `key_${number}` }));
-    await access.tables.db.update({
-      TableName: access.tables.ledgerTable,
-      Key: { pk: accountPk(accountId) },
-      UpdateExpression: "SET #keys = :keys",
-      ExpressionAttributeNames: { "#keys": "keys" },
-      ExpressionAttributeValues: { ":keys": [first, ...formerKeys] },
-    });
+    const { db, ledgerTable: table } = access.tables;
+    await changeItem({ db, table }, accountPk(accountId), { keys: [first, ...formerKeys] });
     access.nowMs += 25 * 60 * MINUTE_MS;
     const fresh = await createKey(access.store, accountId, { mode: "live" });
     expect((await access.account(accountId)).keys.map(({ key_id }) => key_id)).toEqual([
@@ -210,24 +205,11 @@ describe("a reconciliation of the keys", () => {
     const { key, accountId } = await access.anAccount();
     await access.isAdmitted(key);
     const counters = await access.countersOf(key);
-    const { accessTable, db } = access.tables;
-    await db.update({
-      TableName: accessTable,
-      Key: { pk: hashApiKey(key) },
-      UpdateExpression: "SET account_status = :restricted",
-      ExpressionAttributeValues: { ":restricted": "restricted" },
-    });
+    const { db, accessTable: table } = access.tables;
+    await changeItem({ db, table }, hashApiKey(key), { account_status: "restricted" });
     expect(about(await reconcile(), accountId)).toEqual([["account_restricted_in_one", "restricted"]]);
     expect(await access.countersOf(key)).toEqual(counters);
   });
-});
-
-test("scanKeyItems reads every key of the access table", async () => {
-  const { key, keyId } = await access.anAccount();
-  const keyIds = new Map<string, string>();
-  const items = scanKeyItems(access.store, () => {});
-  for await (const { pk, key_id } of items) keyIds.set(pk, key_id);
-  expect(keyIds.get(hashApiKey(key))).toBe(keyId);
 });
 
 test("an account with an item that cannot be read is named, and keeps no other from being reconciled", async () => {

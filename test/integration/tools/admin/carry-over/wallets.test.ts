@@ -19,6 +19,7 @@ import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/r
 import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { scanTable } from "../../../../../tools/admin/table-scan.ts";
+import { changeItem } from "../../../../builders/change-item.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
@@ -52,13 +53,7 @@ const audit = (subject: string, details: AuditEntry["details"]) =>
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), logProgress });
 
-const setBalance = (balanceKobo: number) =>
-  restored.db.update({
-    TableName: restored.table,
-    Key: { pk: walletPk(accountId) },
-    UpdateExpression: "SET balance_kobo = :balance",
-    ExpressionAttributeValues: { ":balance": balanceKobo },
-  });
+const setBalance = (balance_kobo: number) => changeItem(restored, walletPk(accountId), { balance_kobo });
 
 test("recomputed balances equal the entries, and a correction has an audit entry", async () => {
   await old.anOpenTransaction(accountId);
