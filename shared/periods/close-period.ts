@@ -162,7 +162,7 @@ export const continueClosing = async (
       const closed = await closeAccounts(ledger, month, closing, { keys, openCounts }, deadline);
       if (closed.waitMs !== undefined) return { closing: closed.closing, waitMs: closed.waitMs };
       if (next === undefined) return undefined;
-      closing = { ...closed.closing, account: next };
+      closing = closed.closing;
     }
     if (deadline.remainingMs() <= 0) return { closing, waitMs: 0 };
   }

@@ -54,7 +54,6 @@ export const continueVerifying = async (
       if (deadline.remainingMs() <= 0) return { differences, next: verifying };
     }
     if (next === undefined) break;
-    verifying = { ...verifying, account: next };
   }
   differences.push(...(await serviceDifferences(ledger, service)));
   return { differences };
