@@ -13,7 +13,7 @@ export const periodError = ({ from = "", to = "" }: Period, daysMax = Number.POS
   if (from === "" || to === "") return undefined;
   if (to < from) return "Must not be before the first day";
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
-  return days > daysMax ? `Must be one of the ${daysMax} days from the first day on` : undefined;
+  return days > daysMax ? `At most ${daysMax} days can be shown at once` : undefined;
 };
 
 /** `-2026-11-01-to-2026-11-30`, for the name of a file. */

@@ -178,7 +178,7 @@ const Entitle = ({ account, entitlements }: EntitleProps) => {
   return (
     <ChangeDialog
       action="accounts entitle"
-      button="Change"
+      button="Change what it may do"
       buttonVariant="default"
       title="Change what the account may do"
       fields={{

@@ -152,7 +152,7 @@ type EditEndpointProps = { readonly on: OnEndpoint } & Pick<Endpoint, "name" | "
 const EditEndpoint = ({ on, name, url, status }: EditEndpointProps) => (
   <ChangeDialog
     action="webhook set"
-    button="Change"
+    button="Change name and URL"
     buttonVariant="default"
     title="Change name and URL"
     fields={{
