@@ -91,20 +91,26 @@ test("an event that fits a recent order and one that is too old settles neither 
   expect(await recent.stored()).toMatchObject({ status: "processing" });
 });
 
-test("an order that a clock may have dated after its own event keeps an older one that looks the same from being matched", async () => {
-  for (const [afterMs, outcome] of [
-    [1, "several_candidates"],
-    [CLOCK_DIFFERENCE_MS_MAX, "several_candidates"],
-    [CLOCK_DIFFERENCE_MS_MAX + 1, "matched"],
-  ] as const) {
-    const phoneNumber = aPhoneNumber();
-    const older = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(5 * MINUTE_MS) });
-    const younger = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(-afterMs) });
-    expect(await apply(await anEvent({ phoneNumber })), String(afterMs)).toEqual(done(outcome));
-    expect((await older.stored())?.status).toBe(outcome === "matched" ? "success" : "processing");
-    expect((await younger.stored())?.status).toBe("processing");
-  }
-});
+test.each([
+  ["was made", (afterMs: number) => made(-afterMs)],
+  ["waited, and was sent", (afterMs: number) => ({ ...made(MINUTE_MS), sent_at: isoTime(NOON_MS + afterMs) })],
+])(
+  "an order that %s when a clock may have dated it after its own event keeps an older one that looks the same from being matched",
+  async (_what, sentAfter) => {
+    for (const [afterMs, outcome] of [
+      [1, "several_candidates"],
+      [CLOCK_DIFFERENCE_MS_MAX, "several_candidates"],
+      [CLOCK_DIFFERENCE_MS_MAX + 1, "matched"],
+    ] as const) {
+      const phoneNumber = aPhoneNumber();
+      const older = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(5 * MINUTE_MS) });
+      const younger = await anOpenOrder(ledger, { phone_number: phoneNumber, ...sentAfter(afterMs) });
+      expect(await apply(await anEvent({ phoneNumber })), String(afterMs)).toEqual(done(outcome));
+      expect((await older.stored())?.status).toBe(outcome === "matched" ? "success" : "processing");
+      expect((await younger.stored())?.status).toBe("processing");
+    }
+  },
+);
 
 test.each<readonly [string, Partial<Transaction>, Parameters<typeof anEvent>[0]]>([
   ["has another phone number", {}, { phoneNumber: "08030000000" }],
