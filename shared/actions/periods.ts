@@ -1,7 +1,6 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { PERIOD_LINES_MAX, type periodsActions } from "../contract/actions/periods.ts";
-import { lineKind } from "../contract/actions/wallet.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -27,6 +26,7 @@ import {
   closeService,
   closingSchema,
   continueClosing,
+  kindNames,
   monthToClose,
   nextToClose,
 } from "../periods/close-period.ts";
@@ -150,12 +150,10 @@ const sumsView = ({
   ...rest,
   opening: nairaFromKobo(opening_kobo),
   closing: nairaFromKobo(closing_kobo),
-  kinds: lineKind.def.options
-    .flatMap(({ options }) => options)
-    .flatMap((kind) => {
-      const sum = kinds[kind];
-      return sum === undefined ? [] : [{ kind, count: sum.count, amount: nairaFromKobo(sum.kobo) }];
-    }),
+  kinds: kindNames(kinds).flatMap((kind) => {
+    const sum = kinds[kind];
+    return sum === undefined ? [] : [{ kind, count: sum.count, amount: nairaFromKobo(sum.kobo) }];
+  }),
 });
 
 const serviceView = (period: ServicePeriod) => ({ ...sumsView(period), accounts: period.accounts });

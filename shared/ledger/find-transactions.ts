@@ -139,10 +139,8 @@ export type OpenOrder = z.infer<typeof openOrderSchema>;
 
 /** The same with few attributes, for those who count orders: parsing the others is most of the work. */
 export const openOrders = async (ledger: Ledger, range: TimeRange): Promise<readonly OpenOrder[]> => {
-  const orders: OpenOrder[] = [];
-  const batches = keyBatches(await openKeys(ledger, range));
-  for await (const { items } of getItemBatches(ledger, batches, openOrderSchema)) orders.push(...stillOpen(items));
-  return orders;
+  const batches = getItemBatches(ledger, keyBatches(await openKeys(ledger, range)), openOrderSchema);
+  return (await Array.fromAsync(batches)).flatMap(({ items }) => stillOpen(items));
 };
 
 /** Those of them for one phone number, read by its key: all open ones are many while the upstream does not answer. */

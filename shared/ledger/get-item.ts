@@ -55,13 +55,11 @@ export const getItems = async <Item extends ItemKey>(
   schema: z.ZodMiniType<Item>,
   onUnreadable?: OnUnreadable,
 ): Promise<readonly Item[]> => {
-  const items: Item[] = [];
   const keys = names.map((name) => (typeof name === "string" ? { pk: name } : name));
   const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch, abortSignal) =>
     getBatch(table, batch, schema, { abortSignal, onUnreadable }),
   );
-  for await (const batch of batches) items.push(...batch);
-  return items;
+  return (await Array.fromAsync(batches)).flat();
 };
 
 /** The same of many keys, by their keys. */

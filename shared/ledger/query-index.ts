@@ -175,11 +175,8 @@ export const phoneOrderKeys = (table: Table, phoneKey: string, range: TimeRange)
 
 /** The keys of live transactions that are `processing`, oldest first. */
 export const openKeys = async (table: Table, range: TimeRange): Promise<readonly OpenKey[]> => {
-  const keys: OpenKey[] = [];
-  for await (const list of mapInOrder(openLists, BATCHES_AT_ONCE, (name) => keysOf(queryOpen, table, name, range))) {
-    keys.push(...list);
-  }
-  return keys.toSorted((one, other) => (one.listed_at < other.listed_at ? -1 : 1));
+  const lists = mapInOrder(openLists, BATCHES_AT_ONCE, (name) => keysOf(queryOpen, table, name, range));
+  return (await Array.fromAsync(lists)).flat().toSorted((one, other) => (one.listed_at < other.listed_at ? -1 : 1));
 };
 
 /**

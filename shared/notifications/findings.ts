@@ -184,10 +184,8 @@ const readAll = async <Item extends { readonly pk: string }>(
   pks: readonly string[],
   schema: z.ZodMiniType<Item> & { readonly shape: object },
 ): Promise<readonly Item[]> => {
-  const items: Item[] = [];
-  const batches = keyBatches(pks.map((pk) => ({ pk })));
-  for await (const batch of getItemBatches(ledger, batches, schema, onUnreadable)) items.push(...batch.items);
-  return items;
+  const batches = getItemBatches(ledger, keyBatches(pks.map((pk) => ({ pk }))), schema, onUnreadable);
+  return (await Array.fromAsync(batches)).flatMap(({ items }) => items);
 };
 
 /** An account's name is a text that people typed. */

@@ -308,10 +308,7 @@ const countOpenOrders = async (ledger: Ledger, to: string): Promise<ReadonlyMap<
 };
 
 /** The sums of a closed month and the hash over those of its accounts, which are ordered by their ids. */
-export const serviceSums = (
-  month: Pick<MonthToClose, "month" | "time_zone" | "from" | "to" | "previous">,
-  periods: readonly AccountPeriod[],
-) => {
+export const serviceSums = (month: MonthToClose, periods: readonly AccountPeriod[]) => {
   const kinds: KindSums = {};
   const total = { opening_kobo: 0, lines: 0, closing_kobo: 0, open_orders: 0 };
   for (const period of periods) {
@@ -334,7 +331,8 @@ export const serviceSums = (
 };
 
 const lineKinds = lineKind.def.options.flatMap(({ options }) => options);
-const kindNames = (kinds: KindSums) => lineKinds.filter((name) => kinds[name] !== undefined);
+/** In the order of the interface. */
+export const kindNames = (kinds: KindSums) => lineKinds.filter((name) => kinds[name] !== undefined);
 
 /**
  * Closes the month of the service, once all its accounts are closed, unless another run has closed it. The months beside

@@ -100,12 +100,10 @@ const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]) => {
 
 /** The orders that were set aside. One that cannot be read does not hold back the others. */
 const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly QueuedOrder[]> => {
-  const orders: QueuedOrder[] = [];
   const read = mapInOrder(keys, CONCURRENT_ACCOUNTS, ({ pk }) =>
     unlessUnreadable({ transaction: pk }, () => readTransaction(ledger, pk)),
   );
-  for await (const order of read) if (order && isSetAside(order)) orders.push(order);
-  return orders;
+  return (await Array.fromAsync(read)).flatMap((order) => (order && isSetAside(order) ? [order] : []));
 };
 
 /** None if the index lists none: they are too young, or the wallet was restored without them. Other orders do not wait. */

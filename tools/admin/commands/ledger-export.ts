@@ -26,8 +26,7 @@ export const addLedgerExport = (group: Command): void => {
     run: async (context, { period: of, format, json }) => {
       const period = await perform(context, "periods show", { month: of });
       if (!json) return { json: undefined, text: exportFormats[format](period, accountsOf(context, of)) };
-      const parts: string[] = [];
-      for await (const part of exportFormats.jsonl(period, accountsOf(context, of))) parts.push(part);
+      const parts = await Array.fromAsync(exportFormats.jsonl(period, accountsOf(context, of)));
       const records = parts
         .join("")
         .split("\n")
