@@ -1,10 +1,12 @@
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import {
   BatchGetCommand,
+  DeleteCommand,
   type DynamoDBDocument,
   GetCommand,
   PutCommand,
   QueryCommand,
+  ScanCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
@@ -20,10 +22,12 @@ const operations = [
   [BatchGetCommand, "BatchGetItem"],
   [PutCommand, "PutItem"],
   [UpdateCommand, "UpdateItem"],
+  [DeleteCommand, "DeleteItem"],
+  [ScanCommand, "Scan"],
   [TransactWriteCommand, "TransactWriteItems"],
 ] as const;
 
-/** A command with the name of its operation; undefined for one that functions do not send. */
+/** A command with the name of its operation; undefined for one that is sent by the SDK. */
 const callOf = (command: unknown) => {
   for (const [kind, operation] of operations) if (command instanceof kind) return { operation, command };
   return undefined;

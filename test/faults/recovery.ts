@@ -1,6 +1,5 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
-import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES, dueParkedEndpointKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
 import {
   accountPk,
@@ -12,6 +11,7 @@ import {
 import { isIdentityCheck } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { openInTable } from "./open-transactions.ts";
 import { advance } from "./system/clock.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type TestAccount } from "./test-account.ts";
@@ -108,7 +108,7 @@ const resendUnanswered = async (account: TestAccount): Promise<void> => {
 
 /** The upstream settles its orders, and sends each event until it is received. */
 const sendEvents = async ({ system, accountId }: TestAccount): Promise<void> => {
-  const open = await openTransactions(system.ledger, EVER);
+  const open = await openInTable(system);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
     const order = orderOf(system, transaction);
     if (order === undefined || isIdentityCheck(transaction)) continue;
@@ -118,11 +118,9 @@ const sendEvents = async ({ system, accountId }: TestAccount): Promise<void> => 
   }
 };
 
-const EVER = { from: "0000", to: "9999" };
-
 /** The operator resolves open transactions as the upstream's records say. */
 export const resolveOpen = async ({ system, accountId }: TestAccount): Promise<void> => {
-  const open = await openTransactions(system.ledger, EVER);
+  const open = await openInTable(system);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
     const order = orderOf(system, transaction);
     const status = order?.status === "success" && !isIdentityCheck(transaction) ? "success" : "failed";

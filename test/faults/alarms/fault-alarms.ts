@@ -1,7 +1,6 @@
-import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
-import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
 import { openEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { markdownTable } from "../../../tools/markdown/markdown.ts";
+import { openInTable } from "../open-transactions.ts";
 import { closeTestAccount, recover } from "../recovery.ts";
 import { scenarios } from "../scenarios.ts";
 import { advance, now } from "../system/clock.ts";
@@ -89,7 +88,7 @@ const runCase = async (system: System, endpoint: AppEndpoint, one: AlarmCase) =>
 };
 
 const leftIn = async (system: System): Promise<readonly { readonly key: string; readonly what: string }[]> => [
-  ...(await openTransactions(system.ledger, ALL_TIMES)).map(({ pk: key }) => ({ key, what: "an open order" })),
+  ...(await openInTable(system)).map(({ pk: key }) => ({ key, what: "an open order" })),
   ...(await openEvents(system.ledger)).map(({ pk: key }) => ({ key, what: "an event to decide" })),
   ...(await system.eventSources.deadLetters()).map((key) => ({ key, what: "a dead letter" })),
 ];

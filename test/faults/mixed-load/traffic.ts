@@ -2,7 +2,6 @@ import * as z from "#zod";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
-import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { referenceOf, STUCK_MS, sentAt, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
@@ -11,6 +10,7 @@ import { openEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "../invariants.ts";
+import { openInTable } from "../open-transactions.ts";
 import { recover } from "../recovery.ts";
 import { now, outside, pass, simulate } from "../system/clock.ts";
 import { type Observed, type System, startSystem } from "../system/system.ts";
@@ -257,7 +257,7 @@ const operator = async (load: Load): Promise<void> => {
   const { ledger } = system;
   for (let minute = 1; now() < load.endsMs; minute += 1) {
     await pass(MINUTE_MS);
-    const open = await outside(() => openTransactions(ledger, { from: "0000", to: isoTime(now()) }));
+    const open = await outside(() => openInTable(system, isoTime(now())));
     for (const transaction of open.filter((one) => Date.parse(sentAt(one)) + RESOLVED_MS < now())) {
       const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
       if (order?.status === "processing") continue;
@@ -279,7 +279,7 @@ const watch = async (load: Load): Promise<void> => {
   while (now() < load.endsMs) {
     const stuckBefore = isoTime(now() - STUCK_MS);
     const [orders, events] = await outside(() =>
-      Promise.all([openTransactions(system.ledger, { from: "0000", to: stuckBefore }), openEvents(system.ledger)]),
+      Promise.all([openInTable(system, stuckBefore), openEvents(system.ledger)]),
     );
     if (orders.length + events.length > 0) neededMs.push(now());
     if (load.endsMs - now() <= MINUTE_MS && traffic.goesOn?.() === true) load.endsMs += MINUTE_MS;
