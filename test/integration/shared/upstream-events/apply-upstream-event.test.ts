@@ -571,17 +571,24 @@ describe("events under our own reference", () => {
       },
     );
 
-    test("refunds nothing if it was read while the order waited, and the order was claimed since", async () => {
-      const { event, sendAgain, stored, balance } = await aRefusedOrder();
-      const transactWrite = ledger.db.transactWrite.bind(ledger.db);
-      vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (...call) => {
-        await sendAgain();
-        return transactWrite(...call);
-      });
-      expect(await apply(event)).toEqual({ kind: "retry", reason: "order_in_flight", afterS: 32 });
-      expect(await stored()).toMatchObject({ status: "processing" });
-      expect(await balance()).toBe(1_500);
-    });
+    test.each([
+      ["claimed", "processing", { kind: "retry", reason: "order_in_flight", afterS: 32 }],
+      ["claimed and delivered", "success", done("contradiction")],
+    ] as const)(
+      "refunds nothing if it was read while the order waited, and the order was %s since",
+      async (_what, status, outcome) => {
+        const { event, sendAgain, stored, balance } = await aRefusedOrder();
+        const transactWrite = ledger.db.transactWrite.bind(ledger.db);
+        vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (...call) => {
+          const sent = await sendAgain();
+          if (status === "success") await settleTransaction(ledger, sent, { status }, deadlineIn(20_000));
+          return transactWrite(...call);
+        });
+        expect(await apply(event)).toEqual(outcome);
+        expect(await stored()).toMatchObject({ status });
+        expect(await balance()).toBe(1_500);
+      },
+    );
 
     test("contradicts it once its second request has delivered it", async () => {
       const { event, sendAgain, balance } = await aRefusedOrder();
