@@ -118,14 +118,13 @@ const nextStep = async (ledger: LedgerInZone, before: OrderSums): Promise<Step> 
     });
   }
   const oldest = isoTime(ledger.clock() - HOURS_KEPT_MS);
-  const known = delivered.filter(({ cost_kobo }) => cost_kobo !== undefined);
   const unknown = delivered.filter(({ cost_kobo }) => cost_kobo === undefined);
   const next: OrderSums = {
     ...before,
     version: before.version + 1,
     up_to: upTo,
     open_keys: [...stillHeld, ...taken.filter(({ status }) => status === "processing")].map(({ pk }) => pk),
-    cost_kobo: before.cost_kobo + sumOf(known, ({ cost_kobo = 0 }) => cost_kobo),
+    cost_kobo: before.cost_kobo + sumOf(delivered, ({ cost_kobo = 0 }) => cost_kobo),
     unknown_kobo: before.unknown_kobo + sumOf(unknown, ({ amount_kobo }) => amount_kobo),
     hours: [...hours.values()].filter(({ hour }) => hour >= oldest),
   };

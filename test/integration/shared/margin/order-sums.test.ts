@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { type BatchGetCommandInput, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { floatRuns } from "../../../../shared/actions/float.ts";
@@ -15,8 +16,8 @@ import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { orderDayPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { measureFloat, readFloat } from "../../../../shared/margin/float.ts";
-import { advanceSums, readSums } from "../../../../shared/margin/order-sums.ts";
+import { measureFloat, readFloat, readHoursLeft } from "../../../../shared/margin/float.ts";
+import { advanceSums, readSums, readSumsSince } from "../../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { RUN_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
@@ -251,9 +252,9 @@ test("the share of purchases that ended within 30 s is of 24 hours and without c
     await putItems(db, table, items);
   };
   const log = captureLog();
-  const measured = async (nowMs: number) => {
+  const measured = async (nowMs: number, isDue = true) => {
     const before = log.lines().length;
-    await measureFloat(inLagos(own.ledgerAt(nowMs)), forever);
+    expect(await measureFloat(inLagos(own.ledgerAt(nowMs)), forever)).toBe(isDue);
     return log
       .lines()
       .slice(before)
@@ -266,9 +267,11 @@ test("the share of purchases that ended within 30 s is of 24 hours and without c
   expect(await measured(NOON_MS)).toEqual([]);
   await put(1, 0.5, 40_000);
   expect(await measured(NOON_MS + HOUR_MS)).toEqual([80]);
-  expect(await measured(NOON_MS + HOUR_MS + 60_000)).toEqual([80]);
+  expect(await measured(NOON_MS + HOUR_MS + 60_000, false)).toEqual([80]);
   expect(await measured(NOON_MS + 22 * HOUR_MS)).toEqual([]);
-  expect(await measured(NOON_MS + 22 * HOUR_MS + 60_000)).toEqual([]);
+  expect(await measured(NOON_MS + 22 * HOUR_MS + 60_000, false)).toEqual([]);
+  // No payment is booked.
+  expect(await readHoursLeft(own.ledgerAt())).toBeUndefined();
 });
 
 test("an order of a later release's form raises an alarm, and the last measurement is reported", async () => {
@@ -396,6 +399,50 @@ test("an account with more open orders than its sums keep is added up to them, a
   expect(await advanced()).toEqual([40, 0]);
   await putItems(ledger.db, ledger.table, orders.slice(0, 2));
   expect(await advanced()).toEqual([39, 4 * 97_00]);
+});
+
+test("an order is in the float once, also one of the moment that the sums end with, however many are newer", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  const ledger = own.ledgerAt(NOON_MS);
+  const times = [hoursAgo(30), hoursAgo(1), ...[1, 2, 3].map((ms) => hoursAgo(1, ms))];
+  const orders = delivered(accountId, times.length, (index) => ({ created_at: times[index] ?? "" }));
+  await putItems(ledger.db, ledger.table, orders);
+  await advanceSums(inLagos(ledger), accountId, forever);
+  expect((await readSums(ledger, [accountId])).get(accountId)).toMatchObject({
+    cost_kobo: 2 * 97_00,
+    // Others are no part of a day that a float is measured by.
+    hours: [{ hour: hoursAgo(1) }],
+  });
+  const { db } = ledger;
+  vi.spyOn(db, "query").mockImplementation((input: QueryCommandInput) =>
+    db.send(new QueryCommand({ ...input, Limit: 1 })),
+  );
+  expect(await readFloat(ledger)).toMatchObject({ costKobo: times.length * 97_00 });
+});
+
+test("sums and days are of one moment, also if a run adds to them between the reads", async () => {
+  const { accountId } = await operator.anAccount();
+  const ledger = operator.ledgerAt(NOON_MS);
+  await putItems(
+    ledger.db,
+    ledger.table,
+    delivered(accountId, 1, () => ({ created_at: hoursAgo(2) })),
+  );
+  const { db } = ledger;
+  const batchGet = db.batchGet.bind(db);
+  let isAdvanced = false;
+  vi.spyOn(db, "batchGet").mockImplementation(async (input: BatchGetCommandInput) => {
+    const answer = await batchGet(input);
+    if (!isAdvanced && JSON.stringify(input).includes(orderDayPk(accountId, "2026-11-21"))) {
+      isAdvanced = true;
+      await advanceSums(inLagos(ledger), accountId, forever);
+    }
+    return answer;
+  });
+  const { sums, sinceKobo } = await readSumsSince(ledger, [accountId], ["2026-11-21"]);
+  expect(isAdvanced).toBe(true);
+  expect([sums.get(accountId)?.cost_kobo, sinceKobo]).toEqual([97_00, 97_00]);
 });
 
 test("an order counts on its day in the zone of the stage, by network and kind, and one that ends days later too", async () => {
