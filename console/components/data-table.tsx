@@ -61,7 +61,10 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const place = view.row === undefined ? -1 : sorted.findIndex((row) => rowName(rowKey(row)) === view.row);
   const first = growsAtEnd ? parts : 1;
   const part = Math.min(view.part ?? (place === -1 ? first : 1 + Math.floor(place / ROWS_AT_ONCE)), parts);
-  const body = useRowAtTop({ row: view.row, onRow: view.onRow, isAwaited: place === -1 && isGrowing });
+  // Without a row the address would show the part that the table chooses, in place of the one that the row was in.
+  const onRow = (row: string | undefined) =>
+    row === undefined && part !== first ? view.onPart(part) : view.onRow(row);
+  const body = useRowAtTop({ row: view.row, onRow, isAwaited: place === -1 && isGrowing });
   const shownRows = isPrinting ? sorted : sorted.slice((part - 1) * ROWS_AT_ONCE, part * ROWS_AT_ONCE);
   const isGone = held !== undefined && !shownRows.some((row) => rowKey(row) === rowKey(held.row));
   const shown = isGone ? shownRows.toSpliced(held.place, 0, held.row) : shownRows;

@@ -837,7 +837,7 @@ describe("a list", () => {
     await page.unrouteAll();
   });
 
-  test("of ledger entries is printed whole, also what was not read yet and what is beyond the rows that are drawn at once, and a reversal leads to its funding there", async () => {
+  test("of ledger entries is printed whole, also what was not read yet and what is beyond the rows that are drawn at once, and a reversal leads to its funding there, whose part stays at its beginning", async () => {
     const page = await open("owner", ofDemo());
     const lineAt = (place: number) => ({
       ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding" },
@@ -869,6 +869,12 @@ describe("a list", () => {
     expect(await funding.count()).toBe(0);
     await row(page, "Reversal of").getByRole("link", { name: "GTB-0" }).click();
     await funding.waitFor();
+    const address = () => new URL(page.url()).searchParams;
+    await page.evaluate("scrollTo(0, 400)");
+    await expect.poll(() => address().has("row-statement")).toBe(true);
+    await page.evaluate("scrollTo(0, 0)");
+    await expect.poll(() => address().has("row-statement")).toBe(false);
+    expect(await funding.count()).toBe(1);
   });
 
   describe("of ledger entries in pages", () => {
