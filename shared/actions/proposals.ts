@@ -124,7 +124,8 @@ const carryOut = async (context: ActionContext, id: string, { why, brokeGlass }:
     throw error;
   }
   const stored = await requireProposal(context, id);
-  if (stored.state === "approved") return { ...(await viewOf(context, stored)), repeated: false };
+  // An action that finds its change made writes nothing: then another person was faster too.
+  if (stored.state === "approved") return { ...(await viewOf(context, stored)), repeated: stored.decided_by !== by };
   throw new OperatorError(`It was done before, without ${id}, and nothing was changed now. Reject the proposal`);
 };
 

@@ -276,31 +276,61 @@ test("nobody proposes or decides under another person's name: one that is given 
   });
 });
 
+/** A client in which something else happens at a call. */
+const clientWith = (around: <Output>(call: () => Promise<Output>) => Promise<Output>): DocumentClient => {
+  const { db } = ledger.tables;
+  return {
+    get: (input) => around(() => db.get(input)),
+    put: (input) => around(() => db.put(input)),
+    update: (input) => around(() => db.update(input)),
+    query: (input) => around(() => db.query(input)),
+    batchGet: (input) => around(() => db.batchGet(input)),
+    transactWrite: (input) => around(() => db.transactWrite(input)),
+  };
+};
+
 /** A client whose process dies at one call, before or after AWS has carried it out. */
 const dyingClient = (at: number, moment: "before" | "after"): { readonly db: DocumentClient; calls: () => number } => {
   let calls = 0;
-  const { db } = ledger.tables;
-  const dying =
-    <Input, Output>(call: (input: Input) => Promise<Output>) =>
-    async (input: Input): Promise<Output> => {
-      calls += 1;
-      if (calls > at || (calls === at && moment === "before")) throw new Error("The process died");
-      const output = await call(input);
-      if (calls === at) throw new Error("The process died");
-      return output;
-    };
-  return {
-    calls: () => calls,
-    db: {
-      get: dying((input) => db.get(input)),
-      put: dying((input) => db.put(input)),
-      update: dying((input) => db.update(input)),
-      query: dying((input) => db.query(input)),
-      batchGet: dying((input) => db.batchGet(input)),
-      transactWrite: dying((input) => db.transactWrite(input)),
-    },
-  };
+  const db = clientWith(async (call) => {
+    calls += 1;
+    if (calls > at || (calls === at && moment === "before")) throw new Error("The process died");
+    const output = await call();
+    if (calls === at) throw new Error("The process died");
+    return output;
+  });
+  return { calls: () => calls, db };
 };
+
+test.each(["wallet fund", "accounts limits"] as const)(
+  "of two people who approve %s at once one does it, and the other is told so, wherever the first request is then",
+  async (action) => {
+    for (let at = 1; ; at += 1) {
+      const { accountId: account } = await ledger.anAccount();
+      const fields = {
+        "wallet fund": { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" },
+        "accounts limits": { account, limits: { day_naira: 2_000 }, why: "ticket" },
+      };
+      await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
+      const { proposal } = proposalIn(await send(ada, action, fields[action]));
+      const approve = (by: Asker, options?: Options) => send(by, "proposals approve", { proposal }, options);
+      let calls = 0;
+      let second: Awaited<ReturnType<typeof approve>> | undefined;
+      const db = clientWith(async (call) => {
+        calls += 1;
+        if (calls === at) second = await approve({ arn: bolaAtAws });
+        return call();
+      });
+      const answers = [await approve(bola, { db }), ...(second ? [second] : [])];
+      for (const answer of answers)
+        expect(answer, `call ${at}`).toMatchObject({ status: 200, data: { state: "approved" } });
+      const first = answers.filter(({ data }) => data.repeated === false);
+      expect(first, `call ${at}`).toHaveLength(1);
+      expect((await auditOf(account)).filter((entry) => entry.action === action)).toHaveLength(1);
+      if (calls < at) return expect(at).toBeGreaterThan(5);
+    }
+  },
+);
 
 test.each(["before", "after"] as const)(
   "an approver whose process dies %s any call of it, and who tries again, has one effect",
