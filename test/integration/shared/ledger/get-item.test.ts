@@ -71,7 +71,7 @@ describe("many keys", () => {
     expect(seen.calls).toBe(13 + TRIES);
   });
 
-  test("batches are read with the attributes that the schema has, and no others", async () => {
+  test("batches are read strongly, with the attributes that the schema has, and no others", async () => {
     const bodies: string[] = [];
     ledger.proxy.fault = ({ body }) => void bodies.push(body);
     const schema = z.object({ pk: z.string(), status: z.string() });
@@ -81,6 +81,7 @@ describe("many keys", () => {
       batches += 1;
     }
     expect(batches).toBe(13);
+    expect(bodies.every((body) => body.includes('"ConsistentRead":true'))).toBe(true);
     expect(bodies.every((body) => body.includes('"ProjectionExpression":"#0, #1"'))).toBe(true);
   });
 
