@@ -34,7 +34,7 @@ import { positionAfter } from "../../../../shared/ledger/statement.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Closing, closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
-import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
+import { emptyFold, foldNext, hashOf } from "../../../../shared/periods/fold-lines.ts";
 import { continueVerifying } from "../../../../shared/periods/verify-period.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { EPOCH, isoTime } from "../../../../shared/platform/time.ts";
@@ -145,10 +145,13 @@ test("a closed month has opening, sums and counts by kind, closing and open orde
 test("the open orders of a closed month are those placed in it, also the queued ones, and no later account is closed", async () => {
   const account = await anAccount(10_000);
   const toSend = { kind: "airtime", network: "mtn" } as const;
-  for (const placedAt of ["2026-10-31T22:59:59.000Z", "2026-10-31T23:00:00.000Z"]) {
+  for (const [placedAt, queued] of [
+    ["2026-10-31T22:59:59.000Z", [undefined, 1]],
+    ["2026-10-31T23:00:00.000Z", [undefined, undefined, 1, 1]],
+  ] as const) {
     at(placedAt);
     await order(account);
-    for (const refusals of [undefined, 1]) {
+    for (const refusals of queued) {
       await enqueueOrder(context.ledger, { ...(await order(account)), refusals }, toSend, deadlineIn(29_000));
     }
   }
@@ -582,7 +585,7 @@ test("the fingerprints of another run, or none, are no difference: the hash deci
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });
 
-test("lines are hashed alike in steps of any size, also if many have the same time", async () => {
+test("lines are hashed as documented in steps of any size, also if many have the same time", async () => {
   const account = await anAccount();
   for (let index = 0; index < 9; index += 1) {
     if (index % 3 === 0) nowMs += 1;
@@ -596,14 +599,29 @@ test("lines are hashed alike in steps of any size, also if many have the same ti
     ...{ account_id: account, month: "2026-10", time_zone: "UTC", previous: "" },
     ...{ from: "2026-10-01T00:00:00.000Z", to: "2026-10-31T23:59:59.999Z" },
   };
-  const hashIn = async (stepLines: number) => {
-    let step = await foldNext(context.ledger, period, emptyFold, stepLines);
-    while (!step.isComplete) step = await foldNext(context.ledger, period, step.fold, stepLines);
-    return step.fold;
-  };
-  const whole = await hashIn(100);
-  expect(whole).toMatchObject({ lines: 12, balance_kobo: 501_09 });
-  for (const stepLines of [4, 5, 7, 11]) expect(await hashIn(stepLines)).toEqual(whole);
+  const { lines } = await readStatement(context.ledger, account, period);
+  // Later lines alone: the opening balance is behind the first steps.
+  const late = { ...period, from: lines[4]?.at ?? "" };
+  for (const [of, expected] of [
+    [period, { lines: 12, opening_kobo: 0, balance_kobo: 501_09 }],
+    [late, { lines: 8, opening_kobo: 1_000_03, balance_kobo: 501_09 }],
+  ] as const) {
+    const { from, to } = of;
+    // As docs/finance.md says it.
+    const ordered = lines
+      .filter((line) => line.at >= from)
+      .map(
+        ({ at: bookedAt, kind, id, caller_reference, network, effect_kobo }) =>
+          [bookedAt, kind, id, caller_reference, network, effect_kobo] as const,
+      )
+      .toSorted((one, other) => (one.slice(0, 3).join(" ") < other.slice(0, 3).join(" ") ? -1 : 1));
+    const first = hashOf("", [account, "2026-10", "UTC", from, to, expected.opening_kobo]);
+    for (const stepLines of [2, 4, 5, 7, 11, 100]) {
+      let step = await foldNext(context.ledger, of, emptyFold, stepLines);
+      while (!step.isComplete) step = await foldNext(context.ledger, of, step.fold, stepLines);
+      expect(step.fold).toMatchObject({ ...expected, hash: ordered.reduce(hashOf, first) });
+    }
+  }
 });
 
 /** Books lines of 1 kobo each, a millisecond after another, as many at once as the emulator takes. */
