@@ -95,19 +95,19 @@ export const TodayPage = () => {
           </Tile>
         )}
         <Tile title="Purchases" to="/upstream" of={purchases}>
-          {({ purchases: state, parts, since, by }) => (
+          {({ purchases: state, parts, ...switched }) => (
             <>
-              <Status tone={state === "off" ? "bad" : parts.length > 0 ? "attention" : "good"}>
-                {state === "on" ? "On" : "Off"}
-                {state === "on" && parts.length > 0 && `, except ${parts.map(({ part }) => part).join(", ")}`}
-              </Status>
-              {since !== null && (
-                <>
-                  {" since "}
-                  <Time iso={since} />
-                  {by !== null && ` by ${by}`}
-                </>
-              )}
+              <div>
+                <Status tone={state === "on" ? "good" : "bad"}>{state === "on" ? "On" : "Off"}</Status>
+                <Since {...switched} />
+              </div>
+              {state === "on" &&
+                parts.map(({ part, ...each }) => (
+                  <div key={part}>
+                    <Status tone="attention">{part} is off</Status>
+                    <Since {...each} />
+                  </div>
+                ))}
             </>
           )}
         </Tile>
@@ -166,6 +166,17 @@ const Tile = <Data,>({ title, to, of, children }: TileProps<Data>) => {
     </Section>
   );
 };
+
+type SinceProps = { readonly since: string | null; readonly by: string | null };
+
+const Since = ({ since, by }: SinceProps) =>
+  since !== null && (
+    <>
+      {" since "}
+      <Time iso={since} />
+      {by !== null && ` by ${by}`}
+    </>
+  );
 
 type CountProps = { readonly of: number; readonly what: string; readonly tone: Tone };
 

@@ -650,6 +650,24 @@ test("the order of a statement's case leads to its page by a search", async () =
   await heading(page, orders.delivered).waitFor();
 });
 
+test("a network that is off is on Today with its own time, not with that of the switch of all purchases", async () => {
+  const page = await open("operator", "/catalog");
+  const switched = (at: string, by: string) => ({ since: `2026-11-${at}T10:00:00.000Z`, by, why: null });
+  const data = {
+    ...{ purchases: "on", caller_arn: null, ...switched("02", "ada") },
+    parts: [{ part: "glo", ...switched("21", "ben") }],
+  };
+  await page.route("**/console-api/purchases/show", (route) =>
+    route.fulfill({ json: { status: true, message: "Done", data } }),
+  );
+  await visit(page, "/", "Today");
+  await outdate(page);
+  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+  const tile = page.locator("section", { has: page.getByRole("heading", { name: "Purchases" }) });
+  await expect.poll(() => tile.textContent()).toMatch(/On since 2 Nov.* by ada.*glo is off since 21 Nov.* by ben$/);
+  await page.unrouteAll();
+});
+
 describe("a list", () => {
   /** The row that is below the header, as the address has it once the person has scrolled. */
   const rowAtTop = async (page: Page): Promise<string> => {
