@@ -427,8 +427,9 @@ test("sums and days are of one moment, also if a run adds to them between the re
   await putItems(
     ledger.db,
     ledger.table,
-    delivered(accountId, 1, () => ({ created_at: hoursAgo(2) })),
+    delivered(accountId, 2, (index) => ({ created_at: hoursAgo(3 - index) })),
   );
+  await advanceSums(inLagos(operator.ledgerAt(NOON_MS - 1.5 * HOUR_MS)), accountId, forever);
   const { db } = ledger;
   const batchGet = db.batchGet.bind(db);
   let isAdvanced = false;
@@ -442,7 +443,7 @@ test("sums and days are of one moment, also if a run adds to them between the re
   });
   const { sums, sinceKobo } = await readSumsSince(ledger, [accountId], ["2026-11-21"]);
   expect(isAdvanced).toBe(true);
-  expect([sums.get(accountId)?.cost_kobo, sinceKobo]).toEqual([97_00, 97_00]);
+  expect([sums.get(accountId)?.cost_kobo, sinceKobo]).toEqual([2 * 97_00, 2 * 97_00]);
 });
 
 test("an order counts on its day in the zone of the stage, by network and kind, and one that ends days later too", async () => {
