@@ -33,12 +33,11 @@ export const TodayPage = () => {
   const seesLow = may("wallet low");
   const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
   const { from, to } = yesterday(Date.now(), timeZone);
-  const sums = { everyMs: SUMS_EVERY_MS, freshMs: SUMS_EVERY_MS };
   const clockOptions = { everyMs: SUMS_EVERY_MS, enabled: may("refund-clock report") };
   const clock = useReport("refund-clock report", { from, to, by: "kind" }, clockReport, clockOptions);
   // To the others the banner of Doctor says it.
   const seesFloat = may("float show") && !may("doctor");
-  const float = useRead("float show", {}, { ...sums, enabled: seesFloat });
+  const float = useRead("float show", {}, { everyMs: SUMS_EVERY_MS, freshMs: SUMS_EVERY_MS, enabled: seesFloat });
   return (
     <Page
       title="Today"

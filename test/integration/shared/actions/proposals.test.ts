@@ -303,7 +303,7 @@ const dyingClient = (at: number, moment: "before" | "after"): { readonly db: Doc
 };
 
 test.each(["wallet fund", "accounts limits"] as const)(
-  "of two people who approve %s at once one does it, and the other is told so, wherever the first request is then",
+  "of two people who approve %s at once one does it, and the other reads that it was done, wherever the first request is then",
   async (action) => {
     for (let at = 1; ; at += 1) {
       const { accountId: account } = await ledger.anAccount();
