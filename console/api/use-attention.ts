@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { usePerson } from "./use-person.ts";
 import { useRead } from "./use-read.ts";
 
@@ -8,7 +9,7 @@ const READ_EVERY_MS = 30_000;
 export const useAttention = () => useRead("attention", {}, { everyMs: READ_EVERY_MS });
 
 /** All checks together read more. */
-const CHECK_EVERY_MS = 60_000;
+const CHECK_EVERY_MS = MINUTE_MS;
 
 /** What the checks of Doctor find, for people who may see them. */
 export const useChecks = () => {

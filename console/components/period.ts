@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../shared/contract/durations.ts";
 import { dateIn, datesOf, monthAfter } from "../../shared/contract/time-zone.ts";
 
 /** Dates, both included; a missing one is no limit. */
@@ -5,8 +6,6 @@ export type Period = { readonly from?: string | undefined; readonly to?: string 
 
 /** A period that people name. Empty text is no limit. */
 export type Preset = { readonly name: string; readonly from: string; readonly to: string };
-
-const DAY_MS = 86_400_000;
 
 /** What is wrong with a period, beside its last day; undefined if it can be read. */
 export const periodError = ({ from = "", to = "" }: Period, daysMax = Number.POSITIVE_INFINITY): string | undefined => {

@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 
 export type EndedCount = ActionOutput<"statistics show">["hours"][number]["counts"][number];
 
@@ -62,7 +63,7 @@ export const withinMs = (latency: readonly number[], boundsMs: readonly number[]
   return Number.POSITIVE_INFINITY;
 };
 
-export const secondsText = (ms: number): string => (ms >= 60_000 ? `${ms / 60_000} min` : `${ms / 1_000} s`);
+export const secondsText = (ms: number): string => (ms >= MINUTE_MS ? `${ms / MINUTE_MS} min` : `${ms / 1_000} s`);
 
 export const withinText = (latency: readonly number[], boundsMs: readonly number[]): string => {
   const ms = withinMs(latency, boundsMs);

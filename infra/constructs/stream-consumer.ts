@@ -10,6 +10,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import type { StreamConsumerSpec } from "../streams.ts";
@@ -28,7 +29,7 @@ export interface StreamConsumerProps {
 /** Explicit, because CloudFormation keeps an earlier limit if the property is absent. */
 const UNLIMITED = -1;
 /** DynamoDB keeps changes for 24 hours; this is early enough for an operator to act. */
-const BEHIND_MS_MAX = 5 * 60_000;
+const BEHIND_MS_MAX = 5 * MINUTE_MS;
 
 /** A function that consumes a table's stream. If it keeps failures: with dead letters, and an alarm if it is behind. */
 export class StreamConsumer extends Construct {

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { reportTo } from "./server-report.ts";
 
@@ -7,7 +8,7 @@ import { reportTo } from "./server-report.ts";
  * An upstream that delivers at once, so that only the servers' own work is measured. Source: docs/interface.md 10.3.
  */
 let orders = 0;
-const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+const server = createServer({ keepAliveTimeout: MINUTE_MS }, async (request, response) => {
   await text(request);
   orders += 1;
   const transaction = { reference: `DATA_${orders}`, status: "success", amount: 500 };

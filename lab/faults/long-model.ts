@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DAY_MS } from "../../shared/contract/durations.ts";
 import { runModel, totalOf } from "../../test/faults/model/model.ts";
 
 /** Each part is a file, and so its own process: reloaded modules stay in memory until the process ends. */
@@ -8,7 +9,6 @@ const STEPS = Number(process.env.MODEL_STEPS ?? 1_000_000) / PARTS.length;
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 /** So that the parts do not run the same programs. */
 const SEEDS_APART = 1_000_000;
-const DAY_MS = 24 * 3_600_000;
 
 const HEADS = ["AWS", "steps", "interventions", "live purchases", "of these waited", "sent", "refunded"];
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "../../shared/contract/durations.ts";
 import { alarmsIn, shownAlarm, urgencyOf, writeMetricsOfStage } from "../../test/faults/alarms/observed-alarms.ts";
 import { runTraffic, type TrafficReport } from "../../test/faults/mixed-load/traffic.ts";
 import { weather } from "../../test/faults/mixed-load/weather.ts";
@@ -11,7 +12,7 @@ const RUNS = Number(process.env.MIXED_LOAD_RUNS ?? 3);
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 
 /** An alarm belongs to what needs a person if both are at most this far apart. */
-const NEAR_MS = 15 * 60_000;
+const NEAR_MS = 15 * MINUTE_MS;
 
 const ACCOUNT_ERROR = '"event":"upstream.account_error"';
 
@@ -41,7 +42,7 @@ const counted = (raised: readonly Raised[]): string =>
 
 test.each(Array.from({ length: RUNS }, (_, run) => SEED + run))(
   `${MINUTES} minutes of traffic violate no guarantee and page nobody in vain, whatever happens at once (seed %i)`,
-  { timeout: 12 * 3_600_000 },
+  { timeout: 12 * HOUR_MS },
   async (seed) => {
     const report = await runTraffic({ minutes: MINUTES, seed, accounts: 4, disturb: weather });
     const met = metRealities();

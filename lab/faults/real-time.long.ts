@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../../test/builders/service.ts";
@@ -41,7 +42,7 @@ test("a debit that arrives after its purchase was answered 502 is refunded 60 s 
 });
 
 test("an outcome that cannot be written before the deadline is answered processing, and written from the outcomes queue", {
-  timeout: 60_000,
+  timeout: MINUTE_MS,
 }, async () => {
   const caller = await service.newCaller({ naira: 1_000 });
   service.proxy.fault = ({ operation, body }) =>
@@ -55,7 +56,7 @@ test("an outcome that cannot be written before the deadline is answered processi
 });
 
 test("a purchase whose upstream does not answer within 20 s is answered processing, was sent once and stays debited", {
-  timeout: 60_000,
+  timeout: MINUTE_MS,
 }, async () => {
   const caller = await service.newCaller({ naira: 1_000 });
   const orders = service.simulator.state.purchases.length;

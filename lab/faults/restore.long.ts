@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { seeded } from "../../test/builders/seeded.ts";
 import { openDrill } from "../../test/faults/restore-drill.ts";
 
@@ -31,7 +32,7 @@ describe.for(Array.from({ length: ROUNDS }, (_, round) => SEED + round))("restor
 });
 
 test("a restored ledger without a carry-over orders again what was ordered after T", {
-  timeout: 60_000,
+  timeout: MINUTE_MS,
 }, async () => {
   const drill = await openDrill({ orders: 0, kills: [], random: () => 0 });
   try {

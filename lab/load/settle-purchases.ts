@@ -1,5 +1,6 @@
 import { expect, vi } from "vitest";
 import { queues } from "../../infra/queues.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import type { AuditedLedger, Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
@@ -15,7 +16,7 @@ import { inParallel } from "./results.ts";
 
 /** The transactions that an operator sees as open. */
 export const openNow = (ledger: Ledger): Promise<readonly Transaction[]> =>
-  openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + 60_000) });
+  openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + MINUTE_MS) });
 
 /** On a busy machine the handling of a message fails some times; each time it becomes visible again after 3 minutes. */
 export const QUEUED_MS_MAX = 3 * 1_000 * queues.outcomes.visibilityTimeoutS + WAIT_MS_MAX;
@@ -49,7 +50,7 @@ const isAbout =
     body.includes(upstreamReference);
 
 /** An indeterminate debit that was written is refunded a minute later. */
-const REFUND_MS = 60_000;
+const REFUND_MS = MINUTE_MS;
 
 /** Waits until no transaction is open that a response reported as failed. */
 export const waitForRefunds = async (ledger: Ledger, reportedFailed: ReadonlySet<string>): Promise<void> => {

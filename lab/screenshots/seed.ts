@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { DAY_MS, HOUR_MS } from "../../shared/contract/durations.ts";
 import * as z from "../../shared/contract/zod.ts";
 import { openDynamoDb } from "../../shared/platform/aws/sdk.ts";
 import { setDailyBalances } from "../../shared/statistics/daily-balances.ts";
@@ -7,9 +8,6 @@ import { addToAccountDays, addToHours } from "../../shared/statistics/hourly-cou
 import { LOOPBACK, listenOnLoopback } from "../../tools/local/loopback.ts";
 import type { RunningService } from "../../tools/local/service.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The simulator leaves orders for this number open. */
 export const OPEN_PHONE = "08000000004";
 

@@ -1,9 +1,10 @@
+import { MINUTE_MS } from "../contract/durations.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isRecent, systemClock } from "../platform/time.ts";
 
 /** Between two attempts, because each may take the request's whole time budget for Secrets Manager. */
-const RETRY_AFTER_MS = 60_000;
+const RETRY_AFTER_MS = MINUTE_MS;
 
 /** The key of the checksums of API keys; undefined while it cannot be read. */
 export type ChecksumKey = () => Promise<string | undefined>;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../contract/durations.ts";
 import type { IpRange } from "../platform/ip-address.ts";
 import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
@@ -10,7 +11,7 @@ export type AccountKey = Account["keys"][number];
 export const WHITELIST_ENTRIES_MAX = 20;
 
 /** A key past its end may still be admitted by a machine with another clock, so it is updated for another day. */
-const CLOCK_SKEW_MS_MAX = 24 * 3_600_000;
+const CLOCK_SKEW_MS_MAX = DAY_MS;
 
 /** Revoked, or past its end on every clock. */
 export const isInactive = ({ status, expires_at }: Pick<AccountKey, "status" | "expires_at">, nowMs: number): boolean =>

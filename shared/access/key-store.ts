@@ -1,6 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
@@ -59,7 +60,6 @@ const COUNTER = /^[^:]+:(\d+)$/;
 export const COUNTER_NAMES = "*:*";
 const countedRequests = z.int().check(z.positive());
 const STALE_COUNTERS_MAX = 8;
-const MINUTE_MS = 60_000;
 
 /**
  * The minute of the key's newest counted request, in milliseconds; undefined before the first. A request removes only

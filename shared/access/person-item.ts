@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { type Role, roles } from "../contract/roles.ts";
 import type { Actor } from "../ledger/audit.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -29,7 +30,7 @@ export const personItemSchema = z.object({
 export type PersonItem = z.output<typeof personItemSchema>;
 
 /** A page that is opened again soon after is the same sign-in. */
-const SAME_SIGN_IN_MS = 15 * 60_000;
+const SAME_SIGN_IN_MS = 15 * MINUTE_MS;
 
 /** What names a person at the identity provider. */
 export const identityOfPerson = ({ issuer, sub }: NonNullable<Actor["person"]>): string =>

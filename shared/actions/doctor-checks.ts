@@ -1,4 +1,5 @@
 import { counted } from "../contract/counted.ts";
+import { HOUR_MS } from "../contract/durations.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
@@ -21,7 +22,6 @@ import { countMessages } from "./dead-letters.ts";
 import { purchasesText, readPurchases } from "./purchases.ts";
 import { readLowWallets } from "./wallet.ts";
 
-const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;

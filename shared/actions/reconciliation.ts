@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
 import type { caseDecisions, reconciliationActions } from "../contract/actions/reconciliation.ts";
 import { counted } from "../contract/counted.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -279,7 +280,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     const hashPhone = await hashPhoneOf(context);
     // An order may have waited before it was sent, and either clock may be behind.
     const placed = {
-      from: withinYears(isoTime(Date.parse(from) - within_ms - queueMinutes * 60_000)),
+      from: withinYears(isoTime(Date.parse(from) - within_ms - queueMinutes * MINUTE_MS)),
       to: withinYears(isoTime(Date.parse(to) + within_ms)),
     };
     const start = cursor === undefined ? {} : decodeOrdersPosition(cursor, placed);

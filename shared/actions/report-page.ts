@@ -1,4 +1,5 @@
 import { REPORTED_DAYS_MAX } from "../contract/actions/action.ts";
+import { DAY_MS } from "../contract/durations.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, isAccountPk } from "../ledger/schema.ts";
@@ -6,7 +7,6 @@ import { type DaySum, readDays, readSums } from "../margin/order-sums.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /** Days of one page, counted for each account: console-api, which has a third of a core and 29 s, takes some 4 s. */
 const DAYS_PER_PAGE = 10_000;
 /** The most rows of a page: Lambda answers 6 MB at most. */

@@ -1,5 +1,6 @@
 import { requireAccount } from "../access/account-store.ts";
 import { STATISTICS_HOURS_MAX, type statisticsActions } from "../contract/actions/statistics.ts";
+import { HOUR_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -18,7 +19,7 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
   "statistics show": async ({ purchases: cache, timeZone }, { from, to }) => {
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
     if (toMs < fromMs) throw new OperatorError("The end must not be before the beginning");
-    if (toMs - fromMs > (STATISTICS_HOURS_MAX - 1) * 3_600_000) {
+    if (toMs - fromMs > (STATISTICS_HOURS_MAX - 1) * HOUR_MS) {
       throw new OperatorError(`At most ${STATISTICS_HOURS_MAX / 24} days can be shown at once`);
     }
     const hours = await readHours(cache, fromMs, toMs);

@@ -1,6 +1,7 @@
 import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
 import { refundName } from "../contract/corrections.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { actorName, readTransactionAudit } from "../ledger/audit.ts";
 import { type OpenOrder, openOrders, readTransaction, readTransactions } from "../ledger/find-transactions.ts";
@@ -225,7 +226,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
 const waitUntil = ({ queueMinutes }: ActionContext, transaction: Transaction): string | null => {
   if (isFinalStatus(transaction.status) || transaction.mode === "test") return null;
   const sentMs = isIdentityCheck(transaction) ? CHECK_OPEN_MS_MAX : STUCK_MS;
-  const lengthMs = isQueuedOrder(transaction) ? queueMinutes * 60_000 : sentMs;
+  const lengthMs = isQueuedOrder(transaction) ? queueMinutes * MINUTE_MS : sentMs;
   return isoTime(Date.parse(isQueuedOrder(transaction) ? transaction.created_at : sentAt(transaction)) + lengthMs);
 };
 

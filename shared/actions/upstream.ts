@@ -1,4 +1,5 @@
 import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream.ts";
+import { HOUR_MS } from "../contract/durations.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
@@ -14,7 +15,7 @@ import type { ActionRuns } from "./action-runs.ts";
 import { standingRefusals } from "./doctor-checks.ts";
 import { endedCountView } from "./statistics.ts";
 
-const RECENT_MS = (RECENT_HOURS - 1) * 3_600_000;
+const RECENT_MS = (RECENT_HOURS - 1) * HOUR_MS;
 
 export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
   "upstream probe": async (context, { why }) => {

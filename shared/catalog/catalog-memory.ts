@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../contract/durations.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Clock, isRecent } from "../platform/time.ts";
 import type { CatalogStore } from "./catalog-store.ts";
@@ -5,7 +6,7 @@ import { indexPlans, type PlanIndex } from "./plan-index.ts";
 import { catalogOf, type Snapshot } from "./snapshot.ts";
 
 /** How long a process serves its copy before it reads the table again. */
-const CATALOG_MEMORY_MS = 60_000;
+const CATALOG_MEMORY_MS = MINUTE_MS;
 
 export type CatalogMemory = {
   /** The latest catalog, however old; undefined if none was ever fetched. */

@@ -2,6 +2,7 @@ import * as z from "#zod";
 import { documentText } from "../call/prepared-document.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
+import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import { isSameNetwork } from "../contract/network-names.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -18,9 +19,9 @@ import { catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./sna
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
-const REFRESH_AFTER_MS = 3_600_000;
+const REFRESH_AFTER_MS = HOUR_MS;
 /** A call that fails once raises no alarm, one that fails for this time does. */
-const LASTING_MS = 15 * 60_000;
+const LASTING_MS = 15 * MINUTE_MS;
 /** Changes are announced before it, so that many subscriptions do not take the time in which the catalog is fetched. */
 const FETCH_RESERVE_MS = UPSTREAM_MS_MAX + RUN_RESERVE_MS;
 /** A catalog with less than this share of the served plans counts as an error of the upstream. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../contract/durations.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { log } from "../platform/log.ts";
@@ -7,7 +8,7 @@ import type { CatalogMemory } from "./catalog-memory.ts";
 import type { PlanIndex } from "./plan-index.ts";
 
 /** Nothing is sold from an older catalog. */
-const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
+const CATALOG_AGE_MS_MAX = DAY_MS;
 const RETRY_AFTER_S = 60;
 
 /** The networks and plans for sale. Test keys need no upstream: they fall back to the built-in catalog. */

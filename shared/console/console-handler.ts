@@ -8,6 +8,7 @@ import { isRefusal } from "../actions/refusal.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import { type Action, type ActionTable, methodOf, needsReason } from "../contract/actions/action.ts";
 import type { ProposalView } from "../contract/actions/proposals.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
@@ -57,7 +58,7 @@ type Progress = { route?: string; role?: string; account?: string; person?: stri
 type Serve = (request: ConsoleEvent, signedIn: SignedIn, progress: Progress) => Promise<ApiResponse>;
 
 /** How long one entry stands for the same read by the same person: pages read again by themselves. */
-const READ_RECORDED_MS = 15 * 60_000;
+const READ_RECORDED_MS = 15 * MINUTE_MS;
 const READS_REMEMBERED_MAX = 1_000;
 
 /**

@@ -1,8 +1,7 @@
 /** Days and months of a time zone by the runtime's own rules (Intl). */
 
+import { HOUR_MS } from "./durations.ts";
 import { isoTime } from "./iso-time.ts";
-
-const HOUR_MS = 3_600_000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 

@@ -3,6 +3,7 @@ import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import type { DateOrder } from "../contract/date-order.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { ServiceError } from "../contract/errors.ts";
 import {
   bvnAdvancedResult,
@@ -180,7 +181,7 @@ const checkIdentity = async <Result extends z.ZodMiniObject>(
 };
 
 /** By how much a caller's clock may be ahead. */
-const CLOCK_AHEAD_MS_MAX = 5 * 60_000;
+const CLOCK_AHEAD_MS_MAX = 5 * MINUTE_MS;
 
 const refuseFutureConsent = (evidence: ConsentEvidence | undefined, nowMs: number): void => {
   if (evidence === undefined || Date.parse(evidence.obtained_at) <= nowMs + CLOCK_AHEAD_MS_MAX) return;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import type { Table, Writes } from "./ledger.ts";
 import { queryIndex, type TimeRange } from "./query-index.ts";
@@ -212,7 +213,7 @@ export type AuditProblem = {
 };
 
 /** How late an entry may be attested. */
-const ATTESTED_MS_MAX = 15 * 60_000;
+const ATTESTED_MS_MAX = 15 * MINUTE_MS;
 
 /** Compares the stored entries of one log with their chain, and with what was attested of them. */
 export const verifyChain = (

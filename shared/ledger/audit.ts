@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { EPOCH, isoTime, sleep } from "../platform/time.ts";
 import {
   type AuditItem,
@@ -179,7 +180,7 @@ const READINGS = 2;
 const READING_GAP_MS = 500;
 
 /** How much earlier the time of a later entry may be: the clocks of two writers differ. */
-const CLOCK_DIFFERENCE_MS = 5 * 60_000;
+const CLOCK_DIFFERENCE_MS = 5 * MINUTE_MS;
 
 /** The entries of a log since `from` about this item, oldest first. */
 export const readAuditAbout = async (

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../contract/durations.ts";
 import { type AuditItem, linkSchema } from "./audit-chain.ts";
 import type { CopiedEntry } from "./copied-entry.ts";
 import { placeOf } from "./schema.ts";
@@ -12,7 +13,7 @@ export type CopyProblem = {
 };
 
 /** How late an entry may be copied. */
-const COPIED_MS_MAX = 15 * 60_000;
+const COPIED_MS_MAX = 15 * MINUTE_MS;
 
 /**
  * Compares the stored entries of one log with its copies. `beganAt` is when the first entry of any log was copied: older

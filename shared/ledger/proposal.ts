@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "#zod";
+import { HOUR_MS } from "../contract/durations.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -56,7 +57,7 @@ const proposalId = ({ proposer, issuer, action, input }: NewProposal, time: numb
 const proposalOf = (ledger: Ledger, id: string, proposed: NewProposal, hours: number): Proposal => {
   const nowMs = ledger.clock();
   const created_at = isoTime(nowMs);
-  const expires_at = isoTime(nowMs + hours * 3_600_000);
+  const expires_at = isoTime(nowMs + hours * HOUR_MS);
   return {
     pk: proposalPk(id),
     list_key: PROPOSALS_LIST,

@@ -1,9 +1,10 @@
+import { MINUTE_MS } from "../contract/durations.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isFinalStatus, type Transaction } from "./transaction.ts";
 
 /** How long an order stays with the operator who took it. */
-const TAKEN_MS = 30 * 60_000;
+const TAKEN_MS = 30 * MINUTE_MS;
 
 /** Who is on an open order, and since when. */
 export const takerOf = (

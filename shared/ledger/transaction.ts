@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { errorCodes } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
@@ -25,10 +26,10 @@ import { countedSchema } from "./usage.ts";
 export const isFinalStatus = (status: TransactionStatus): boolean => status !== "processing";
 
 /** A live transaction that is open for longer is stuck: an operator should look into it. */
-export const STUCK_MS = 15 * 60_000;
+export const STUCK_MS = 15 * MINUTE_MS;
 
 /** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
-export const CHECK_OPEN_MS_MAX = 5 * 60_000;
+export const CHECK_OPEN_MS_MAX = 5 * MINUTE_MS;
 
 /** Why a transaction failed: the error in the response, kept so that a replay gets the same one. */
 export const failureSchema = lazyObject(() => ({

@@ -1,6 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { atOncePercent } from "../contract/actions/refund-clock.ts";
+import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { BATCHES_AT_ONCE, getItem } from "../ledger/get-item.ts";
@@ -112,9 +113,6 @@ export type Float = {
   /** Until it is empty at that pace, rounded down to a tenth; undefined without a payment or a pace. */
   readonly hoursLeft: number | undefined;
 };
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The part of an hour that is after a moment: its orders are taken as spread over it. */
 const shareSince = (hour: string, sinceMs: number): number =>

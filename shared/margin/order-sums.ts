@@ -7,6 +7,7 @@ import {
   endCause,
   PENDING_MS_MAX,
 } from "../contract/actions/refund-clock.ts";
+import { HOUR_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
@@ -57,8 +58,7 @@ const firstSums = (accountId: string): OrderSums => ({
 });
 
 /** The index has every order of this age, and most have ended. */
-export const SETTLED_AGE_MS = 3_600_000;
-const HOUR_MS = 3_600_000;
+export const SETTLED_AGE_MS = HOUR_MS;
 const HOURS_KEPT_MS = 25 * HOUR_MS;
 /** Orders of one write, and its days: a transaction has 100 items. */
 const ORDERS_AT_ONCE = 1_000;

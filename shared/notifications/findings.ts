@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { accountSchema } from "../access/account-store.ts";
 import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
+import { DAY_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
@@ -69,7 +70,7 @@ type Account = z.infer<typeof accountShape>;
 type Order = z.infer<typeof orderShape>;
 
 /** For how long after a month was closed its statements are new. */
-const NEW_STATEMENT_MS = 3 * 24 * 3_600_000;
+const NEW_STATEMENT_MS = 3 * DAY_MS;
 
 type FindingDeps = {
   readonly ledger: Ledger;

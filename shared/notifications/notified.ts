@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { notifiedPk } from "../ledger/schema.ts";
@@ -43,7 +44,7 @@ export const listNotified = (
 
 /** Attempts that follow each other without a success: the last one is about 11 hours after the first. */
 const ATTEMPTS_MAX = 8;
-const RETRY_MS = 5 * 60_000;
+const RETRY_MS = 5 * MINUTE_MS;
 
 /** The failures of a channel as its recipient has chosen it last. */
 export const failureOf = (

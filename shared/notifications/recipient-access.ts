@@ -1,4 +1,5 @@
 import { personItemSchema } from "../access/person-item.ts";
+import { DAY_MS } from "../contract/durations.ts";
 import { SIGN_IN_DAYS_MAX } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
 import { getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
@@ -6,8 +7,6 @@ import type { Table } from "../ledger/ledger.ts";
 import { personIdOf, personPk } from "../ledger/schema.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Recipient } from "./recipient.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** A recipient with what the person might see at the last sign-in. */
 export type RecipientAccess = {

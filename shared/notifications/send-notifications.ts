@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import type { NotificationKind } from "../contract/notification-kinds.ts";
 import type { OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -40,7 +41,6 @@ export type NotificationDeps = {
 
 /** How often accounts are checked (docs/costs.md has the cost). */
 const CHECK_MINUTES = 5;
-const DAY_MS = 24 * 3_600_000;
 /** What lasts is repeated; a statement is ready once. */
 const REMIND_MS: Readonly<Record<NotificationKind, number>> = {
   "wallet.low": DAY_MS,
@@ -49,7 +49,7 @@ const REMIND_MS: Readonly<Record<NotificationKind, number>> = {
   "statement.ready": Number.POSITIVE_INFINITY,
 };
 /** What ends and begins again within this time is not said again, unless it then lasts for as long. */
-const FLAPPING_MS = 3_600_000;
+const FLAPPING_MS = HOUR_MS;
 const CONCURRENT_RECIPIENTS = 10;
 
 type Run = NotificationDeps & { readonly subscriptions: () => ReturnType<typeof mailSubscriptions> };

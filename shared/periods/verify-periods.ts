@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { DAY_MS } from "../contract/durations.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readServicePeriod } from "../ledger/period.ts";
@@ -11,7 +12,6 @@ import { RUN_RESERVE_MS, VERIFY_PERIODS_MS_MAX } from "../platform/time-budgets.
 import { isTransient } from "../platform/transient-error.ts";
 import { continueVerifying, verifyingSchema } from "./verify-period.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /** A round that has not ended after this time raises an alarm, also if only AWS did not answer. */
 const OVERDUE_MS = 2 * DAY_MS;
 const PERIODS_MAX = 120;

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { HOUR_MS } from "../contract/durations.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { base32 } from "./base32.ts";
 import { parseReferenceKey, type ReferenceKeyVersions, type Version, versionInUse } from "./reference-key-versions.ts";
@@ -7,7 +8,7 @@ import { type Clock, systemClock } from "./time.ts";
 
 const ID_BYTES = 16;
 /** How long a MAC counts after the use of its version has ended. Longer ones stay with who knows a version that leaked. */
-const MAC_ACCEPTED_MS = 3_600_000;
+const MAC_ACCEPTED_MS = HOUR_MS;
 
 /**
  * Keyed hashes of references and phone numbers, under the first version of the reference key or under all of them. The

@@ -1,12 +1,13 @@
+import { MINUTE_MS } from "../contract/durations.ts";
 import type { SecretsClient } from "./aws-clients.ts";
 import { withTimeout } from "./deadline.ts";
 import { type Clock, isRecent, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /** How long a value is cached. After that it is fetched again, so a rotation needs no deployment. */
-export const SECRET_CACHE_MS = 5 * 60_000;
+export const SECRET_CACHE_MS = 5 * MINUTE_MS;
 /** How long an absence is cached: a first value takes effect within a minute. */
-export const SECRET_ABSENCE_CACHE_MS = 60_000;
+export const SECRET_ABSENCE_CACHE_MS = MINUTE_MS;
 /** How long the cached value or absence is used after a failed or slow fetch, before the next one. */
 const RETRY_AFTER_MS = 5_000;
 /** A function reads up to three secrets one after the other: it does not wait for each until its client gives up. */

@@ -3,6 +3,8 @@
  * test/unit/shared/platform/time-budgets.test.ts asserts how they relate; docs/reliability.md has the table.
  */
 
+import { MINUTE_MS } from "../contract/durations.ts";
+
 /** After this API Gateway itself responds with 503. Source: AWS, "Quotas for configuring and running an HTTP API". */
 export const API_GATEWAY_TIMEOUT_S = 30;
 /** Longest that a function with an API route runs. */
@@ -62,7 +64,7 @@ export const WEBHOOK_MS_MAX = 5_000;
 export const WEBHOOK_CONNECT_MS_MAX = 2_000;
 
 /** How often the schedules invoke their functions. */
-export const SCHEDULE_MS = 60_000;
+export const SCHEDULE_MS = MINUTE_MS;
 /**
  * Wallets are reconciled in the first part of a run, phone numbers masked in the second: a run ends before the next one
  * starts.

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { isoTime } from "../contract/iso-time.ts";
 
 export { isoTime };
@@ -15,8 +16,7 @@ export const sleep = (delayMs: number): Promise<void> => new Promise((wake) => s
 export const isRecent = (atMs: number, forMs: number, nowMs: number): boolean => atMs <= nowMs && nowMs < atMs + forMs;
 
 /** Nigeria has one time zone, UTC+1, without summer time. */
-const LAGOS_OFFSET_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+const LAGOS_OFFSET_MS = HOUR_MS;
 
 /** The date of a time in Lagos, `YYYY-MM-DD`; undefined if it is no date of four-digit years. */
 export const dateInLagos = (atMs: number): string | undefined => {
@@ -33,7 +33,7 @@ export const secondsToMidnightInLagos = (atMs: number): number =>
   Math.ceil((DAY_MS - ((atMs + LAGOS_OFFSET_MS) % DAY_MS)) / 1_000);
 
 /** The calendar minute of a time, counted since the epoch: the window of the rate limits. */
-export const minuteOf = (atMs: number): number => Math.floor(atMs / 60_000);
+export const minuteOf = (atMs: number): number => Math.floor(atMs / MINUTE_MS);
 
 /** Whole seconds until the next calendar minute, at least 1. */
-export const secondsToNextMinute = (atMs: number): number => Math.ceil((60_000 - (atMs % 60_000)) / 1_000);
+export const secondsToNextMinute = (atMs: number): number => Math.ceil((MINUTE_MS - (atMs % MINUTE_MS)) / 1_000);

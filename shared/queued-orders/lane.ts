@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { MINUTE_MS } from "../contract/durations.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenKey } from "../ledger/query-index.ts";
 import type { QueuedOrder } from "../ledger/transaction.ts";
@@ -11,7 +12,7 @@ import { queuedOrdersPage, readQueue } from "./queue-store.ts";
  * An order that the index does not list after this time does not wait: its wallet was restored without it. Until then
  * the later orders of its account wait for it.
  */
-const MISSING_MS = 5 * 60_000;
+const MISSING_MS = 5 * MINUTE_MS;
 
 /** One account's queued orders in a run of the sender. */
 export type Lane = {

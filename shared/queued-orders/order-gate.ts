@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import {
   type OnOrOff,
@@ -36,10 +37,10 @@ import {
 /** How long an instance of a function relies on one reading: an operator's change takes effect within this time. */
 export const GATE_CACHE_MS = 10_000;
 /** Age at which a reading raises an alarm: purchases may have been left off by mistake. */
-const STILL_OFF_MS = 60 * 60_000;
+const STILL_OFF_MS = HOUR_MS;
 
 /** How often one instance notes refusals for the same reason. */
-const REFUSAL_NOTED_MS = 60_000;
+const REFUSAL_NOTED_MS = MINUTE_MS;
 const NOTE_MS_MAX = 1_000;
 
 /**

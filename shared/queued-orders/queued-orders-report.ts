@@ -1,4 +1,5 @@
 import { QUEUED_ORDERS_LISTED_MAX } from "../contract/actions/transactions.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -126,6 +127,6 @@ export const queuedText = async (
   if ((await readPurchasesSwitch(purchases)).purchases === "off") {
     return `${since}; purchases are off: it is neither sent nor refunded`;
   }
-  const refundedAt = isoTime(Date.parse(created_at) + queueMinutes * 60_000);
+  const refundedAt = isoTime(Date.parse(created_at) + queueMinutes * MINUTE_MS);
   return `${since}; refunded by the next run after ${refundedAt}, unless it is sent before`;
 };

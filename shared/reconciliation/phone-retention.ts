@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { DAY_MS } from "../contract/durations.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { consentSchema } from "../identity/consent.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -18,7 +19,6 @@ import { isTransient } from "../platform/transient-error.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
 import { deliverySchema, hasAnswer, withoutAnswer } from "../webhooks/delivery.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
 /** If the last complete pass began before that, also a call that AWS does not answer raises an alarm. */
 const OVERDUE_MS = 3 * DAY_MS;

@@ -1,4 +1,5 @@
 import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
+import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
@@ -23,9 +24,9 @@ import {
 import { isTransient } from "../platform/transient-error.ts";
 import { reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
-const RECONCILE_EVERY_MS = 24 * 3_600_000;
+const RECONCILE_EVERY_MS = DAY_MS;
 /** A wallet that was not reconciled for this long raises an alarm. */
-const OVERDUE_MS = 25 * 3_600_000;
+const OVERDUE_MS = 25 * HOUR_MS;
 
 /** Measures what is open, refunds abandoned checks, and reconciles the wallets that are due. */
 export const reconcileLedger = async (

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../contract/durations.ts";
 import { type Checkpoint, firstCheckpoint, readCheckpoint, replaceCheckpoint } from "../ledger/checkpoint.ts";
 import { getItemBatches, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -26,7 +27,7 @@ export type Reconciliation = {
 };
 
 /** Items older than this are added to the base of later reconciliations. */
-const SETTLED_AGE_MS = 3_600_000;
+const SETTLED_AGE_MS = HOUR_MS;
 const ROUNDS_MAX = 12;
 /** After this many rounds without a change of the wallet, about a second, the index has caught up with it. */
 const QUIET_ROUNDS = 6;

@@ -1,5 +1,6 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { DAY_MS } from "../contract/durations.ts";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -15,8 +16,6 @@ export type ChangedBalance = {
   readonly version: number;
   readonly changedAtMs: number;
 };
-
-const DAY_MS = 24 * 3_600_000;
 const KEPT_MS = 400 * DAY_MS;
 /** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
 const WRITES_AT_ONCE = 10;

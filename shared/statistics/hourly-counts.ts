@@ -1,5 +1,6 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
@@ -39,13 +40,10 @@ export type EndedCount = {
 };
 
 export const LATENCY_BOUNDS_MS = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000] as const;
-
-const HOUR_MS = 3_600_000;
 export const QUARTER_MS = HOUR_MS / 4;
 /** In place of an error's code: an operator resolved the order as failed. */
 const RESOLVED = "resolved";
 const QUARTERS = ["q0", "q1", "q2", "q3"] as const;
-const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 90 * DAY_MS;
 /** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
 const WRITES_AT_ONCE = 10;

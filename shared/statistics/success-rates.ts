@@ -1,3 +1,4 @@
+import { DAY_MS } from "../contract/durations.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { type EndedCount, QUARTER_MS, readHours } from "./hourly-counts.ts";
 
@@ -10,8 +11,6 @@ export type SuccessRate = {
   readonly rate: number;
   readonly norm: number;
 };
-
-const DAY_MS = 24 * 3_600_000;
 /** Of fewer orders chance alone makes a low rate. */
 const COUNT_MIN = 20;
 /** Of 20 orders at a norm of 95 %, chance alone is as far below it in 1 quarter of 400. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../contract/durations.ts";
 import type { EventReason } from "../contract/event-reasons.ts";
 import { openOrdersFor } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -9,7 +10,7 @@ import { isoTime } from "../platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../platform/time-budgets.ts";
 
 /** How much older than the event a matched order may be. */
-const MATCH_WINDOW_MS = 30 * 60_000;
+const MATCH_WINDOW_MS = 30 * MINUTE_MS;
 
 export type HeuristicMatch =
   | { readonly kind: "found"; readonly transaction: Transaction }

@@ -1,6 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
+import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { getItem, getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { transactionIdOf } from "../ledger/schema.ts";
@@ -10,10 +11,10 @@ import { cachePk } from "../platform/cache-keys.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 
 /** From when an order was sent to the first question about it: its own request has ended by then. */
-export const FIRST_QUESTION_MS = 60_000;
-const INTERVAL_MS_MAX = 6 * 3_600_000;
+export const FIRST_QUESTION_MS = MINUTE_MS;
+const INTERVAL_MS_MAX = 6 * HOUR_MS;
 /** Runs begin this far apart: a question is sent at most this late, unless the runs are behind. */
-const RUN_EVERY_MS = 60_000;
+const RUN_EVERY_MS = MINUTE_MS;
 /** From the last question to the end of a record. */
 const KEPT_S = 90 * 86_400;
 

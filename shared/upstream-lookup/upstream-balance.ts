@@ -1,5 +1,6 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -12,8 +13,8 @@ import { ASK_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { UpstreamReader } from "../upstream/http-upstream.ts";
 import { questionDeadline } from "./ask-upstream.ts";
 
-const READ_EVERY_MS = 3_600_000;
-const RETRIED_AFTER_MS = 10 * 60_000;
+const READ_EVERY_MS = HOUR_MS;
+const RETRIED_AFTER_MS = 10 * MINUTE_MS;
 
 /** What the upstream said last of our balance there: an item of the cache table. To lose it costs a question. */
 export const upstreamBalanceSchema = z.object({

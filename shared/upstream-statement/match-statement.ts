@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { type BookedOrder, bookedOrder, type FindingClass, statementRow } from "../contract/upstream-statement.ts";
 
 /** A row in its file. Equal rows have one `id`, whatever their files. */
@@ -196,7 +197,7 @@ const likenessOf = ({ type, phone_hash, amount_kobo }: BookedOrder | ChargedRow)
 type Clocks = { readonly aheadMs: number; readonly withinMs: number };
 
 /** Of several orders that fit, the one with a row as near as this is taken first. */
-const NEAR_MS = 60_000;
+const NEAR_MS = MINUTE_MS;
 
 type Side = Pick<BookedOrder | ChargedRow, "status" | "upstream_reference">;
 const isAny = (): boolean => true;
@@ -303,8 +304,8 @@ const classOf = ({ order, row }: Pair, clocks: Clocks): FindingClass => {
 };
 
 /** Time zones differ by quarters of an hour, and by 26 hours at most. */
-const QUARTER_MS = 15 * 60_000;
-const OFFSET_MS_MAX = 26 * 60 * 60_000;
+const QUARTER_MS = 15 * MINUTE_MS;
+const OFFSET_MS_MAX = 26 * HOUR_MS;
 /** Fewer pairs say nothing about a clock. */
 const PAIRS_MIN = 5;
 

@@ -1,4 +1,5 @@
 import { createHash, randomInt } from "node:crypto";
+import { MINUTE_MS } from "../contract/durations.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
@@ -11,7 +12,7 @@ import { upstreamLimit } from "./rate-limit.ts";
  * How long a rejected key is set aside before one request tries it again. Shorter than the 5 minutes of an alarm's
  * period, so that the alarm lasts as long as the rejection.
  */
-export const SET_ASIDE_MS = 4 * 60_000;
+export const SET_ASIDE_MS = 4 * MINUTE_MS;
 
 /** The lines of the secret: one key each. Spaces and line breaks around a key do not belong to it. */
 export const keyLines = (text: string): readonly string[] =>

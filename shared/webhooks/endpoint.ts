@@ -6,6 +6,7 @@ import {
   requireAccount,
   type StoredEndpoint,
 } from "../access/account-store.ts";
+import { DAY_MS } from "../contract/durations.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { ENDPOINTS_MAX, type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import type { EndpointKey } from "../ledger/schema.ts";
@@ -18,7 +19,7 @@ import { type EndpointHealth, type EndpointState, endpointState, readEndpointHea
 import { newWebhookSecret } from "./signature.ts";
 
 /** How long the previous secret signs beside the new one. */
-const ROTATION_MS = 24 * 3_600_000;
+const ROTATION_MS = DAY_MS;
 /** Repeated rotations replace the oldest: each signature adds 48 characters to a header of every webhook. */
 const REPLACED_SECRETS_MAX = 4;
 

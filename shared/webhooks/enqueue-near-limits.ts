@@ -1,4 +1,5 @@
 import { requireAccount } from "../access/account-store.ts";
+import { HOUR_MS } from "../contract/durations.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { keyOfUsage } from "../ledger/schema.ts";
@@ -12,7 +13,7 @@ import { limitNearBody } from "./webhook-body.ts";
 import type { AccountEvent } from "./webhook-event.ts";
 
 /** Counters of an earlier day are no news: in every time zone, a day has ended 36 hours after it began in UTC. */
-const NEWS_MS = 48 * 3_600_000;
+const NEWS_MS = 48 * HOUR_MS;
 
 /**
  * Enqueues `limit.near` for each limit of a subscribed account and its keys of which little is left, once for each limit

@@ -1,4 +1,5 @@
 import { type AccountTable, findAccount } from "../access/account-store.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, dueParkedEndpointKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
@@ -33,8 +34,6 @@ export const DELIVERIES_PER_REQUEUE = 1_000;
 /** The probe of an endpoint that is down is chosen among this many. */
 const PROBE_CANDIDATES = 100;
 const CONCURRENT_ENDPOINTS = 10;
-
-const MINUTE_MS = 60_000;
 /**
  * A delivery that was put into the queue and has no new attempt after this time is put there again. By then a message
  * that keeps failing is a dead letter, so that copies do not pile up while a fault of the service lasts.

@@ -6,6 +6,7 @@ import { hashApiKey } from "../../shared/access/api-key.ts";
 import { type ChecksumKey, loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import type { Admission } from "../../shared/call/call.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import { type RateGroup, rateGroups } from "../../shared/contract/limits.ts";
 import { ALL_ENTITLEMENTS, type Entitlements, type Permission } from "../../shared/contract/permission.ts";
@@ -21,8 +22,6 @@ import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
 import { checksumKey } from "./secrets.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-
-export const MINUTE_MS = 60_000;
 export const OFFICE = "203.0.113.7";
 export const NEIGHBOUR = "203.0.113.8";
 

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { HOUR_MS } from "../../shared/contract/durations.ts";
 import type { BookedOrder, StatementRow } from "../../shared/contract/upstream-statement.ts";
 import type { ChargedRow } from "../../shared/upstream-statement/match-statement.ts";
 import { seeded } from "./seeded.ts";
@@ -19,7 +20,6 @@ export type StatementCase = {
 };
 
 const statuses = ["success", "processing", "failed"] as const;
-const HOUR_MS = 3_600_000;
 const START_MS = Date.parse("2026-11-21T00:00:00.000Z");
 
 /** One order with the edit of its row. */

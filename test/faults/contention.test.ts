@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { koboSchema } from "../../shared/contract/money.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
@@ -8,7 +9,7 @@ import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
-import { admissionCode, MINUTE_MS, OFFICE, openAccess } from "../builders/access.ts";
+import { admissionCode, OFFICE, openAccess } from "../builders/access.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../builders/emulator.ts";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { listKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesList } from "../../shared/ledger/schema.ts";
@@ -12,7 +13,6 @@ import { advance } from "./system/clock.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount } from "./test-account.ts";
 
-const MINUTE_MS = 60_000;
 /** New events come together, 36 minutes apart. */
 const EVERY_MINUTES = 36;
 const EVENTS_TOGETHER = 50;

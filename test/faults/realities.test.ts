@@ -2,6 +2,7 @@ import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { queuedOrders } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
@@ -34,7 +35,6 @@ const SEED = Number(process.env.MODEL_SEED ?? 1);
 const IS_LONG = process.env.REALITIES === "long";
 vi.setConfig({ testTimeout: 600_000 });
 const S = 1_000;
-const MINUTE_MS = 60 * S;
 const recipients = ["08031234567", "08031234568", "08031234569", "08031234570", "08031234571", "08031234572"];
 /** Until the next run of the sender, and as long for the run itself. */
 const WAIT_MS_MAX = 150 * S;

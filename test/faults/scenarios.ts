@@ -42,7 +42,7 @@ import type { System } from "./system/system.ts";
 import { openTestAccount, type TestAccount, webhookRules } from "./test-account.ts";
 
 /** A minute, and a second in which the limit's minute is over too. */
-const MINUTE_MS = 61_000;
+const OVER_A_MINUTE_MS = 61_000;
 
 /** What one account does; its effects are counted, and then each is hit by a fault. */
 export type Scenario = {
@@ -129,7 +129,7 @@ const refuseOrders = ({ system: { upstream } }: TestAccount, times: number): voi
   upstream.faults.add({ kind: "status", path: "/vtu", method: "POST", times, status: 429 });
 
 /** The sender's next run, so much later. */
-const sendAfter = async ({ system }: TestAccount, ms = MINUTE_MS): Promise<void> => {
+const sendAfter = async ({ system }: TestAccount, ms = OVER_A_MINUTE_MS): Promise<void> => {
   advance(ms);
   await system.runSchedule("send-queued-orders");
   await system.eventSources.deliver();
@@ -137,7 +137,7 @@ const sendAfter = async ({ system }: TestAccount, ms = MINUTE_MS): Promise<void>
 
 /** The next run that asks the upstream for open orders. */
 const askAgain = async ({ system }: TestAccount): Promise<void> => {
-  advance(MINUTE_MS);
+  advance(OVER_A_MINUTE_MS);
   await system.runSchedule("ask-upstream");
   await system.eventSources.deliver();
 };
@@ -528,7 +528,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: openPurchase("failed"),
     act: async (account) => {
       const { system } = account;
-      advance(MINUTE_MS);
+      advance(OVER_A_MINUTE_MS);
       await system.runSchedule("ask-upstream");
       await sendEvent(account, "failed");
       await system.eventSources.deliver("concurrent");
@@ -671,7 +671,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: async (account) => {
       await buy()(account);
       await sendAfter(account);
-      await sendAfter(account, 15 * MINUTE_MS);
+      await sendAfter(account, 15 * OVER_A_MINUTE_MS);
     },
     isLong: true,
     statuses: ["failed"],
@@ -708,7 +708,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       for (const reference of ["order-1", "order-2", "order-3"]) {
         await account.send(routes.buyData, order(reference));
       }
-      advance(MINUTE_MS);
+      advance(OVER_A_MINUTE_MS);
       await Promise.all([0, 1].map(() => account.system.runSchedule("send-queued-orders")));
       await account.system.eventSources.deliver();
       await sendAfter(account);

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../shared/contract/durations.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { monthlyUsageAtRest } from "../costs/at-rest.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -12,7 +13,7 @@ const HOURS_OF_MONTH = 730;
  * bill.
  */
 export const estimateDollars = (requests: number, elapsedMs: number): number => {
-  const hours = Math.ceil(elapsedMs / 3_600_000);
+  const hours = Math.ceil(elapsedMs / HOUR_MS);
   const atRest = sum(Object.values(monthlyUsageAtRest({ kind: "none" })).map((usage) => dollarsOf(usage)));
   const request = sum(
     [budgets.purchase, budgets.upstreamEvent, budgets.webhook].map((budget) => dollarsOf(usageOf(budget))),

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { DeleteSecretCommand, paginateListSecrets, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { stackName } from "../../infra/outputs.ts";
+import { HOUR_MS } from "../../shared/contract/durations.ts";
 import type { Wait } from "./context.ts";
 import { AcceptanceError } from "./outcome.ts";
 import { TAG } from "./stacks.ts";
@@ -55,7 +56,7 @@ export const secretsOf = async (stage: string): Promise<readonly string[]> => {
   return own;
 };
 
-const TABLE_MS_MAX = 2 * 3_600_000;
+const TABLE_MS_MAX = 2 * HOUR_MS;
 const POLL_MS = 2_000;
 
 /** Deletes a table, its protection first. A table that is still being restored cannot be deleted before that ends. */

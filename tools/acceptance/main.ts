@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { committedStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
 import { readConsoleToken } from "./console-token.ts";
@@ -107,7 +108,7 @@ const summary = (steps: readonly StepResult[], accepted: boolean, durationS: num
 const onceAMinute = (print: (line: string) => void) => {
   let printedAtMs = 0;
   return (sentence: string): void => {
-    if (Date.now() - printedAtMs < 60_000) return;
+    if (Date.now() - printedAtMs < MINUTE_MS) return;
     printedAtMs = Date.now();
     print(`  ${sentence}`);
   };

@@ -1,4 +1,5 @@
 import { CloudWatchClient, GetMetricDataCommand, type MetricDataQuery } from "@aws-sdk/client-cloudwatch";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 
 export type Metric = {
   readonly namespace: string;
@@ -15,7 +16,7 @@ export const metricValues = async (metrics: readonly Metric[], from: Date): Prom
     return { Id: `m${index}`, MetricStat: { Metric, Period: 60, Stat: statistic } };
   });
   const client = new CloudWatchClient({});
-  const span = { StartTime: from, EndTime: new Date(Date.now() + 60_000) };
+  const span = { StartTime: from, EndTime: new Date(Date.now() + MINUTE_MS) };
   const { MetricDataResults = [] } = await client.send(
     new GetMetricDataCommand({ ...span, MetricDataQueries: queries }),
   );

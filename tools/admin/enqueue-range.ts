@@ -1,4 +1,5 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
+import { DAY_MS } from "../../shared/contract/durations.ts";
 import { modeSchema } from "../../shared/contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { AccountMode } from "../../shared/ledger/find-transactions.ts";
@@ -10,7 +11,6 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "../../shared/webhooks/delivery-queue.ts";
 import { finalStatus } from "../../shared/webhooks/webhook-event.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /**
  * The ledger is indexed by creation time: a transaction that settled in the range may be older than the range by this
  * much.

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../shared/contract/durations.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
 import { numberFromText } from "../../shared/contract/number-text.ts";
@@ -88,7 +89,7 @@ export const listField = z.pipe(
   z.transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]),
 );
 
-const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNITS_MS = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 
 /** `0`, `30m`, `24h`, `7d`, in milliseconds. */
 export const durationField = z.pipe(

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { findByCallerReference, openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -10,7 +11,7 @@ import type { KillableService } from "./killable-service.ts";
 const READ_MS = 500;
 const TICK_MS = 50;
 /** An operator waits until no request can be in flight; here their process is dead. */
-const IN_FLIGHT_MS_MAX = 60_000;
+const IN_FLIGHT_MS_MAX = MINUTE_MS;
 
 const TRIES = 5;
 const RETRY_MS = 1_000;

@@ -4,11 +4,12 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { localClient } from "./local-aws.ts";
 import { freePort, LOOPBACK } from "./loopback.ts";
 
-const READY_MS_MAX = 60_000;
+const READY_MS_MAX = MINUTE_MS;
 const STOP_MS_MAX = 500;
 
 export type LocalDynamoDb = {

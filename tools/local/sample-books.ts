@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AccountStore, findAccount } from "../../shared/access/account-store.ts";
 import { changePriceRules, createAccount, setOwners } from "../../shared/access/accounts.ts";
+import { HOUR_MS } from "../../shared/contract/durations.ts";
 import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import { dateIn, dayStartMs, monthAfter } from "../../shared/contract/time-zone.ts";
@@ -44,7 +45,6 @@ type SampleContext = {
 
 const NAME = "sample";
 const BY = { by: "sample data" };
-const HOUR_MS = 3_600_000;
 /** More than any write here takes. */
 const WRITE_MS = 20_000;
 

@@ -1,6 +1,7 @@
 import { requestsPerSecondOf } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
@@ -97,7 +98,7 @@ const listed: readonly ListedLimit[] = [
     capacity: () => (CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * SCHEDULE_MS),
     perPurchase: 1,
     source: sources.queuedOrders,
-    assumed: `a run of \`send-queued-orders\` sends ${CONCURRENT_SENDS} at a time for ${SENDING_MS / 1_000} s of each minute, and each takes ${waiting.sendS.toFixed(2)} s: as much as ${Math.floor((CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * 60_000))} keys of the upstream allow`,
+    assumed: `a run of \`send-queued-orders\` sends ${CONCURRENT_SENDS} at a time for ${SENDING_MS / 1_000} s of each minute, and each takes ${waiting.sendS.toFixed(2)} s: as much as ${Math.floor((CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * MINUTE_MS))} keys of the upstream allow`,
     symptom: {
       text: "The number of queued orders does not fall although the upstream's limit has room. The metrics QueuedOrders and OldestQueuedSeconds show it.",
       logEvents: ["send-queued-orders.ran", "order.waited_too_long"],

@@ -5,6 +5,7 @@ import {
   type reconciliationActions,
   STATEMENT_ROWS_MAX,
 } from "../../shared/contract/actions/reconciliation.ts";
+import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { dayBounds } from "../../shared/contract/time-zone.ts";
 import { type FindingClass, findingClasses } from "../../shared/contract/upstream-statement.ts";
 import { batchesOf } from "../../shared/platform/batches.ts";
@@ -58,7 +59,7 @@ export const importStatement = async (
     ...bounds,
   });
   if (!begun.is_whole) await storeRows(importer, { path, day, map, file, summary, offset: begun.rows });
-  const compared = await compareDay(importer, day, map.within_minutes * 60_000);
+  const compared = await compareDay(importer, day, map.within_minutes * MINUTE_MS);
   return { day, rows: summary.rows, stored: begun.is_whole ? 0 : summary.rows - begun.rows, ...compared };
 };
 

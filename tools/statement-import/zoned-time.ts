@@ -1,7 +1,7 @@
+import { HOUR_MS } from "../../shared/contract/durations.ts";
 import { offsetMs } from "../../shared/contract/time-zone.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 
-const HOUR_MS = 3_600_000;
 /** Hours whose offset is remembered: a statement has a day or a month. */
 const HOURS_REMEMBERED_MAX = 10_000;
 

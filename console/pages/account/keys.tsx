@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { HOUR_MS } from "../../../shared/contract/durations.ts";
 import { orderLimitsSchema, orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import {
   allows,
@@ -212,8 +213,6 @@ const KeyChanges = ({ account, keyOf }: KeyProps) => {
     </Row>
   );
 };
-
-const HOUR_MS = 3_600_000;
 
 const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
   <ChangeDialog

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
 import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/money.ts";
 import { useAccount } from "../../api/use-account.ts";
@@ -25,7 +26,7 @@ import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 30_000;
-const ORDERS_EVERY_MS = 60_000;
+const ORDERS_EVERY_MS = MINUTE_MS;
 const ORDER_DAYS = 14;
 
 export const OverviewPage = () => {

@@ -3,6 +3,7 @@ import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
 import { counted } from "../../../shared/contract/counted.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -24,7 +25,7 @@ import { TransactionStatusText, typeText } from "../../components/transaction-va
 
 const READ_EVERY_MS = 10_000;
 /** For how long after its end the page follows an order: its webhook is on the way. */
-const FOLLOWED_MS = 10 * 60_000;
+const FOLLOWED_MS = 10 * MINUTE_MS;
 
 type Shown = ActionOutput<"transactions show">;
 

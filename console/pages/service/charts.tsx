@@ -2,6 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo } from "react";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { NetworkCharts, type Step } from "../../components/network-charts.tsx";
@@ -9,10 +10,8 @@ import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { type EndedCount, networkOf } from "../../components/statistics.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Months of hours are many reads, and a day changes little in a minute. */
-const REFRESH_MS = { hour: 60_000, day: 300_000 } as const;
+const REFRESH_MS = { hour: MINUTE_MS, day: 300_000 } as const;
 
 const ranges = {
   day: { label: "24 hours", by: "hour", steps: 24, ms: 23 * HOUR_MS },

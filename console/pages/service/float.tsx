@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
@@ -22,7 +23,7 @@ import { StageTime, Time } from "../../components/time.tsx";
 type Float = ActionOutput<"float show">;
 type Payment = ActionOutput<"float payments">["payments"][number];
 
-const REFRESH_MS = 60_000;
+const REFRESH_MS = MINUTE_MS;
 const filterFields = z.object(periodFilters);
 /** With this month and the last one, more than a year. */
 const MONTHS_TO_CHOOSE = 12;

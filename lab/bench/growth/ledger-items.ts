@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import { DAY_MS, HOUR_MS } from "../../../shared/contract/durations.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/contract/money.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
@@ -12,9 +13,9 @@ import { SECRET_LENGTH_MIN } from "../../../shared/platform/secret-length.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { aTransaction } from "../../../test/builders/transaction.ts";
 
-const YEAR_MS = 365 * 24 * 3_600_000;
+const YEAR_MS = 365 * DAY_MS;
 /** The age of the youngest transaction, so that a reconciliation's checkpoint covers all. */
-const YOUNGEST_MS = 2 * 3_600_000;
+const YOUNGEST_MS = 2 * HOUR_MS;
 const PRICE_NAIRA = 500;
 /** One in this many transactions failed and was refunded. */
 const FAILED_EVERY = 50;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
@@ -23,7 +24,7 @@ import { importTables } from "./imported-tables.ts";
 import { type BusyAccount, openBusyAccount, transactionsOf } from "./ledger-items.ts";
 
 export const transactionCounts = sizes([10, 100, 1_000, 10_000, 100_000]);
-const MONTH_MS = 30 * 24 * 3_600_000;
+const MONTH_MS = 30 * DAY_MS;
 const PAGES = times(15);
 const WARM_UP_PAGES = times(5);
 /** Statements and reconciliations of a large account take seconds, so that the largest is measured once. */

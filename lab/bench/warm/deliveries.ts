@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { pkOfReference } from "../../../shared/ledger/transaction.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
@@ -95,7 +96,7 @@ const deliverAll = async (queue: DeliveryQueue, { receivers, bought }: Group, re
         one.accountId,
       );
   });
-  const options = { timeoutMs: 60_000, everyMs: 10 };
+  const options = { timeoutMs: MINUTE_MS, everyMs: 10 };
   await until(`${bought.length} deliveries`, () => arrived() >= bought.length, options);
   const lastMs = Math.max(...receivers.flatMap(({ received }) => received.map(({ atMs }) => atMs)));
   return (bought.length * 1_000) / (lastMs - begunMs);

@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { DAY_MS } from "../durations.ts";
 import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../permission.ts";
 import { readRoles } from "../roles.ts";
@@ -28,7 +29,7 @@ const keyName = printableText.check(
 );
 
 /** How long a replaced key may stay valid. */
-const OVERLAP_MS_MAX = 30 * 86_400_000;
+const OVERLAP_MS_MAX = 30 * DAY_MS;
 
 /** The service keeps only the key's hash and its last four characters. */
 const SHOWN_ONCE = "The key is not shown again.";

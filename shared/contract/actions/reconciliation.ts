@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { DAY_MS } from "../durations.ts";
 import { wholeText } from "../fields.ts";
 import { exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
@@ -164,7 +165,7 @@ export const reconciliationActions = {
     ...bookRead,
     input: z.extend(dayInput, {
       ...pageInput.shape,
-      within_ms: z.pipe(typedNumber, z.int().check(z.minimum(0), z.maximum(86_400_000))),
+      within_ms: z.pipe(typedNumber, z.int().check(z.minimum(0), z.maximum(DAY_MS))),
     }),
     /** A page may be empty although `next_cursor` is set. */
     output: z.object({ orders: z.array(bookedOrder), next_cursor: nextCursor }),

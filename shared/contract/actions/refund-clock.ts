@@ -1,11 +1,12 @@
 import * as z from "#zod";
+import { DAY_MS } from "../durations.ts";
 import { errorCodes } from "../errors.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, bookRead, reportGroups, reportInput, reportPage } from "./action.ts";
 
 /** The refund framework of NCC and CBN: where money was debited and nothing delivered, and where an outcome is pending. */
 export const AT_ONCE_MS = 30_000;
-export const PENDING_MS_MAX = 24 * 3_600_000;
+export const PENDING_MS_MAX = DAY_MS;
 
 /**
  * The share of orders that ended within 30 s, in percent, rounded down to two decimals. The product is whole: of a

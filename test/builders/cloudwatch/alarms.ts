@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import type { Urgency } from "../../../shared/platform/log-catalog.ts";
 import { mentions, type Resource, type StackTemplate } from "../templates.ts";
 import { type AlarmRule, type AlarmState, type DataPoint, evaluate, evaluationRange } from "./alarm-state.ts";
@@ -14,8 +15,6 @@ export type StageAlarms = {
   /** The changes of all alarms, which begin as OK. */
   readonly changes: (samples: readonly Sample[], time: { fromMs: number; toMs: number }) => readonly AlarmChange[];
 };
-
-const MINUTE_MS = 60_000;
 
 type Alarm = {
   readonly name: string;

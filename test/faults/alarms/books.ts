@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { auditEntry, auditPut, SERVICE } from "../../../shared/ledger/audit.ts";
@@ -17,7 +18,6 @@ import { advance, now } from "../system/clock.ts";
 import { openTestAccount, type TestAccount } from "../test-account.ts";
 import { alarmsIn, withStage } from "./observed-alarms.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const ZONE = "Africa/Lagos";
 
 const auditOf = ({ system: { ledger } }: TestAccount, action: string) =>

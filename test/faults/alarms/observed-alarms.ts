@@ -1,6 +1,7 @@
 import { vi } from "vitest";
 import { accessLogLine } from "../../../infra/access-log.ts";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import { type AlarmChange, alarmsOf } from "../../builders/cloudwatch/alarms.ts";
 import { type Sample, samplesOf } from "../../builders/cloudwatch/samples.ts";
@@ -8,7 +9,6 @@ import { templatesOf } from "../../builders/templates.ts";
 import { type Observed, type System, startSystem } from "../system/system.ts";
 import { type AppEndpoint, openAppEndpoint } from "../test-account.ts";
 
-const MINUTE_MS = 60_000;
 const STAGE = "prod";
 
 const { service } = templatesOf(STAGE);
@@ -69,8 +69,6 @@ const healthy = (fromMs: number, toMs: number): readonly Sample[] =>
       ),
     ],
   );
-
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The alarms that were raised by what was observed between two moments, those that notify nobody left out. */
 export const alarmsIn = (observed: Observed, fromMs: number, toMs: number): readonly AlarmChange[] => {

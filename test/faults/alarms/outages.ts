@@ -1,4 +1,5 @@
 import { scheduledFunctions } from "../../../infra/schedules.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { markdownTable } from "../../../tools/markdown/markdown.ts";
 import { anOrder } from "../../builders/service.ts";
@@ -9,7 +10,6 @@ import type { System } from "../system/system.ts";
 import { type AppEndpoint, openTestAccount } from "../test-account.ts";
 import { alarmsIn, shownAlarm, urgencyOf, withStage } from "./observed-alarms.ts";
 
-const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 const WALLET_NAIRA = 100_000;
 /** What ends by itself needs nobody; a longer one needs a person, unless it is an app's own. */

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
@@ -18,7 +19,6 @@ import { accountsOf, openAppEndpoint, openTestAccount, type SentRequest, type Te
 
 const FUNDED_NAIRA = 2_000_000;
 const TRIES_MAX = 8;
-const MINUTE_MS = 60_000;
 /** By then no event can be matched with an order: one that an operator resolved before would be taken for another's. */
 const RESOLVED_MS = 30 * MINUTE_MS;
 

@@ -3,6 +3,7 @@ import * as z from "#zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { setAccountLimits, setKeyLimits } from "../../../shared/access/accounts.ts";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import { dateIn, datesUntil } from "../../../shared/contract/time-zone.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
@@ -182,7 +183,6 @@ export const runUntilEnded = async <Result>(
 };
 
 const REQUESTS_A_MINUTE = 25;
-const MINUTE_MS = 60_000;
 /** Keeps every key below its rate limit. */
 export const paceRequest = (session: Session): void => {
   session.requests += 1;

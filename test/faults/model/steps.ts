@@ -355,7 +355,7 @@ const refuseOrders = step({
 });
 
 /** The sender runs each minute; a limit that it knows of is free again by then. */
-const MINUTE_MS = 61_000;
+const OVER_A_MINUTE_MS = 61_000;
 
 const sendWaiting = step({
   name: "run the sender of queued orders",
@@ -363,7 +363,7 @@ const sendWaiting = step({
   choices: fc.record({ runs: fc.constantFrom(1, 1, 2), fault: maybeFault }),
   given: always,
   act: async ({ session, system, choice: { runs, fault } }) => {
-    advance(MINUTE_MS);
+    advance(OVER_A_MINUTE_MS);
     const run = () => Promise.all(Array.from({ length: runs }, () => system.runSchedule("send-queued-orders")));
     const isFaulty = await withFault(session, fault, run);
     noteLimit(session);
@@ -424,7 +424,7 @@ const askUpstream = step({
     else upstream.lookupChanges.set(reference, changes);
     const cache = { db: system.db, table: system.cacheTable };
     await askNow(cache, transaction, Date.now());
-    advance(MINUTE_MS);
+    advance(OVER_A_MINUTE_MS);
     const isFaulty = await withFault(session, fault, () => system.runSchedule("ask-upstream"));
     await expectOutcomes(session, answer === "own" ? undefined : transaction.pk);
     upstream.unlisted.delete(reference);
@@ -486,7 +486,7 @@ const sendWaitingWhileRestricted = step({
     const sent = () => system.upstream.requests.filter(({ reference }) => references.has(reference ?? "")).length;
     await setStatus("restricted");
     const before = sent();
-    advance(MINUTE_MS);
+    advance(OVER_A_MINUTE_MS);
     await withFault(session, undefined, () => system.runSchedule("send-queued-orders"));
     noteLimit(session);
     expect(sent()).toBe(before);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { refusalOf } from "../../strict/faults.ts";
 import type { Forward, WireAnswer } from "../../strict/wire.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";
@@ -12,8 +13,6 @@ export type Answer = { readonly status: number; readonly headers: IncomingHttpHe
 
 /** Names a fault that is decided for an effect, and what came of it. */
 export type Noted = (process: Process, effect: Effect, what: string) => void;
-
-const MINUTE_MS = 60_000;
 
 export type Injector = {
   readonly serve: Serve;

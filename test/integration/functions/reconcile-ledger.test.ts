@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../shared/access/accounts.ts";
+import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { consentSchema } from "../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../shared/ledger/get-item.ts";
@@ -13,7 +14,6 @@ import { freshTables } from "../../builders/tables.ts";
 import { aTransaction } from "../../builders/transaction.ts";
 
 /** Goal: the run of the schedule keeps each kind of personal data for as long as its own setting says. */
-const DAY_MS = 24 * 3_600_000;
 
 test("a phone number is masked after its own retention, and a consent of that age says whom it is about", async () => {
   const tables = await freshTables();

@@ -1,10 +1,11 @@
+import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
 import type { Wait } from "../context.ts";
 import { deleteSecret, deleteTable, secretsOf, tablesOf } from "../left-behind.ts";
 import { AcceptanceError, assertThat, found, type Outcome } from "../outcome.ts";
 import { deleteStack, existingStack, stackNames, TAG } from "../stacks.ts";
 
-const DELETED_MS_MAX = 60 * 60_000;
-const LISTED_MS_MAX = 2 * 60_000;
+const DELETED_MS_MAX = HOUR_MS;
+const LISTED_MS_MAX = 2 * MINUTE_MS;
 const POLL_MS = 2_000;
 
 /**

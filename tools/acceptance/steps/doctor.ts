@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import type { Context, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 
@@ -8,7 +9,7 @@ const report = z.object({
 });
 
 /** The first catalog is fetched within minutes after the upstream's key was set. */
-const CATALOG_MS_MAX = 3 * 60_000;
+const CATALOG_MS_MAX = 3 * MINUTE_MS;
 const POLL_MS = 5_000;
 
 /** Runs the operator's checks of everything that the stage depends on, after everything that was done to it. */

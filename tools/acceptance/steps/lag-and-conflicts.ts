@@ -2,6 +2,7 @@ import { functionNames } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import { commonSchedules } from "../../../infra/schedules.ts";
 import { streamConsumers } from "../../../infra/streams.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { sum } from "../../../shared/platform/sum.ts";
 import type { Context, Stage } from "../context.ts";
 import { type Metric, metricValues } from "../metric-values.ts";
@@ -11,7 +12,7 @@ import { requestCounts } from "../request-counts.ts";
 /** Consumers must keep up with the purchases of this run; the alarms on them begin at minutes. */
 const LAG_S_MAX = 60;
 /** CloudWatch shows most metrics after one to three minutes. */
-const COMPLETE_MS_MAX = 15 * 60_000;
+const COMPLETE_MS_MAX = 15 * MINUTE_MS;
 const POLL_MS = 15_000;
 
 /** What CloudWatch counted: errors of functions, lag of stream and queues, and writes that DynamoDB refused. */

@@ -4,6 +4,7 @@ import {
   DynamoDBClient,
   RestoreTableToPointInTimeCommand,
 } from "@aws-sdk/client-dynamodb";
+import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { carryItems } from "../../admin/carry-over/items.ts";
 import { recomputeWallets } from "../../admin/carry-over/wallets.ts";
@@ -14,8 +15,8 @@ import { assertThat, found, type Outcome } from "../outcome.ts";
 import type { SetUp } from "./set-up.ts";
 
 const ORDERS = 3;
-const RESTORED_MS_MAX = 2 * 3_600_000;
-const RESTORABLE_MS_MAX = 20 * 60_000;
+const RESTORED_MS_MAX = 2 * HOUR_MS;
+const RESTORABLE_MS_MAX = 20 * MINUTE_MS;
 const POLL_MS = 15_000;
 
 /**

@@ -8,8 +8,9 @@ import {
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import { accessForTests, admissionCode, MINUTE_MS, OFFICE } from "../../../builders/access.ts";
+import { accessForTests, admissionCode, OFFICE } from "../../../builders/access.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";

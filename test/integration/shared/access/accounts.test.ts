@@ -18,12 +18,13 @@ import {
   setOwners,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { INITIAL_ENTITLEMENTS, type Permission } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -362,7 +363,6 @@ test("the whitelist of an account is replaced for both keys at once, also by an 
 });
 
 describe("rotateKey", () => {
-  const HOUR_MS = 3_600_000;
   const { store } = access;
   const aRotation = async () => {
     const { key, keyId, accountId } = await access.anAccount({ permissions: ["vtu"] });

@@ -10,7 +10,8 @@ import {
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
-import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /**

@@ -6,10 +6,11 @@ import {
   setKeyLimits,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type OrderLimits, orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE, remainingOf } from "../../../builders/access.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE, remainingOf } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const access = await accessForTests();

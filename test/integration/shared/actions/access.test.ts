@@ -5,8 +5,9 @@ import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ConsoleRequest } from "../../../../shared/actions/action-context.ts";
 import { keysRuns } from "../../../../shared/actions/keys.ts";
 import { personRuns } from "../../../../shared/actions/person.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { accessForTests, MINUTE_MS } from "../../../builders/access.ts";
+import { accessForTests } from "../../../builders/access.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 

@@ -8,6 +8,7 @@ import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { accountsActions } from "../../../../shared/contract/actions/accounts.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { INITIAL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import type { Role } from "../../../../shared/contract/roles.ts";
@@ -155,7 +156,6 @@ test.for([
 });
 
 describe("closing an account", () => {
-  const MINUTE_MS = 60_000;
   const at = (nowMs: number, db = own.tables.db) => anActionContext({ ...own.tables, db }, { clock: () => nowMs });
   const CLOSED_AT = NOON_MS + 3 * MINUTE_MS;
   const close = (account: string, nowMs = CLOSED_AT, db = own.tables.db) =>

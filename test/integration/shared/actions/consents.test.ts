@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { consentsRuns } from "../../../../shared/actions/consents.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { verifyExport } from "../../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";
@@ -18,7 +19,6 @@ import { putTransactions } from "../../../builders/put-transactions.ts";
 const operator = await openOperatorLedger();
 
 const context = (nowMs = NOON_MS) => anActionContext(operator.tables, { clock: () => nowMs });
-const DAY_MS = 86_400_000;
 const timeOf = (index: number): string => isoTime(NOON_MS - DAY_MS + index * 1_000);
 
 const SUBJECT = "hash-of-a-person";

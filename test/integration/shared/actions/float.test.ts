@@ -1,13 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { floatRuns, PAYMENTS_PER_PAGE } from "../../../../shared/actions/float.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { actorName } from "../../../../shared/ledger/audit.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-
-const DAY_MS = 86_400_000;
 
 test("payments to the upstream that were written are listed newest first, page by page, those of a period by the days of the stage", async () => {
   const ledger = await openLedgerAtNoon();

@@ -6,6 +6,7 @@ import { purchasesRuns, purchasesText } from "../../../../shared/actions/purchas
 import { statisticsRuns } from "../../../../shared/actions/statistics.ts";
 import { upstreamRuns } from "../../../../shared/actions/upstream.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
@@ -26,7 +27,6 @@ import { NOON_MS } from "../../../builders/noon.ts";
 import { aSecret } from "../../../builders/secrets.ts";
 import { aSimulator, LIVE_KEY, PROFILE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
 
-const HOUR_MS = 3_600_000;
 const networks = [{ id: 1, name: "MTN", code: "mtn" }];
 const plan = (id: number, price: number) => ({ id, network_id: 1, name: `${id} GB`, price, validity: "30 days" });
 

@@ -9,6 +9,7 @@ import { searchRuns } from "../../../../shared/actions/search.ts";
 import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
 import { FOUND_MAX, searchActions } from "../../../../shared/contract/actions/search.ts";
 import { reversalName } from "../../../../shared/contract/corrections.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import type { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import type { Role } from "../../../../shared/contract/roles.ts";
@@ -33,7 +34,6 @@ import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at
 import { keyedHashes } from "../../../builders/secrets.ts";
 
 const PHONE = "08039990001";
-const DAY_MS = 86_400_000;
 
 let ledger: LedgerAtNoon;
 let mine: string;

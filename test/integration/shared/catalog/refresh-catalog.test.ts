@@ -6,6 +6,7 @@ import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
 import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -27,7 +28,6 @@ import { freshTables } from "../../../builders/tables.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
-const HOUR_MS = 3_600_000;
 
 /** The refresh between a simulator and the cache table, with a clock that only the test moves. */
 const aRefresh = async (options: { readonly key?: string | undefined } = {}) => {

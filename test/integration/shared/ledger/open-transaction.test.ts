@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import type { DailyQuota } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
@@ -112,7 +113,6 @@ describe("openTransaction", () => {
 
   describe("of an account with a daily quota", () => {
     const quota = { entitlement: "identity", perDay: 3 } as const;
-    const HOUR_MS = 3_600_000;
     const place = async (
       accountId: string,
       of: DailyQuota = quota,

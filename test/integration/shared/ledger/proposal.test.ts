@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test, vi } from "vitest";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import {
@@ -24,8 +25,6 @@ beforeAll(async () => {
   const { db, ledgerTable: table, auditTable } = await freshTables();
   ledger = { db, table, auditTable, clock: () => nowMs };
 });
-
-const HOUR_MS = 3_600_000;
 const audit = () => auditPut(ledger, auditEntry({ audit_log: "acc_1", by: "ada", action: "wallet fund" }, NOON_MS));
 const propose = (changes: object = {}, hours = 24): Promise<Proposal> =>
   putProposal(

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import type { CallerLimits } from "../../../../shared/contract/order-limits.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type DebitGuards, type OpenResult, openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -14,8 +15,6 @@ import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { wrongUsage } from "../../../builders/usage.ts";
 
 /** Goal: no limit is passed, and what was counted is what is not refunded. Method: simultaneous orders, faults on the wire, and a recount. */
-
-const DAY_MS = 86_400_000;
 const timeZone = "Africa/Lagos";
 
 const ledger = await faultyLedgerForTests();

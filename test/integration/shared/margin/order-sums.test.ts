@@ -6,6 +6,7 @@ import { floatRuns } from "../../../../shared/actions/float.ts";
 import { marginRuns } from "../../../../shared/actions/margin.ts";
 import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
 import { endCounts } from "../../../../shared/contract/actions/refund-clock.ts";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import type { ErrorCode } from "../../../../shared/contract/errors.ts";
 import { marginReport } from "../../../../shared/contract/margin-report.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
@@ -35,8 +36,6 @@ import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts
 
 /** Goal: sums of costs are those of the ledger, whatever runs are repeated, overlap, or stop at any time. */
 const operator = await openOperatorLedger();
-
-const HOUR_MS = 3_600_000;
 const contextAt = (nowMs: number, of = operator) => anActionContext(of.tables, { clock: () => nowMs });
 const forever = deadlineIn(600_000);
 const inLagos = (ledger: Ledger) => ({ ...ledger, timeZone: "Africa/Lagos" });

@@ -14,6 +14,7 @@ import { personRuns } from "../../../../shared/actions/person.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { ownedAccounts } from "../../../../shared/console/authorisation.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type NotificationKind, notificationKind } from "../../../../shared/contract/notification-kinds.ts";
 import {
   accountPk,
@@ -60,9 +61,6 @@ import { until } from "../../../builders/until.ts";
  * Goal: each person is notified once of what the person chose and may see, and of nothing else. Method: real tables, the
  * emulator of SNS, whose e-mails arrive in a file, and a chat that is a server.
  */
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const ALL_KINDS = notificationKind.options;
 const CONSOLE = "https://airtime.example.com/console";
 

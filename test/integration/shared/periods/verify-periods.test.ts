@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { adjustmentPk, PERIOD_VERIFICATION_PK, periodPk } from "../../../../shared/ledger/schema.ts";
 import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
@@ -12,7 +13,6 @@ import { closeMonth } from "../../../builders/close-month.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a change of a closed month is noticed by itself. Method: three closed months, and a clock that the tests move. */
-const DAY_MS = 24 * 3_600_000;
 const MONTHS = ["2026-08", "2026-09", "2026-10"];
 let context: TestContext;
 let first: string;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet, type Wallet, walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -28,7 +29,6 @@ import { aTransaction } from "../../../builders/transaction.ts";
  * Goal: the requests of an account's queued orders begin in the order in which the orders were placed, whatever happens
  * to their claims, and no later order is sent before them. Method: five orders wait, and one of them meets a fault.
  */
-const MINUTE_MS = 60_000;
 const references = ["one", "two", "three", "four", "five"] as const;
 
 let ledger: LedgerAtNoon;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { aSellingService } from "../../../builders/selling-service.ts";
 
@@ -9,7 +10,6 @@ import { aSellingService } from "../../../builders/selling-service.ts";
  */
 const TOLERANCE_S = 40;
 const LIMIT_S = 30;
-const MINUTE_MS = 60_000;
 
 let ledger: LedgerAtNoon;
 beforeEach(async () => {

@@ -1,5 +1,6 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -22,7 +23,6 @@ import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 
 /** Goal: operators see which orders wait, why, for how long, and what becomes of them. */
-const MINUTE_MS = 60_000;
 const NO_QUEUE = { tail: 0, head: 1, front: new Set<number>(), gaps: new Set<number>() };
 
 let ledger: LedgerAtNoon;

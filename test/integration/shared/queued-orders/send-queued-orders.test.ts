@@ -1,6 +1,7 @@
 import { BatchGetCommand, GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
@@ -20,7 +21,6 @@ import { claimAsSender, storedQueued, walletAndCount } from "../../../builders/q
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
 
 /** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
-const MINUTE_MS = 60_000;
 
 const NO_QUEUE = { tail: 0, head: 1, front: new Set<number>(), gaps: new Set<number>() };
 

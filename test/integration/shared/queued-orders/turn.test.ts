@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { indexPlans, type PlanIndex } from "../../../../shared/catalog/plan-index.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleAsRead, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
@@ -30,7 +31,6 @@ import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: after an order's turn, whatever happens in it, order, wallet, queue and the run's view of them agree. */
 const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
-const MINUTE_MS = 60_000;
 const unexpected = () => Promise.reject(new Error("Not expected"));
 
 const ledger = await faultyLedgerForTests();

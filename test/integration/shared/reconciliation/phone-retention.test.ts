@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { consentSchema } from "../../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
@@ -40,7 +41,6 @@ import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
  * Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed
  * by it.
  */
-const DAY_MS = 24 * 3_600_000;
 const RETENTION_DAYS = 400;
 const RETENTION = { phones: RETENTION_DAYS, consents: 2_190 };
 const OLD_MS = NOON_MS - (RETENTION_DAYS + 5) * DAY_MS;

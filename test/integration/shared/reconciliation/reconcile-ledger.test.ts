@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { firstCheckpoint, readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { ACCOUNTS_LIST, accountPk, openLists, walletPk } from "../../../../shared/ledger/schema.ts";
@@ -17,9 +18,6 @@ import { putItems } from "../../../builders/put-items.ts";
 /**
  * Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others.
  */
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
 beforeEach(async () => {

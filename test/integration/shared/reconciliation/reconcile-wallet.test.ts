@@ -1,5 +1,6 @@
 import { BatchGetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { DAY_MS, HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { firstCheckpoint, readCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
@@ -20,8 +21,6 @@ import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
 import { putItems } from "../../../builders/put-items.ts";
 
 /** Goal: a reconciliation finds every difference between a wallet and its entries and transactions, and no others. */
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const proxy = await proxyForTests();
 let ledger: LedgerAtNoon;
 beforeEach(async () => {

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
@@ -29,8 +30,6 @@ import { decision } from "../../../builders/operator-ledger.ts";
 import { addStream, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
-
-const HOUR_MS = 3_600_000;
 
 const cacheIn = ({ db, cacheTable: table }: Awaited<ReturnType<typeof freshTables>>) => ({
   ...{ db, table, timeZone: "Africa/Lagos" },

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
@@ -24,7 +25,6 @@ import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 /**
  * Goal: an event with an unknown reference settles at most the one order that it can be about, or is escalated.
  */
-const MINUTE_MS = 60_000;
 const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
@@ -24,7 +25,6 @@ import { aSecret, keyedHashes } from "../../../builders/secrets.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
 
-const MINUTE_MS = 60_000;
 const LOOKUP = { path: "/transactions/{reference}", our_reference: "client_reference" };
 const liveKey = aSecret(LIVE_KEY);
 

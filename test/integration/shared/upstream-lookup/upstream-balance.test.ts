@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { ASK_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
@@ -11,7 +12,6 @@ import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { answers, startScriptedServer } from "../../../builders/scripted-server.ts";
 import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
 
-const MINUTE_MS = 60_000;
 /** With several keys, one that the upstream refuses is set aside. */
 const keys = async () => `${LIVE_KEY}\n${LIVE_KEY}2`;
 const liveKey = { value: keys, refetch: keys };

@@ -2,6 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { deliveriesList, deliveryPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -46,7 +47,6 @@ const tables = await freshTables();
 const proxy = await proxyForTests();
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const HOUR_MS = 3_600_000;
 let nowMs = NOON;
 beforeEach(() => {
   nowMs = NOON;
@@ -408,8 +408,6 @@ test("a webhook whose endpoint was removed is recorded and not retried; one whos
   ]);
   expect(postpone).not.toHaveBeenCalled();
 });
-
-const MINUTE_MS = 60_000;
 
 test("a delivery that must wait for longer than 15 minutes is parked, and its requeue is scheduled for the time at which it is due", async () => {
   const { deliver, delivery, postpone, nextRequeue, receiver } = await aSettlementFor(500);

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, accountSchema, requireAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   addEndpoint,
@@ -21,7 +22,6 @@ import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a webhook secret is sealed for its own account, and rotated so that every webhook is signed. */
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const HOUR_MS = 3_600_000;
 const KEY = "a sealing key of thirty-two or more characters";
 
 const tables = await freshTables();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../../../shared/ledger/audit.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
@@ -27,8 +28,6 @@ let ledger: LedgerAtNoon;
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-
-const MINUTE_MS = 60_000;
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
   const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, ledger.nowMs);

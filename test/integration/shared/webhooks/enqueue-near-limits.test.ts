@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
 import { createKey, revokeKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { limitNear } from "../../../../shared/contract/openapi-webhooks.ts";
 import type { OrderLimits } from "../../../../shared/contract/order-limits.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
@@ -27,8 +28,6 @@ let ledger: LedgerAtNoon;
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
-
-const DAY_MS = 86_400_000;
 
 /** A subscribed account whose orders of 500 NGN have these limits, and a key with its own. */
 const anAccount = async (account: OrderLimits, key: OrderLimits = {}) => {

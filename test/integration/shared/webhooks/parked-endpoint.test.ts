@@ -1,4 +1,5 @@
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { readParkedEndpoint, scheduleRequeue } from "../../../../shared/webhooks/parked-endpoint.ts";
@@ -8,7 +9,6 @@ import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: a delivery that is parked is requeued when it is due, and of many only some write the item of their endpoint. */
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
 let ledger: Ledger;
 beforeAll(async () => {
   ledger = await openLedgerAtNoon();

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { accountSchema, findAccount, type StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -28,7 +29,6 @@ import { freshTables } from "../../../builders/tables.ts";
  * queue.
  */
 const NOON = Date.parse("2026-11-22T12:00:00.000Z");
-const MINUTE_MS = 60_000;
 let nowMs = NOON;
 let tables: Awaited<ReturnType<typeof freshTables>>;
 beforeEach(async () => {

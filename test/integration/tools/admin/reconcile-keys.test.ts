@@ -10,11 +10,12 @@ import {
   setKeyLimits,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type KeyDifference, reconcileKeys } from "../../../../tools/admin/reconcile-keys.ts";
-import { accessForTests, admissionCode, MINUTE_MS, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 

@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { accessLogLine } from "../../../../infra/access-log.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { alarmsOf } from "../../../builders/cloudwatch/alarms.ts";
 import { type Sample, samplesOf } from "../../../builders/cloudwatch/samples.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
-const MINUTE_MS = 60_000;
 const { service } = templatesOf("prod");
 const alarms = alarmsOf(service);
 const samples = samplesOf(service);

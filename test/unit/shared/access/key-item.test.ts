@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import { addAsRevoked, earlierExpiry, fieldsUpdate, isInactive } from "../../../../shared/access/key-item.ts";
 import type { KeyItem } from "../../../../shared/access/key-store.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { checksumKey } from "../../../builders/secrets.ts";
-
-const DAY_MS = 86_400_000;
 
 test.each([
   ["without an end", false, undefined],

@@ -2,11 +2,10 @@ import { expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { sellablePlans } from "../../../../shared/catalog/sellable-plans.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 test.each([
   ["a catalog of 24 hours", NOON_MS - DAY_MS, []],

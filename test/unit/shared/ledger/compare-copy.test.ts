@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type AuditItem, linkEntry } from "../../../../shared/ledger/audit-chain.ts";
 import { compareCopy } from "../../../../shared/ledger/compare-copy.ts";
 import { copiedEntry, copyKey } from "../../../../shared/ledger/copied-entry.ts";
 import { entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 
-const MINUTE_MS = 60_000;
 const NOW_MS = Date.parse("2026-11-26T12:00:00Z");
 const at = (minutesAgo: number): string => new Date(NOW_MS - minutesAgo * MINUTE_MS).toISOString();
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-const MINUTE_MS = 60_000;
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
 test.each([0, 1, 7])("of %i items none is left out, and each follows the one before it", (count) => {

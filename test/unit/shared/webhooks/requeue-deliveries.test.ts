@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { queues } from "../../../../infra/queues.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { EndpointState } from "../../../../shared/webhooks/endpoint-health.ts";
@@ -13,7 +14,6 @@ import {
 import { anEndpoint } from "../../../builders/endpoint.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
-const MINUTE_MS = 60_000;
 const inMinutes = (minutes: number): string => isoTime(NOW + minutes * MINUTE_MS);
 
 const probe: Selection = { kind: "probe", failingSinceMs: NOW - 60 * MINUTE_MS };

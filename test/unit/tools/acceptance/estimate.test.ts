@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { sum } from "../../../../shared/platform/sum.ts";
 import { estimateDollars } from "../../../../tools/acceptance/estimate.ts";
 import { egressSettings, monthlyUsageAtRest } from "../../../../tools/costs/at-rest.ts";
 import { requestCosts } from "../../../../tools/costs/costs.ts";
 import { dollarsOf } from "../../../../tools/costs/prices.ts";
 import { docsUrl } from "../../../../tools/docs/sections.ts";
-
-const HOUR_MS = 3_600_000;
 
 test("an acceptance is estimated as each begun hour of a stage without egress, and each request as a purchase with its event and webhook", () => {
   const monthly = sum(Object.values(monthlyUsageAtRest(egressSettings.none)).map((usage) => dollarsOf(usage)));

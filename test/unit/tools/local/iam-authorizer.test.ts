@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { signedHeaders } from "../../../../tools/aws/signed-headers.ts";
 import { iamCaller, type SignedRequest } from "../../../../tools/local/iam-authorizer.ts";
 import { credentials, REGION } from "../../../../tools/local/local-aws.ts";
 
-const MINUTE_MS = 60_000;
 const url = new URL("http://127.0.0.1:3000/operations/keys/list?account=acc_1&cursor=a%2Fb%20c");
 const body = '{"why":"test"}';
 const signer = { service: "execute-api", region: REGION, credentials };

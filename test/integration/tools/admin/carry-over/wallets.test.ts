@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { DAY_MS } from "../../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { type AuditEntry, auditEntry, auditPut, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
@@ -28,7 +29,6 @@ import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../
 import { emulatorClient } from "../../../../builders/tables.ts";
 
 /** Goal: after a carry-over every balance equals its entries, and a wallet that changes in the meantime is left alone. */
-const DAY_MS = 24 * 3_600_000;
 const proxy = await proxyForTests();
 let old: LedgerAtNoon;
 /** Without the proxy. */
