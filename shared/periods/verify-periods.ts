@@ -23,6 +23,8 @@ export const verificationSchema = z.object({
   begun_at: z.iso.datetime(),
   /** The months that are left of it, and where the first of them continues. */
   months: z.array(z.string()),
+  /** The earlier month of the latest round: the next round has the one before it. */
+  in_turn: z.optional(z.string()),
   verifying: z.optional(verifyingSchema),
 });
 type Verification = z.infer<typeof verificationSchema>;
@@ -47,7 +49,7 @@ export const verifyPeriods = async (ledger: Ledger, deadline: Deadline): Promise
     let verification: Verification =
       stored !== undefined && stored.months.length > 0
         ? stored
-        : { pk: PERIOD_VERIFICATION_PK, begun_at: now, months: await monthsOfRound(ledger) };
+        : { pk: PERIOD_VERIFICATION_PK, begun_at: now, ...(await nextRound(ledger, stored?.in_turn)) };
     for (let [month] = verification.months; month !== undefined && runDeadline.remainingMs() > 0; ) {
       const next = await verifyMonth(ledger, month, verification.verifying, runDeadline);
       const { verifying: _ended, months, ...rest } = verification;
@@ -69,10 +71,20 @@ const writeVerification = async ({ db, table }: Ledger, Item: Verification): Pro
   await retryContention(() => db.put({ TableName: table, Item }));
 };
 
-const monthsOfRound = async (ledger: Ledger): Promise<string[]> => {
+/**
+ * The last month, and the earlier one before that of the round before; after the first month of all the turn begins again. A
+ * turn that followed from the date alone would leave months out for longer whenever another one is closed.
+ */
+const nextRound = async (
+  ledger: Ledger,
+  before: string | undefined,
+): Promise<Pick<Verification, "months" | "in_turn">> => {
   const [last, ...earlier] = (await listServicePeriods(ledger, PERIODS_MAX)).map(({ month }) => month);
-  const inTurn = earlier[Math.floor(ledger.clock() / DAY_MS) % earlier.length];
-  return [last, inTurn].filter((month) => month !== undefined);
+  const inTurn = earlier.find((month) => before !== undefined && month < before) ?? earlier[0];
+  return {
+    months: [last, inTurn].filter((month) => month !== undefined),
+    ...(inTurn !== undefined && { in_turn: inTurn }),
+  };
 };
 
 /** Verifies a month until the time is up; resolves with where it continues. */

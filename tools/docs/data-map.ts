@@ -271,7 +271,7 @@ const plainFields = new Set(
   counted created_at day day_kobo day_kobo_near day_orders day_orders_near debit decided_at difference_kobo dropped
   duplicate_window_s empty_checks empty_run_found empty_run_from endpoint endpoints_made entitlements entry_id escalated etag event
   expires_at expires_at_s extent face_kobo facts failed_event_pk failing failure fetched_at finding
-  fingerprints finished_before from generation gzip hash hours hours_left key_id key_limits kind kinds
+  fingerprints finished_before from generation gzip hash hours hours_left in_turn key_id key_limits kind kinds
   limit_until lines list_key listed_at low_balance_threshold_kobo low_since measured_at mode month month_kobo
   month_kobo_near month_orders month_orders_near months name network next_at next_attempt_at next_run
   occurrence oldest_waiting open open_cases open_keys open_orders opening_kobo operation order_limits payment_id

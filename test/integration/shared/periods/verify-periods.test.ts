@@ -57,6 +57,25 @@ test("each day the last closed month is verified, and one of the earlier ones in
   expect(found.toSorted()).toEqual([...MONTHS, "2026-10"]);
 });
 
+test("a month that is closed between two rounds changes no turn: each earlier month is verified before one has a second turn", async () => {
+  const log = captureLog();
+  for (const month of MONTHS) await changeLineOf(month);
+  const verifiedOn = async (date: string): Promise<readonly unknown[]> => {
+    nowMs = Date.parse(`${date}T12:00:00.000Z`);
+    const before = log.lines("period.differs").length;
+    await verify();
+    return log
+      .lines("period.differs")
+      .slice(before)
+      .map(({ month }) => month);
+  };
+  expect(await verifiedOn("2026-12-02")).toEqual(["2026-10", "2026-09"]);
+  await closeMonth(context, "2026-11", () => {});
+  expect(await verifiedOn("2026-12-03")).toEqual(["2026-08"]);
+  expect(await verifiedOn("2026-12-04")).toEqual(["2026-10"]);
+  expect(await verifiedOn("2026-12-05")).toEqual(["2026-09"]);
+});
+
 test("a verification that is out of time is continued by the next run, and finds what differs behind, also in the next month", async () => {
   await changeLineOf("2026-10");
   for (const month of ["2026-08", "2026-09"]) await changeLineOf(month, first);
