@@ -1,7 +1,5 @@
+import { EXIT_REFUSED } from "./exit-codes.ts";
 import { SettingsError } from "./settings-error.ts";
-
-/** Refused: nothing was changed. */
-const EXIT_REFUSED = 2;
 
 /** Runs a command, which may return its exit code. A SettingsError is a message, and the exit code of a refusal. */
 export const runCommand = async (command: () => Promise<number | undefined>): Promise<void> => {

@@ -40,12 +40,11 @@ import { statementLineView } from "./wallet.ts";
 
 /** A call begins no further step after this time: a step takes some seconds at most, and the function has 29. */
 const CALL_MS = 8_000;
-const PERIODS_MAX = 120;
 const ACCOUNTS_PER_PAGE = 100;
 
 export const periodsRuns: ActionRuns<typeof periodsActions> = {
   "periods list": async ({ ledger, timeZone }) => {
-    const periods = await listServicePeriods(ledger, PERIODS_MAX);
+    const periods = await listServicePeriods(ledger);
     return {
       time_zone: timeZone,
       next: nextToClose(ledger, periods[0]?.month, timeZone),

@@ -175,8 +175,8 @@ export const servicePeriodPut = (
   },
 });
 
-/** The closed months of the service, the latest first. */
-export const listServicePeriods = async (ledger: Table, newest: number): Promise<readonly ServicePeriod[]> => {
+/** The closed months of the service, the latest first: ten years of them at most. */
+export const listServicePeriods = async (ledger: Table, newest = 120): Promise<readonly ServicePeriod[]> => {
   const { keys } = await queryList(ledger, PERIODS_LIST, ALL_TIMES, undefined, { newest });
   return getItems(ledger, keys, servicePeriodSchema);
 };

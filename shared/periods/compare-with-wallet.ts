@@ -5,8 +5,8 @@ import { readWallet, type SealedWallet, sealWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
+import { STEP_LINES } from "./fold-lines.ts";
 
-const STEP_LINES = 5_000;
 /** A wallet may change while its lines are read, and the index may lag. */
 const ROUNDS_MAX = 3;
 /** By how much the clock that dated a line may be ahead of ours. */

@@ -59,7 +59,7 @@ export const foldOf = <Begun extends Fold & { readonly account_id: string }>(
 export const FINGERPRINT_BYTES = 4;
 
 /** Lines of one step: about a third of a second, and 20 KB of fingerprints. */
-const STEP_LINES = 5_000;
+export const STEP_LINES = 5_000;
 
 export type FoldStep = {
   readonly fold: Fold;

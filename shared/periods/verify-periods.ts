@@ -14,7 +14,6 @@ import { continueVerifying, verifyingSchema } from "./verify-period.ts";
 
 /** A round that has not ended after this time raises an alarm, also if only AWS did not answer. */
 const OVERDUE_MS = 2 * DAY_MS;
-const PERIODS_MAX = 120;
 
 /** How far the closed months are verified. */
 export const verificationSchema = z.object({
@@ -79,7 +78,7 @@ const nextRound = async (
   ledger: Ledger,
   before: string | undefined,
 ): Promise<Pick<Verification, "months" | "in_turn">> => {
-  const [last, ...earlier] = (await listServicePeriods(ledger, PERIODS_MAX)).map(({ month }) => month);
+  const [last, ...earlier] = (await listServicePeriods(ledger)).map(({ month }) => month);
   const inTurn = earlier.find((month) => before !== undefined && month < before) ?? earlier[0];
   return {
     months: [last, inTurn].filter((month) => month !== undefined),

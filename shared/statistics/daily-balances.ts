@@ -18,7 +18,7 @@ export type ChangedBalance = {
 };
 const KEPT_MS = 400 * DAY_MS;
 /** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
-const WRITES_AT_ONCE = 10;
+export const WRITES_AT_ONCE = 10;
 
 /** The item of an account's day in the cache table. */
 const dayPk = (accountId: string, day: string): string => cachePk("balances", accountId, day);

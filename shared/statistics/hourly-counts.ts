@@ -9,7 +9,7 @@ import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { isoTime } from "../platform/time.ts";
-import type { CacheInZone } from "./daily-balances.ts";
+import { type CacheInZone, WRITES_AT_ONCE } from "./daily-balances.ts";
 
 /** A live transaction that has ended. */
 export type EndedTransaction = Ended & { readonly accountId: string };
@@ -45,8 +45,6 @@ export const QUARTER_MS = HOUR_MS / 4;
 const RESOLVED = "resolved";
 const QUARTERS = ["q0", "q1", "q2", "q3"] as const;
 const KEPT_MS = 90 * DAY_MS;
-/** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
-const WRITES_AT_ONCE = 10;
 /** Bounds an update's expression, which may have 4 KB. */
 const ATTRIBUTES_MAX = 100;
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { committedStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
@@ -119,5 +120,5 @@ try {
 } catch (error) {
   const isRefusal = error instanceof SettingsError;
   console.error(isRefusal ? error.message : error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-  process.exitCode = isRefusal ? 2 : 1;
+  process.exitCode = isRefusal ? EXIT_REFUSED : EXIT_FAILED;
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "#zod";
+import { EXIT_FAILED } from "../../infra/exit-codes.ts";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { roles } from "../../shared/contract/roles.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -99,7 +100,7 @@ export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: Co
     const print = async (report: Report): Promise<void> => {
       const text = json ? JSON.stringify(report.json) : report.text;
       await printResult(text);
-      if (report.ok === false) terminal().exitCode = 1;
+      if (report.ok === false) terminal().exitCode = EXIT_FAILED;
     };
     let context: AdminContext;
     try {

@@ -1,13 +1,10 @@
 import { CommanderError } from "commander";
+import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { isRefusal } from "../../shared/actions/refusal.ts";
 import { isUnreachable } from "./connection-error.ts";
 import { adminProgram } from "./program.ts";
 import { printMessage, printResult, terminal, UnprintedError } from "./terminal.ts";
-
-const EXIT_FAILED = 1;
-/** Refused: nothing was changed. */
-const EXIT_REFUSED = 2;
 
 /** The error as `--json` prints it. `refused`: nothing was changed. */
 type CommandError = { readonly kind: "refused" | "failed"; readonly message: string };

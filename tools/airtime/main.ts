@@ -2,6 +2,7 @@
 import module from "node:module";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { outliveReaders } from "../usage/ended-reader.ts";
 import { usage } from "../usage/usage.ts";
 
@@ -43,7 +44,7 @@ const help = (): string =>
 
 const refuse = (sentence: string): void => {
   console.error(sentence);
-  process.exitCode = 2;
+  process.exitCode = EXIT_REFUSED;
 };
 
 // With the modules that an earlier command compiled, a command takes half the CPU time. Not in the folder for temporary

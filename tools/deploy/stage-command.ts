@@ -1,3 +1,4 @@
+import { EXIT_FAILED } from "../../infra/exit-codes.ts";
 import { stackName, stackParts } from "../../infra/outputs.ts";
 import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
@@ -19,8 +20,6 @@ const commands: Readonly<Record<"synth" | "diff" | "deploy" | "destroy", Command
   deploy: { needsAws: true, run: deployStage },
   destroy: { needsAws: true, run: destroyStage },
 };
-
-const EXIT_FAILED = 1;
 
 /** The option of `deploy` for the stack that only an administrator deploys. */
 const ADMINISTRATOR = "--administrator";

@@ -1,10 +1,10 @@
+import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { errorFields, logOutput } from "../../shared/platform/log.ts";
 import { localLog } from "./local-log.ts";
 import { help, parseSettings } from "./settings.ts";
 import { welcome } from "./welcome.ts";
 
-const EXIT_SETTINGS = 2;
 const PARENT_CHECK_MS = 200;
 /** Everything has stopped by then; a signal after it ends this process at once. */
 const STOP_MS_MAX = 3_000;
@@ -63,14 +63,14 @@ const main = async (): Promise<void> => {
     const longestEndMs = performance.now() + STOP_MS_MAX;
     // npm sends on each signal, which a terminal has sent to this process already.
     exit = () => {
-      if (performance.now() > longestEndMs) process.exit(1);
+      if (performance.now() > longestEndMs) process.exit(EXIT_FAILED);
     };
     console.log("Stopping ...");
     void service.stop().finally(() => process.exit(code));
   };
   void service.failure.then((sentence) => {
     console.error(sentence);
-    exit(1);
+    exit(EXIT_FAILED);
   });
   const text = await welcome(service.details, settings);
   log.printProblems();
@@ -82,5 +82,5 @@ try {
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   console.error(error.message);
-  process.exit(EXIT_SETTINGS);
+  process.exit(EXIT_REFUSED);
 }

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { EXIT_FAILED } from "../../infra/exit-codes.ts";
 import { buildClient } from "../client/build.ts";
 import { buildPackage } from "../package/build.ts";
 import { onlyOption, readArguments } from "../usage/arguments.ts";
@@ -145,4 +146,4 @@ else if (isReady || option === "--dry-run") {
   console.log(
     `\nThe workflow Release tests the commit, does the same, signs the provenance and tags it ${tag}. It publishes nothing.`,
   );
-} else process.exitCode = 1;
+} else process.exitCode = EXIT_FAILED;

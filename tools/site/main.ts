@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { EXIT_FAILED } from "../../infra/exit-codes.ts";
 import { onlyOption, readArguments } from "../usage/arguments.ts";
 import { brokenLinks } from "./broken-links.ts";
 import { pageFiles } from "./page-list.ts";
@@ -34,7 +35,7 @@ const dist = join(folder, "dist");
 const broken = built.status === 0 ? brokenLinks(dist, isLeftOut, process.env.SITE_BASE) : [built.stdout];
 if (broken.length > 0) {
   console.error(broken.join("\n"));
-  process.exitCode = 1;
+  process.exitCode = EXIT_FAILED;
 } else {
   console.log(`${globSync("**/*.html", { cwd: dist }).length} pages in ${dist}, no broken links`);
   console.log(`To read them: npx vitepress preview, in site/. Any web server for files can serve the folder.`);

@@ -1,4 +1,4 @@
-const EXIT_REFUSED = 2;
+import { EXIT_REFUSED } from "../../infra/exit-codes.ts";
 
 /**
  * What a command was given. With `--help`, and with what `read` refuses by an error, the process ends here and says how

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const EXIT_INTERRUPTED = 130;
+import { EXIT_INTERRUPTED } from "../../infra/exit-codes.ts";
 
 /** A folder for temporary files. It is deleted when the process ends, also by Ctrl-C. */
 export const temporaryFolder = (prefix: string): string => {
