@@ -1,5 +1,5 @@
 import type { Account } from "../access/account-store.ts";
-import { deliveredId } from "../contract/corrections.ts";
+import { deliveredId, refundName } from "../contract/corrections.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
@@ -106,12 +106,12 @@ type Lookup = {
  */
 export const historyOf = async (context: ActionContext, transaction: Transaction, lookup: Lookup | null) => {
   const isOwners = isForOwner(context);
-  const [listed, deliveries, audit, adjustment] = await Promise.all([
+  const [listed, deliveries, audit, { refund, paidAgain }] = await Promise.all([
     // Hundreds of stored events may be read: too many for owners, whom they do not concern.
     isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
     readTransactionAudit(context.ledger, transaction),
-    adjustmentOf(context, transaction),
+    adjustmentsOf(context, transaction),
   ]);
   const events = eventsAbout(listed, transaction);
   const steps: readonly Step[] = [
@@ -122,24 +122,29 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
     ...events.map(eventStep),
     ...deliveries.flatMap(deliverySteps),
     ...audit.map((entry) => auditStep(entry, isOwners)),
-    ...(adjustment === undefined ? [] : [adjustmentStep(adjustment)]),
+    ...(paidAgain === undefined ? [] : [adjustmentStep(paidAgain)]),
   ];
   return {
     history: steps
       .toSorted((one, other) => (one.at < other.at ? -1 : 1))
       .map((step) => ({ ...step, local_time: timeIn(Date.parse(step.at), context.timeZone) })),
-    isRefunded: audit.some(({ action }) => action === REFUND),
-    isPaidAgain: adjustment !== undefined,
+    isRefunded: refund !== undefined,
+    isPaidAgain: paidAgain !== undefined,
     isContradicted: events.some(({ state, reason }) => state === "open" && reason === "contradiction"),
   };
 };
 
-/** The adjustment that took the amount of an order again that had failed and was delivered. */
-const adjustmentOf = async ({ ledger }: ActionContext, transaction: Transaction): Promise<LedgerEntry | undefined> => {
+/** What corrects a wrong final status. The audit log has a refund too, also one that a restored ledger lacks. */
+const adjustmentsOf = async (
+  { ledger }: ActionContext,
+  transaction: Transaction,
+): Promise<{ readonly refund?: LedgerEntry | undefined; readonly paidAgain?: LedgerEntry | undefined }> => {
   const { mode, status, account_id } = transaction;
-  return mode === "live" && status === "failed" && !isIdentityCheck(transaction)
-    ? readAdjustment(ledger, account_id, deliveredId(referenceOf(transaction)))
-    : undefined;
+  const read = (name: (reference: string) => string) =>
+    readAdjustment(ledger, account_id, name(referenceOf(transaction)));
+  if (mode === "test") return {};
+  if (status === "success") return { refund: await read(refundName) };
+  return status === "failed" && !isIdentityCheck(transaction) ? { paidAgain: await read(deliveredId) } : {};
 };
 
 const adjustmentStep = ({ created_at, entry_id, amount_kobo, why = "" }: LedgerEntry): Step => ({
@@ -221,9 +226,6 @@ const deliverySteps = ({ attempts, state, endpoint, repeat, webhook_id, created_
   }));
 };
 
-/** What an operator does to an order that was successful and was not delivered. */
-const REFUND = "transactions refund";
-
 /** What people did; another action is named as it is. */
 const auditSteps: Readonly<Partial<Record<string, string>>> = {
   "deliveries replay": "Webhook replayed",
@@ -231,7 +233,7 @@ const auditSteps: Readonly<Partial<Record<string, string>>> = {
   "events match": "Event matched",
   "transactions ask": "Question requested",
   "transactions note": "Note",
-  [REFUND]: "Refunded",
+  "transactions refund": "Refunded",
   "transactions resolve": "Resolved",
   "transactions take": "Taken",
 };

@@ -18,6 +18,7 @@ import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { askNow, noteAnswer } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { copyTable } from "../../../builders/copy-table.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
@@ -333,6 +334,18 @@ test("transactions refund credits the price of a successful order once, links bo
   });
   await expect(twice).rejects.toThrow("has failed: it was refunded, or never debited");
   expect(await failed.balance()).toBe(1_000);
+});
+
+test("an order whose refund a restored ledger lacks can be refunded again, whatever the audit log has", async () => {
+  const { transaction } = await anOrder();
+  const reference = referenceOf(transaction);
+  await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+  const ledgerTable = await copyTable(operator.tables.db, "ledger", operator.tables.ledgerTable);
+  await transactionsRuns["transactions refund"](context(), { reference, why: "ticket 91" });
+  const restored = anActionContext({ ...operator.tables, ledgerTable });
+  const shown = await transactionsRuns["transactions show"](restored, { reference });
+  expect(shown.can_refund).toBe(true);
+  expect(shown.advice[0]?.text).toBe("The upstream says that it was delivered. The wallet paid for it.");
 });
 
 test("a failed order that the upstream says was delivered is not said to be safe to order again while the event waits, and is delivered once its amount is taken again", async () => {
