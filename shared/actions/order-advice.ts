@@ -75,6 +75,13 @@ const sent: Sentences = {
     "Only after the upstream has said it: success keeps the debit, failed gives the amount back. Both are final.",
 };
 
+/** In a copy of the ledger that it waits in nothing is known of it since the copy was made. */
+const waitingElsewhere: Sentences = {
+  ...sent,
+  happened: "The wallet is debited. It waited in the ledger that was restored, and may have been sent since.",
+  wait: "It is neither sent again nor refunded by itself: a person is needed, to find out how it ended.",
+};
+
 /** What people read about each state. A check has no `customer`: the person checked is not a customer of the app. */
 const states: Readonly<Record<`purchase ${TransactionState}` | `check ${TransactionStatus}`, Sentences>> = {
   "purchase sent": sent,
@@ -150,6 +157,8 @@ type AdviceFacts = {
   readonly isContradicted: boolean;
   /** The time until which to wait is over. */
   readonly isOverdue: boolean;
+  /** It waits in the ledger of which this one is a restored copy. */
+  readonly isOfAnotherLedger: boolean;
 };
 
 /**
@@ -167,7 +176,11 @@ export const adviceOn = (order: Transaction, facts: AdviceFacts): readonly Order
   });
 };
 
-const sentencesFor = (order: Transaction, { isRefunded, isPaidAgain, isContradicted }: AdviceFacts): Sentences => {
+const sentencesFor = (
+  order: Transaction,
+  { isRefunded, isPaidAgain, isContradicted, isOfAnotherLedger }: AdviceFacts,
+): Sentences => {
+  if (isOfAnotherLedger) return waitingElsewhere;
   if (isRefunded) return refundedSentences(order);
   if (isPaidAgain) return paidAgain;
   const known = sentencesOn(order);

@@ -21,6 +21,7 @@ import {
   sentAt,
   type Transaction,
   transactionToView,
+  waitsInAnotherLedger,
 } from "../ledger/transaction.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
@@ -211,7 +212,13 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
     sending: sendingOf(transaction),
     wait,
     unknown_outcome: unknownOutcomeText(transaction) ?? null,
-    advice: [...adviceOn(transaction, { ...found, isForOwner: isForOwner(context), isOverdue })],
+    advice: [
+      ...adviceOn(transaction, {
+        ...found,
+        ...{ isForOwner: isForOwner(context), isOverdue },
+        isOfAnotherLedger: waitsInAnotherLedger(context.ledger, transaction),
+      }),
+    ],
     wait_until,
     next_question_at,
     in_flight_until: inFlight === 0 ? null : isoTime(nowMs + inFlight),
@@ -223,8 +230,9 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
 };
 
 /** Then an identity check or a queued order is refunded by the next run, and a purchase that was sent counts as stuck. */
-const waitUntil = ({ queueMinutes }: ActionContext, transaction: Transaction): string | null => {
+const waitUntil = ({ ledger, queueMinutes }: ActionContext, transaction: Transaction): string | null => {
   if (isFinalStatus(transaction.status) || transaction.mode === "test") return null;
+  if (waitsInAnotherLedger(ledger, transaction)) return null;
   const sentMs = isIdentityCheck(transaction) ? CHECK_OPEN_MS_MAX : STUCK_MS;
   const lengthMs = isQueuedOrder(transaction) ? queueMinutes * MINUTE_MS : sentMs;
   return isoTime(Date.parse(isQueuedOrder(transaction) ? transaction.created_at : sentAt(transaction)) + lengthMs);

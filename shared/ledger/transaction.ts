@@ -135,6 +135,12 @@ type Queued = { readonly queued: NonNullable<Transaction["queued"]> };
 export const isQueuedOrder = <Stored extends Pick<Transaction, "queued">>(order: Stored): order is Stored & Queued =>
   order.queued !== undefined;
 
+/** Whether an order waits in the ledger of which this one is a restored copy: it may have been sent since. */
+export const waitsInAnotherLedger = (
+  { table }: { readonly table: string },
+  { queued }: Pick<Transaction, "queued">,
+): boolean => queued !== undefined && queued.table !== table;
+
 /** When the request to the upstream began, or may have begun. */
 export const sentAt = ({ sent_at, created_at }: Pick<Transaction, "sent_at" | "created_at">): string =>
   sent_at ?? created_at;

@@ -6,7 +6,13 @@ import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { queuedKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
-import { isQueuedOrder, type QueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import {
+  isQueuedOrder,
+  type QueuedOrder,
+  referenceOf,
+  type Transaction,
+  waitsInAnotherLedger,
+} from "../ledger/transaction.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { type PurchasesStore, readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { duration } from "../platform/format.ts";
@@ -121,7 +127,7 @@ export const queuedText = async (
   }
   const isRestricted = (await readWallet(ledger, transaction.account_id)).restricted === true;
   const since = `waits since ${created_at} ${queuedReasonText[reasonOf(transaction, isRestricted)]}`;
-  if (transaction.queued.table !== ledger.table) {
+  if (waitsInAnotherLedger(ledger, transaction)) {
     return `${since}, in the table ${transaction.queued.table}: it may have been sent since, and is not sent again`;
   }
   if ((await readPurchasesSwitch(purchases)).purchases === "off") {

@@ -2,7 +2,13 @@ import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import type { PlanIndex } from "../catalog/plan-index.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import type { settleAsRead } from "../ledger/settle-transaction.ts";
-import { type Failure, isFinalStatus, type QueuedOrder, referenceOf } from "../ledger/transaction.ts";
+import {
+  type Failure,
+  isFinalStatus,
+  type QueuedOrder,
+  referenceOf,
+  waitsInAnotherLedger,
+} from "../ledger/transaction.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { walletNotRestricted, walletQueueGap } from "../ledger/wallet.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
@@ -79,12 +85,9 @@ export type InLane = {
 const isExpired = ({ deps: { ledger, queueMinutes } }: Run, { created_at }: QueuedOrder): boolean =>
   waitedS(ledger, created_at) > queueMinutes * 60;
 
-/** Whether this ledger is a restored copy of the one that the order waits in. */
-const isOfAnotherLedger = ({ deps: { ledger } }: Run, { queued: { table } }: QueuedOrder): boolean =>
-  table !== ledger.table;
-
 /** Whether an order is ended without being sent: it waited for too long, or in another ledger. */
-export const isDue = (run: Run, order: QueuedOrder): boolean => isExpired(run, order) || isOfAnotherLedger(run, order);
+export const isDue = (run: Run, order: QueuedOrder): boolean =>
+  isExpired(run, order) || waitsInAnotherLedger(run.deps.ledger, order);
 
 /**
  * Whether the catalog has lost the order's plan since the debit, or has it under another network, where the id may be of
@@ -96,7 +99,7 @@ const isWithdrawn = ({ plans }: Run, { queued: { order } }: QueuedOrder): boolea
 /** Ends an order that is not to be sent, or else sends it. A fault with one order does not delay other accounts. */
 export const takeTurn = async (run: Run, order: QueuedOrder, inLane?: InLane): Promise<TurnResult> => {
   try {
-    if (isOfAnotherLedger(run, order)) return await claimUnsent(run, order, inLane);
+    if (waitsInAnotherLedger(run.deps.ledger, order)) return await claimUnsent(run, order, inLane);
     const failure = failureOf(run, order, inLane);
     if (failure !== undefined) return await refund(run, order, failure, inLane);
     return inLane === undefined ? await claimAndSendAgain(run, order) : await claimAndSend(run, inLane, order);

@@ -18,6 +18,7 @@ import {
   sendingOf,
   sentAt,
   type Transaction,
+  waitsInAnotherLedger,
 } from "../ledger/transaction.ts";
 import { amountFacts, expectedAmount, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { closedError } from "../ledger/wallet.ts";
@@ -72,8 +73,7 @@ export const assertResolvable = (
 ): void => {
   assertOpen(transaction, seen, ledger.clock());
   assertHasResult(transaction, status);
-  // In a copy of the table that it waits in, it may have been sent since.
-  if (status === "success" && isQueuedOrder(transaction) && transaction.queued.table === ledger.table) {
+  if (status === "success" && isQueuedOrder(transaction) && !waitsInAnotherLedger(ledger, transaction)) {
     throw new OperatorError(
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );

@@ -14,6 +14,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { askNow, noteAnswer } from "../../../../shared/upstream-lookup/lookup-record.ts";
@@ -346,6 +347,23 @@ test("an order whose refund a restored ledger lacks can be refunded again, whate
   const shown = await transactionsRuns["transactions show"](restored, { reference });
   expect(shown.can_refund).toBe(true);
   expect(shown.advice[0]?.text).toBe("The upstream says that it was delivered. The wallet paid for it.");
+});
+
+test("an order that waits in the ledger of which this one is a restored copy may have been sent: nobody is to resolve it as failed without asking", async () => {
+  const { transaction } = await anOrder();
+  const ledger = operator.ledgerAt();
+  await enqueueOrder(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 }, deadlineIn(9_000));
+  const reference = referenceOf(transaction);
+  const shownIn = async (ledgerTable: string) => {
+    const restored = anActionContext({ ...operator.tables, ledgerTable });
+    const { advice, wait_until } = await transactionsRuns["transactions show"](restored, { reference });
+    return { text: advice.map(({ text }) => text).join(" "), wait_until };
+  };
+  expect((await shownIn(ledger.table)).text).toMatch(/It is sent by itself, or refunded\./);
+  const { text, wait_until } = await shownIn(await copyTable(ledger.db, "ledger", ledger.table));
+  expect(text).toMatch(/may have been sent since\..* Ask how .* ended\./);
+  expect(text).not.toMatch(/was not sent|sent by itself|run refunds it/);
+  expect(wait_until).toBeNull();
 });
 
 test("a failed order that the upstream says was delivered is not said to be safe to order again while the event waits, and is delivered once its amount is taken again", async () => {

@@ -8,6 +8,7 @@ import { aTransaction } from "../../../builders/transaction.ts";
 const order = { kind: "airtime", network: "mtn" } as const;
 const toOperator = {
   ...{ isForOwner: false, isRefunded: false, isPaidAgain: false, isContradicted: false, isOverdue: false },
+  isOfAnotherLedger: false,
 };
 const queued = { order, table: "ledger", number: 1 };
 
