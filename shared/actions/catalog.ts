@@ -26,8 +26,9 @@ const catalogOutline = (snapshot: Snapshot, nowMs: number) => {
 export const catalogRuns: ActionRuns<typeof catalogActions> = {
   "catalog show": async ({ catalog, ledger }) => {
     const [served, candidate] = await Promise.all([catalog.read(), readCandidate(catalog)]);
-    if (served === undefined) return { served: null, refused: null };
     const nowMs = ledger.clock();
+    const refused = candidate ? catalogOutline(candidate, nowMs) : null;
+    if (served === undefined) return { served: null, refused };
     const { networks, data_plans } = catalogOf(served);
     const { count, first } = served.dropped;
     return {
@@ -38,7 +39,7 @@ export const catalogRuns: ActionRuns<typeof catalogActions> = {
         data_plans,
         dropped: { count, first: [...first] },
       },
-      refused: candidate ? catalogOutline(candidate, nowMs) : null,
+      refused,
     };
   },
 
@@ -62,16 +63,20 @@ export const catalogRuns: ActionRuns<typeof catalogActions> = {
 
   "catalog accept": async (context, { fetched_at: reviewed, why }) => {
     const { catalog, ledger } = context;
-    const candidate = await readCandidate(catalog);
+    const [served, candidate] = await Promise.all([catalog.read(), readCandidate(catalog)]);
+    const fetchedAtMs = reviewed === undefined ? candidate?.fetchedAtMs : Date.parse(reviewed);
+    // Who lost the answer may repeat the request.
+    if (served !== undefined && served.fetchedAtMs === fetchedAtMs) return acceptedView(catalogOf(served));
     if (candidate === undefined) throw nothingToAccept();
-    const fetchedAtMs = reviewed === undefined ? undefined : Date.parse(reviewed);
-    if (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs) throw anotherCandidate();
+    if (candidate.fetchedAtMs !== fetchedAtMs) throw anotherCandidate();
     await recordAudited(context, SERVICE, { action: "catalog accept", why });
     const accepted = await acceptCandidate(catalog, ledger.clock, fetchedAtMs);
-    if (accepted === undefined) throw fetchedAtMs === undefined ? nothingToAccept() : anotherCandidate();
-    return { kind: "accepted", plans: accepted.data_plans.length };
+    if (accepted === undefined) throw anotherCandidate();
+    return acceptedView(accepted);
   },
 };
+
+const acceptedView = ({ data_plans }: Catalog) => ({ kind: "accepted", plans: data_plans.length }) as const;
 
 /** A catalog that was not received, is invalid, or exceeds the item size of DynamoDB cannot be served at all. */
 const nothingToAccept = (): OperatorError =>

@@ -204,28 +204,26 @@ export const readCandidate = async (store: CatalogStore): Promise<Snapshot | und
 };
 
 /**
- * Serves the refused catalog from now on; undefined if there is none, or not the one that was fetched at `fetchedAtMs`.
- * The next refresh announces what it changes.
+ * Serves the refused catalog that was fetched at `fetchedAtMs`, if it is not served already; undefined if another one is
+ * refused or served since. The next refresh announces what it changes.
  */
 export const acceptCandidate = async (
   store: CatalogStore,
   clock: Clock,
-  fetchedAtMs?: number,
+  fetchedAtMs: number,
 ): Promise<Catalog | undefined> => {
-  let sent: Snapshot | undefined;
   for (;;) {
     const candidate = await readCandidate(store);
-    if (candidate === undefined || (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs)) {
+    if (candidate?.fetchedAtMs !== fetchedAtMs) {
       // The write may have been carried out without an answer, and refused when it was sent again.
-      const served = sent && (await store.read());
-      return sent !== undefined && served?.fetchedAtMs === sent.fetchedAtMs ? catalogOf(sent) : undefined;
+      const served = await store.read();
+      return served?.fetchedAtMs === fetchedAtMs ? catalogOf(served) : undefined;
     }
     const before = await readServed(store);
     const catalog = catalogOf(candidate);
     reportRemovedCodes(before?.catalog, catalog);
     // If a refresh stores another catalog first, the candidate may be too old.
     if (await replaceServed(store, before, withChange(candidate, before, catalog, clock()))) return catalog;
-    sent = candidate;
   }
 };
 

@@ -45,7 +45,7 @@ export const CatalogPage = () => {
       <Query of={shown}>
         {({ served }) =>
           served === null ? (
-            <Notice tone="attention" title="No catalog has been fetched yet">
+            <Notice tone="attention" title="No catalog is served yet">
               Until one is, no data plan can be sold. The page Doctor says what is wrong.
             </Notice>
           ) : (

@@ -9,7 +9,10 @@ export const droppedTable = (dropped: readonly DroppedEntry[]): string =>
   );
 
 export const catalogText = ({ served, refused }: ActionOutput<"catalog show">): string => {
-  if (served === null) return "No catalog has been fetched yet. Run doctor to see why.";
+  const refusedOne = refused && { "Refused (catalog accept serves it)": fields(refused) };
+  if (served === null) {
+    return sections({ Served: "No catalog is served yet. Run doctor to see why.", ...refusedOne });
+  }
   const { fetched_at, age, networks, data_plans, dropped } = served;
   const outline = { fetched_at, age, networks: networks.length, plans: data_plans.length, dropped: dropped.count };
   return sections({
@@ -28,6 +31,6 @@ export const catalogText = ({ served, refused }: ActionOutput<"catalog show">): 
       data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, nairaText(price), validity]),
     ),
     ...(dropped.count > 0 && { "Dropped (invalid, not served)": droppedTable(dropped.first) }),
-    ...(refused && { "Refused (catalog accept serves it)": fields(refused) }),
+    ...refusedOne,
   });
 };

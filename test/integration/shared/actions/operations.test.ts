@@ -72,6 +72,23 @@ test("catalog accept refuses a catalog that is not the one that was reviewed, an
   await expect(catalogRuns["catalog accept"](context, {})).rejects.toThrow(OperatorError);
 });
 
+test("who lost the answer of catalog accept may repeat it, and nothing is recorded again", async () => {
+  const context = await aRefusedCatalog();
+  const input = { fetched_at: isoTime(NOON_MS - HOUR_MS), why: "two plans were withdrawn" };
+  const accepted = await catalogRuns["catalog accept"](context, input);
+  expect(await catalogRuns["catalog accept"](context, input)).toEqual(accepted);
+  expect(await readAudit(context.ledger, SERVICE)).toHaveLength(1);
+});
+
+test("before a catalog is served, a first one without plans is shown as refused, and can be accepted", async () => {
+  const { context } = await aService();
+  expect(await catalogRuns["catalog show"](context, {})).toEqual({ served: null, refused: null });
+  await context.catalog.writeCandidate(snapshotOf({ networks, data_plans: [] }, NOON_MS - HOUR_MS));
+  const refused = { fetched_at: isoTime(NOON_MS - HOUR_MS), age: "1 h", networks: 1, plans: 0, dropped: 0 };
+  expect(await catalogRuns["catalog show"](context, {})).toEqual({ served: null, refused });
+  expect(await catalogRuns["catalog accept"](context, { why: "test" })).toEqual({ kind: "accepted", plans: 0 });
+});
+
 test("purchases stay as they are, with an error, if the switch is not written, and off without an audit entry", async () => {
   const { context } = await aService();
   const { db } = context.purchases;

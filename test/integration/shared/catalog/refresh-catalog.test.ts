@@ -45,7 +45,8 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   const announce = vi.fn(async (_change: CatalogChange, _deadline: Deadline) => true);
   return {
     ...{ simulator, db, cacheTable, store, clock, serve, announce },
-    refresh: () => refreshCatalog({ store, upstream, announce, clock: () => clock.nowMs }, deadlineIn(60_000)),
+    refresh: (when?: "now") =>
+      refreshCatalog({ store, upstream, announce, clock: () => clock.nowMs }, deadlineIn(60_000), when),
     /** The catalog in the table. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
@@ -128,6 +129,7 @@ describe("a filled table", () => {
     expect(reads(simulator)).toBe(1);
     clock.nowMs = NOON_MS + 2 * HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
+    expect(await refresh("now")).toEqual({ kind: "replaced", plans: 30 });
   });
 
   test("a refresh stores new prices, added and removed plans, and another tag, and logs what is new", async () => {
@@ -173,30 +175,30 @@ describe("a catalog that was refused as halved", () => {
     const { store, stored, refresh, clock } = await aHalvedOne();
     expect((await stored())?.data_plans).toHaveLength(10);
     // A person has seen another one.
-    expect(await acceptCandidate(store, () => NOON_MS, NOON_MS)).toBeUndefined();
-    expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toHaveLength(4);
+    expect(await acceptCandidate(store, () => NOON_MS, clock.nowMs + 1)).toBeUndefined();
+    expect((await acceptCandidate(store, () => NOON_MS, clock.nowMs))?.data_plans).toHaveLength(4);
     expect((await stored())?.data_plans).toHaveLength(4);
-    expect(await acceptCandidate(store, () => NOON_MS)).toBeUndefined();
     clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
   });
 
   test("an acceptance whose answer was lost and that the SDK repeats is reported as accepted", async () => {
-    const { store, stored } = await aHalvedOne();
+    const { store, stored, clock } = await aHalvedOne();
     const { replace } = store;
     vi.spyOn(store, "replace").mockImplementationOnce(
       async (...write) => (await replace(...write)) && replace(...write),
     );
-    expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toHaveLength(4);
+    expect((await acceptCandidate(store, () => NOON_MS, clock.nowMs))?.data_plans).toHaveLength(4);
     expect((await stored())?.data_plans).toHaveLength(4);
   });
 
   test("a refused catalog cannot be accepted after a newer one was stored", async () => {
     const { store, stored, serve, refresh, clock } = await aHalvedOne();
+    const refusedAtMs = clock.nowMs;
     clock.nowMs += 60_000;
     serve(aCatalog(9));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 9 });
-    expect(await acceptCandidate(store, () => NOON_MS)).toBeUndefined();
+    expect(await acceptCandidate(store, () => NOON_MS, refusedAtMs)).toBeUndefined();
     expect((await stored())?.data_plans).toHaveLength(9);
   });
 });
@@ -280,7 +282,7 @@ describe("a change of the catalog", () => {
     serve(aCatalog(4));
     await refresh();
     expect(announce).not.toHaveBeenCalled();
-    await acceptCandidate(store, () => clock.nowMs);
+    await acceptCandidate(store, () => clock.nowMs, clock.nowMs);
     clock.nowMs += 60_000;
     await refresh();
     expect(announce).toHaveBeenCalledOnce();
@@ -292,12 +294,13 @@ describe("a change of the catalog", () => {
     captureLog();
     serve(aCatalog(4));
     await refresh();
+    const refusedAtMs = clock.nowMs;
     clock.nowMs += 60_000;
     serve(aCatalog(9));
     simulator.state.faults.add({ kind: "delay", delay_ms: 2_000, path: "/vtu/data", times: 1 });
     const refreshing = refresh();
     await eventually(() => expect(simulator.state.faults.list()).toEqual([]));
-    await acceptCandidate(store, () => clock.nowMs);
+    await acceptCandidate(store, () => clock.nowMs, refusedAtMs);
     expect(await refreshing).toEqual({ kind: "fresh_enough" });
     expect((await stored())?.data_plans).toHaveLength(4);
     await refresh();
@@ -388,7 +391,7 @@ test("a catalog refused as empty is served once accepted, and refreshed without 
   serve(aCatalog(0));
   expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
   expect((await stored())?.data_plans).toHaveLength(10);
-  expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toEqual([]);
+  expect((await acceptCandidate(store, () => NOON_MS, clock.nowMs))?.data_plans).toEqual([]);
   clock.nowMs += HOUR_MS;
   expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
   clock.nowMs += HOUR_MS;
@@ -438,6 +441,9 @@ describe("a catalog with invalid plans", () => {
     clock.nowMs += HOUR_MS;
     serve(ofPlans(...plans(9), invalidPlan(902)));
     expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
+    clock.nowMs += HOUR_MS;
+    serve(ofPlans(...plans(9)));
+    expect(await linesOf(refresh)).toEqual([]);
   });
 
   test("an alarm names 10 invalid plans and counts the others", async () => {
