@@ -65,8 +65,9 @@ export const readLookups = async (
   );
 };
 
-export const readLookup = (cache: Table, transaction: Target): Promise<LookupRecord | undefined> =>
-  getItem(cache, lookupPk(transaction), readableRecordSchema);
+/** The record of this order's last sending. */
+export const readLookup = async (cache: Table, transaction: Target & Sent): Promise<LookupRecord | undefined> =>
+  ofLastSending(transaction, await getItem(cache, lookupPk(transaction), readableRecordSchema));
 
 /** When the order is asked for next. A question that a person requested is not sent before the first one would be. */
 export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number => {

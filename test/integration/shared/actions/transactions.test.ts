@@ -19,6 +19,7 @@ import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { askNow, noteAnswer } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -148,6 +149,10 @@ describe("transactions show", () => {
     expect(later.next_question_at).toBe(isoTime(placedMs + 3 * 60_000));
     expect(waitText(later)).toMatch(/^That time is over/);
     expect(await show(placedMs, anOwnersRequest())).toMatchObject({ lookup: null, next_question_at: null });
+    const sentAgainMs = placedMs + 20 * 60_000;
+    await changeItem(operator.ledgerAt(), transaction.pk, { claim: "2", sent_at: isoTime(sentAgainMs) });
+    const again = await show(sentAgainMs);
+    expect([again.lookup, again.next_question_at]).toEqual([null, isoTime(sentAgainMs + 60_000)]);
   });
 
   test("says when an open purchase was sent that waited, and that no open identity check may have been delivered", async () => {
