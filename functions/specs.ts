@@ -455,7 +455,7 @@ export const consoleApiSpec = {
       UpdateItem: ["searches", "upstream-lookup"],
     },
   },
-  queries: ["by_list", "by_upstream_reference", "by_open", "by_phone", "by_time"],
+  queries: ["by_list", "by_upstream_reference", "by_open", "by_phone", "by_time", "by_about"],
   sendsTo: ["outcomes", "delivery"],
   redrives: ["outcomes", "delivery"],
   notifications: "subscribes",
@@ -534,7 +534,7 @@ export const answerSubjectsSpec = {
     audit: { Query: ["entry", "attestation"], PutItem: ["entry"] },
     cache: { UpdateItem: ["searches"] },
   },
-  queries: ["by_list", "by_phone", "by_subject"],
+  queries: ["by_list", "by_phone", "by_subject", "by_about"],
   environment: [
     "LEDGER_TABLE",
     "AUDIT_TABLE",

@@ -12,7 +12,8 @@ type Attribute =
   | "open"
   | "phone_key"
   | "subject"
-  | "sequence";
+  | "sequence"
+  | "about";
 export type TableIndex = {
   readonly name: string;
   readonly partition: Attribute;

@@ -7,7 +7,7 @@ import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import * as z from "#zod";
 import { type Role as PersonRole, roles } from "../../shared/contract/roles.ts";
-import { auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
+import { auditIndexes, auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { cacheKeyPattern } from "../../shared/platform/cache-keys.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { onlyKeys, otherKeys } from "../item-grants.ts";
@@ -96,9 +96,12 @@ export class OperatorPolicies extends Construct {
         : []),
       allow(
         ["dynamodb:Query"],
-        [...byService, ...(isDirect ? [ledgerIndexes.byUpstreamReference] : [])].map(
-          ({ name }) => `${ledger.tableArn}/index/${name}`,
-        ),
+        [
+          ...[...byService, ...(isDirect ? [ledgerIndexes.byUpstreamReference] : [])].map(
+            ({ name }) => `${ledger.tableArn}/index/${name}`,
+          ),
+          ...(isDirect ? [`${audit.tableArn}/index/${auditIndexes.byAbout.name}`] : []),
+        ],
       ),
       allow(["secretsmanager:DescribeSecret"], secretNames.map(secretArn)),
       allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),

@@ -70,7 +70,7 @@ const entriesAbout = async (
   }
   const { pk, transaction_pk: about } = await requireEvent(context, subject);
   const transaction = about === undefined ? undefined : await readTransaction(ledger, about);
-  return transaction === undefined ? readAuditAbout(ledger, SERVICE, pk) : readTransactionAudit(ledger, transaction);
+  return transaction === undefined ? readAuditAbout(ledger, [SERVICE], pk) : readTransactionAudit(ledger, transaction);
 };
 
 /** What the accounts of these entries are called; one whose account is gone has its id. */

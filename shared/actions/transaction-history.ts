@@ -39,7 +39,7 @@ export const deliveriesOf = async (
   const { ledger } = context;
   const [repeats, announced, accounts] = await Promise.all([
     repeatsOf(context, account_id, transaction, created_at),
-    readAuditAbout(ledger, SERVICE, ANNOUNCE, created_at),
+    readAuditAbout(ledger, [SERVICE], ANNOUNCE, created_at),
     readAccounts(context, [account_id]),
   ]);
   return readDeliveries(
@@ -64,7 +64,7 @@ export const repeatsOf = async (
   from: string,
 ): Promise<readonly string[]> => {
   const [replays, recoveries] = await Promise.all(
-    [subject, RECOVER].map((about) => readAuditAbout(ledger, accountId, about, from)),
+    [subject, RECOVER].map((about) => readAuditAbout(ledger, [accountId], about, from)),
   );
   const repeats = replays?.flatMap(({ details: { repeat } }) => (repeat === undefined ? [] : [String(repeat)]));
   return [...(repeats ?? []), ...namesIn(recoveries ?? [])];

@@ -109,25 +109,35 @@ export const readNewestFirst = (
 export const listedPlaceSchema = z.object({ pk: z.string(), sequence: z.string(), created_at: z.string() });
 type ListedPlace = z.infer<typeof listedPlaceSchema>;
 
-/**
- * The items of all logs in this range of times, newest first, from behind `start` on. Read from the index, which lags
- * behind the table by moments.
- */
-export async function* readListed(
+type Query = { readonly range: TimeRange; readonly start?: ListedPlace | undefined; readonly newest?: number };
+
+/** The items that an index has under this key. It lags behind the table by moments. */
+async function* readIndex(
+  index: (typeof auditIndexes)[keyof typeof auditIndexes],
   table: Table,
-  range: TimeRange,
-  start: ListedPlace | undefined,
+  key: string,
+  { range, start, ...limits }: Query,
 ): AsyncGenerator<AuditItem, void, void> {
   const schemas = [auditItemSchema, listedPlaceSchema] as const;
-  // Most pages need no more.
-  const limits = { newest: 200 };
   let next = start;
   do {
-    const page = await queryIndex(auditIndexes.byTime, "everything", schemas, table, ENTRIES_LIST, range, next, limits);
+    const page = await queryIndex(index, "everything", schemas, table, key, range, next, limits);
     yield* page.items();
     next = page.next;
   } while (next !== undefined);
 }
+
+/** The items of all logs in this range of times, newest first, from behind `start` on. Most pages need no more than 200. */
+export const readListed = (
+  table: Table,
+  range: TimeRange,
+  start: ListedPlace | undefined,
+): AsyncGenerator<AuditItem, void, void> =>
+  readIndex(auditIndexes.byTime, table, ENTRIES_LIST, { range, start, newest: 200 });
+
+/** The items of all logs about one item in this range of times, oldest first. */
+export const readAbout = (table: Table, about: string, range: TimeRange): AsyncGenerator<AuditItem, void, void> =>
+  readIndex(auditIndexes.byAbout, table, about, { range });
 
 /** What is attested of a log before this place, newest first. */
 export async function* readAttested(

@@ -6,6 +6,7 @@ import {
   type AuditProblem,
   attestationSchema,
   listedPlaceSchema,
+  readAbout,
   readListed,
   readNewestFirst,
   verifyChain,
@@ -182,32 +183,28 @@ const READING_GAP_MS = 500;
 /** How much earlier the time of a later entry may be: the clocks of two writers differ. */
 const CLOCK_DIFFERENCE_MS = 5 * MINUTE_MS;
 
-/** The entries of a log since `from` about this item, oldest first. */
+/**
+ * The entries of these logs since `from` about this item, oldest first. One that was written a moment ago may be missing,
+ * because the index lags.
+ */
 export const readAuditAbout = async (
   ledger: AuditedLedger,
-  auditLog: string,
+  auditLogs: readonly string[],
   about: string,
   from = EPOCH,
 ): Promise<readonly PlacedEntry[]> => {
-  const fromMs = Date.parse(from) - CLOCK_DIFFERENCE_MS;
-  const found: PlacedEntry[] = [];
-  for await (const entry of readPlacedEntries(ledger, auditLog)) {
-    if (Date.parse(entry.created_at) < fromMs) break;
-    if (entry.about === about) found.push(entry);
-  }
-  return found.toReversed();
+  const range = { from: isoTime(Date.parse(from) - CLOCK_DIFFERENCE_MS), to: ALL_TIMES.to };
+  const entries = await Array.fromAsync(placedIn(readAbout(auditTableOf(ledger), about, range)));
+  const ofLogs = new Set(auditLogs.map(entriesPk));
+  const orderOf = ({ created_at, pk, sequence }: PlacedEntry): string => [created_at, pk, sequence].join(" ");
+  return entries.filter(({ pk }) => ofLogs.has(pk)).toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 };
 
 /** The entries about a transaction, oldest first: of its account, and of the service, which has discarded events. */
-export const readTransactionAudit = async (
+export const readTransactionAudit = (
   ledger: AuditedLedger,
   { pk, account_id, created_at }: Pick<Transaction, "pk" | "account_id" | "created_at">,
-): Promise<readonly AuditEntry[]> => {
-  const entries = await Promise.all(
-    [account_id, SERVICE].map((auditLog) => readAuditAbout(ledger, auditLog, pk, created_at)),
-  );
-  return entries.flat().sort((one, other) => (one.created_at < other.created_at ? -1 : 1));
-};
+): Promise<readonly AuditEntry[]> => readAuditAbout(ledger, [account_id, SERVICE], pk, created_at);
 
 const PAGE_ENTRIES_MAX = 50;
 /** Entries that one page looks through: a page of a rare kind may be empty, and the next one goes on. */

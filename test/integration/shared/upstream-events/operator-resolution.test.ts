@@ -429,7 +429,7 @@ describe("every decision", () => {
     const order = await operator.anOrder();
     await discardAtNoon(discarded);
     await matchAtNoon(matched, order.transaction);
-    expect(await readAuditAbout(operator.ledgerAt(), SERVICE, discarded.pk)).toMatchObject([
+    expect(await readAuditAbout(operator.ledgerAt(), [SERVICE], discarded.pk)).toMatchObject([
       { by: "ada", action: "events discard", details: { event: storedEventId(discarded), says: "failed" } },
     ]);
     const reference = referenceOf(order.transaction);
