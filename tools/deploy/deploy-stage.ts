@@ -1,17 +1,10 @@
+import type { Stack } from "@aws-sdk/client-cloudformation";
 import { stackName } from "../../infra/outputs.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { assertDynamoDbEndpoint } from "./dynamodb-endpoint.ts";
 import { assertReservable } from "./reserved-concurrency.ts";
-import {
-  dataPolicy,
-  deployedStack,
-  existingStack,
-  failedCreation,
-  natGatewaysOf,
-  OWN_DATA,
-  setStackPolicy,
-} from "./stacks.ts";
+import { dataPolicy, deployedStack, existingStack, failedCreation, ownExports, setStackPolicy } from "./stacks.ts";
 
 /** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
 export type StageCdk = (...args: readonly string[]) => Promise<number>;
@@ -26,25 +19,26 @@ type Place = readonly [name: string, region?: string];
 export const deployStage = async (stage: string, settings: StageSettings, cdk: StageCdk): Promise<number> => {
   const { egress } = settings;
   const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
-  const deployedNetwork = await deployedStack(network);
-  await assertCreatable([
-    [data],
-    ...(egress.kind === "nat-gateway" ? [[network] as const] : []),
-    ...recoveryOf(stage, settings),
-  ]);
+  const [deployedData, deployedNetwork, deployedService] = await Promise.all(
+    [data, network, service].map((name) => deployedStack(name)),
+  );
+  const ownNetwork = egress.kind === "nat-gateway" ? [network] : [];
+  await assertCreatable([[data], ...ownNetwork.map((name) => [name] as const), ...recoveryOf(stage, settings)]);
   await assertReservable(stage, settings);
   await assertDynamoDbEndpoint(stage, settings);
-  const hasFewerZones =
-    egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network));
-  if (sells(settings)) {
-    await assertAdopted(stage, settings);
-    // The first change: whatever is refused, is refused above.
-    await protectData(data, settings);
-  }
-  if (hasFewerZones) {
-    // CloudFormation does not take away a subnet that another stack imports.
-    console.log(`${service} leaves the zones that ${network} gives up, and is deployed first.`);
-    const code = await cdk("deploy", data, service, "--exclusively");
+  if (sells(settings)) assertAdopted(stage, settings, deployedData);
+  assertReleasable(stage, settings, { data: deployedData, service: deployedService });
+  // The first change: whatever is refused, is refused above.
+  if (sells(settings)) await protectData(data, settings);
+  const shrinking = [
+    ...(isGivenUp(settings, deployedData) ? [data] : []),
+    ...(egress.kind === "nat-gateway" && egress.zones.length < ownExports(deployedNetwork, "egress") ? [network] : []),
+  ];
+  if (shrinking.length > 0) {
+    // CloudFormation does not take away what another stack imports.
+    console.log(`${service} leaves what ${shrinking.join(" and ")} gives up, and is deployed first.`);
+    const others = [data, ...ownNetwork].filter((name) => !shrinking.includes(name));
+    const code = await cdk("deploy", ...others, service, "--exclusively");
     if (code !== 0) return code;
   }
   const code = await cdk("deploy", service);
@@ -81,16 +75,43 @@ const assertCreatable = async (places: readonly Place[]): Promise<void> => {
  * An older commit, or another branch, may lack a setting that was made in a restore: the stage would begin with an empty ledger,
  * or with a key that knows none of its hashes.
  */
-const assertAdopted = async (stage: string, settings: StageSettings): Promise<void> => {
-  const data = await deployedStack(stackName(stage, "Data"));
+const assertAdopted = (stage: string, settings: StageSettings, data: Stack | undefined): void => {
   if (data === undefined) return;
-  const has = (pattern: RegExp): boolean => (data.Outputs ?? []).some(({ OutputKey = "" }) => pattern.test(OutputKey));
   const lost = (["adopt", "identityKeyArn"] as const).filter(
-    (name) => settings[name] === undefined && !has(OWN_DATA[name]),
+    (name) => settings[name] === undefined && ownExports(data, name) === 0,
   );
   if (lost.length === 0) return;
   throw new SettingsError(
     `Stage "${stage}" was deployed with ${lost.join(" and ")}, which stages.ts lacks: it would begin with another ledger or identity key. Use the settings that are deployed. Nothing was changed.`,
+  );
+};
+
+/** Whether the data have tables or a key of their own, in the place of which these settings name others. */
+const isReplaced = (settings: StageSettings, data: Stack | undefined): boolean =>
+  (["adopt", "identityKeyArn"] as const).some((name) => settings[name] !== undefined && ownExports(data, name) > 0);
+
+/** The same, or whether they have a copy of the audit log that these settings end. */
+const isGivenUp = (settings: StageSettings, data: Stack | undefined): boolean =>
+  isReplaced(settings, data) || (settings.auditCopy === undefined && ownExports(data, "auditCopy") > 0);
+
+/**
+ * The roles change before a canary begins, so that the version before would have no permission on its own tables and keys.
+ * Lambda also refuses to make a version of a function that gets a name in the place of a reference to the same thing.
+ */
+const assertReleasable = (
+  stage: string,
+  settings: StageSettings,
+  { data, service }: { readonly data: Stack | undefined; readonly service: Stack | undefined },
+): void => {
+  if (settings.release.kind !== "canary" || service === undefined) return;
+  const { ledgerStreamArn: _, auditStreamArn: __, ...adopted } = settings.adopt ?? {};
+  const used = new Set((service.Outputs ?? []).map(({ OutputValue }) => OutputValue));
+  const isOther = [...Object.values(adopted), settings.identityKeyArn].some(
+    (name) => name !== undefined && !used.has(name),
+  );
+  if (!isOther && !isReplaced(settings, data)) return;
+  throw new SettingsError(
+    `Stage "${stage}" names tables or keys (adopt, identityKeyArn) that it does not use yet, and a canary would go on invoking versions without permission on those that they use: set release: { kind: "all-at-once" } for this deployment, and the canary again in the next one. Nothing was changed.`,
   );
 };
 

@@ -1,9 +1,4 @@
-import {
-  CloudFormationClient,
-  paginateListStackResources,
-  SetStackPolicyCommand,
-  type Stack,
-} from "@aws-sdk/client-cloudformation";
+import { CloudFormationClient, SetStackPolicyCommand, type Stack } from "@aws-sdk/client-cloudformation";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
 import { findStack } from "../aws/find-stack.ts";
@@ -27,19 +22,6 @@ const stackWith = (status: RegExp, name: string, region: string | undefined): Pr
     return status.test(stack?.StackStatus ?? "") ? stack : undefined;
   }, region);
 
-/** How many NAT gateways a deployed stack has. */
-export const natGatewaysOf = (name: string): Promise<number> =>
-  ask(async (client) => {
-    let count = 0;
-    for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName: name })) {
-      count += StackResourceSummaries.filter(isNatGateway).length;
-    }
-    return count;
-  });
-
-const isNatGateway = ({ ResourceType, ResourceStatus }: { ResourceType?: string; ResourceStatus?: string }): boolean =>
-  ResourceType === "AWS::EC2::NatGateway" && ResourceStatus !== "DELETE_COMPLETE";
-
 /** The CDK sets no stack policies. A policy holds for all later updates by any tool. */
 export const setStackPolicy = (name: string, policy: object): Promise<unknown> =>
   ask((client) => client.send(new SetStackPolicyCommand({ StackName: name, StackPolicyBody: JSON.stringify(policy) })));
@@ -58,11 +40,17 @@ const ask = async <Answer>(
   }
 };
 
-/** What the other stacks import of a ledger and of an identity key that are the stage's own, by the setting that names others. */
-export const OWN_DATA = {
+/** What the other stacks import of what a stage has made itself, by the setting that decides about it. */
+export const OWN_EXPORTS = {
   adopt: /^ExportsOutputRefLedger/,
   identityKeyArn: /^ExportsOutputFnGetAttIdentityKey/,
+  auditCopy: /^ExportsOutputRefAuditCopy/,
+  egress: /^ExportsOutputRefVpcfunctionsSubnet\d+Subnet/,
 } as const;
+
+/** How many such exports a deployed stack has; 0 if there is no stack. */
+export const ownExports = (stack: Stack | undefined, setting: keyof typeof OWN_EXPORTS): number =>
+  (stack?.Outputs ?? []).filter(({ OutputKey = "" }) => OWN_EXPORTS[setting].test(OutputKey)).length;
 
 /** What loses its contents when it is replaced. */
 const STATEFUL_TYPES = ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"];

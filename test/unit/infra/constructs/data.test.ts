@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
-import { OWN_DATA } from "../../../../tools/deploy/stacks.ts";
+import { OWN_EXPORTS } from "../../../../tools/deploy/stacks.ts";
 import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
@@ -12,7 +12,7 @@ import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { changedSettings, idIn, templatesOf } from "../../../builders/templates.ts";
 
-const { data, service, administrator } = templatesOf("prod");
+const { data, service } = templatesOf("prod");
 const found = data.all("AWS::DynamoDB::Table");
 const isDurable = { PointInTimeRecoveryEnabled: true };
 
@@ -274,11 +274,19 @@ describe("an adopted ledger", () => {
     expect(JSON.stringify(adopted.service.all("AWS::IAM::Policy"))).toContain(identityKeyArn);
   });
 
-  test("the outputs of the data say whether a ledger and an identity key are its own, by which deploy refuses to lose adopted ones", () => {
-    for (const pattern of Object.values(OWN_DATA)) {
-      const ownIn = ({ outputs }: typeof data) => Object.keys(outputs).filter((key) => pattern.test(key));
-      expect(ownIn(data).length, String(pattern)).toBeGreaterThan(0);
-      expect(ownIn(adopted.data)).toEqual([]);
+  test("the outputs of the stacks say which tables, key, copy and zones are their own, by which deploy orders and refuses", () => {
+    const own = (settings: object, part: "data" | "network", setting: keyof typeof OWN_EXPORTS): number =>
+      Object.keys(templatesOf("prod", settings)[part]?.outputs ?? {}).filter((key) => OWN_EXPORTS[setting].test(key))
+        .length;
+    for (const setting of ["adopt", "identityKeyArn"] as const) {
+      expect(own({}, "data", setting), setting).toBeGreaterThan(0);
+      expect(own(stageVariants.adopted?.[1] ?? {}, "data", setting), setting).toBe(0);
+    }
+    expect([own({ auditCopy: { days: 400 } }, "data", "auditCopy"), own({}, "data", "auditCopy")]).toEqual([1, 0]);
+    const zones = ["us-east-1a", "us-east-1b", "us-east-1c"];
+    for (const count of [1, 2, 3]) {
+      const egress = { kind: "nat-gateway", zones: zones.slice(0, count) };
+      expect(own({ egress }, "network", "egress")).toBe(count);
     }
   });
 
@@ -303,21 +311,31 @@ describe("an adopted ledger", () => {
     expect(policies).toContain(":table/ledger/index/by_list");
   });
 
-  // CloudFormation does not remove an export that another stack imports.
-  test("docs/recovery.md deploys both stacks that import what an adoption takes out of Prod-Data, before Prod-Data", () => {
-    const exported = ({ every }: typeof data): readonly string[] =>
-      every.map(({ id }) => id).filter((id) => /^(Access|Audit|Ledger|IdentityKey)[0-9A-F]{8}$/.test(id));
-    const removed = exported(data).filter((id) => !exported(adopted.data).includes(id));
-    const importing = ({ every }: typeof data): boolean => {
-      const text = JSON.stringify(every);
-      return removed.some((id) => text.includes(`Prod-Data:ExportsOutputFnGetAtt${id}`));
-    };
-    expect([service, administrator].map(importing)).toEqual([true, true]);
-    expect([adopted.service, adopted.administrator].map(importing)).toEqual([false, false]);
+  // CloudFormation does not remove an export that another stack imports, and imports none that does not exist.
+  test.each<[string, object, object]>([
+    ["that adopts a ledger", {}, stageVariants.adopted?.[1] ?? {}],
+    ["that ends the copy of the audit log", { auditCopy: { days: 400 } }, {}],
+    ["that names another identity key", {}, { identityKeyArn }],
+    ["with fewer zones", {}, stageVariants["one zone"]?.[1] ?? {}],
+  ])(
+    "the service and the administrator's stack of a stage %s import what is deployed, so that they come first",
+    (_, before, after) => {
+      const [deployed, changed] = [templatesOf("prod", before), templatesOf("prod", after)];
+      const exported = ["data", "network", "service"] as const satisfies readonly (keyof typeof deployed)[];
+      const names = new Set(
+        exported.flatMap((part) => Object.values(deployed[part]?.outputs ?? {}).map(({ Export }) => Export?.Name)),
+      );
+      for (const { every } of [changed.service, changed.administrator]) {
+        const imports = [...JSON.stringify(every).matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name]) => name);
+        expect(imports.filter((name) => !names.has(name))).toEqual([]);
+      }
+    },
+  );
+
+  test("docs/recovery.md adopts a ledger by the administrator's stack and the command that deploys the service before the data", () => {
     const [, commands = ""] =
-      /## Adopt a ledger.*?```\n(npx .*?)```/s.exec(readFileSync("docs/recovery.md", "utf8")) ?? [];
+      /## Adopt a ledger.*?```\n(npm .*?)```/s.exec(readFileSync("docs/recovery.md", "utf8")) ?? [];
     expect(commands.trim().split("\n")).toEqual([
-      "npx cdk deploy Prod-Service --exclusively --context stage=prod",
       "npm run deploy -- --stage prod --administrator",
       "npm run deploy -- --stage prod",
     ]);

@@ -8,12 +8,21 @@ import { stageVariants } from "../../../builders/stage-variants.ts";
 
 /** Goal: stacks change in an order that CloudFormation accepts, and what keeps state is protected before and after. */
 
-/** The stacks that AWS has, by name: their protection, and the number of NAT gateways. */
+/** The stacks that AWS has, by name: their protection, and values of outputs by name. */
 type Deployed = Readonly<
-  Record<string, { status?: string; isProtected?: boolean; natGateways?: number; outputs?: readonly string[] }>
+  Record<string, { status?: string; isProtected?: boolean; outputs?: Readonly<Record<string, string>> }>
 >;
-/** Of a stage's own ledger and identity key. */
-const [OWN_LEDGER, OWN_KEY] = ["ExportsOutputRefLedgerB7379752", "ExportsOutputFnGetAttIdentityKeyF50EF652"];
+/** Of a stage's own ledger, identity key and copy of the audit log. */
+const [OWN_LEDGER, OWN_KEY, OWN_COPY] = [
+  "ExportsOutputRefLedgerB7379752",
+  "ExportsOutputFnGetAttIdentityKeyF50EF652",
+  "ExportsOutputRefAuditCopyB975A775D0D5C3F1",
+];
+const ownData = { [OWN_LEDGER]: "ledger-1", [OWN_KEY]: "key-1" };
+const twoZones = {
+  ExportsOutputRefVpcfunctionsSubnet1SubnetAA838064B02624F7: "subnet-1",
+  ExportsOutputRefVpcfunctionsSubnet2SubnetC5D7E58EE890AB1E: "subnet-2",
+};
 let deployed: Deployed = {};
 
 const answer = ({ Action, StackName = "" }: QueryRequest): QueryAnswer | undefined => {
@@ -21,18 +30,14 @@ const answer = ({ Action, StackName = "" }: QueryRequest): QueryAnswer | undefin
   if (stack === undefined) return { error: "ValidationError", message: `Stack with id ${StackName} does not exist` };
   switch (Action) {
     case "DescribeStacks": {
-      const { status = "UPDATE_COMPLETE", isProtected = true, outputs = [OWN_LEDGER, OWN_KEY] } = stack;
-      const members = outputs.map((key) => `<member><OutputKey>${key}</OutputKey></member>`).join("");
+      const { status = "UPDATE_COMPLETE", isProtected = true, outputs = {} } = stack;
+      const members = Object.entries(outputs)
+        .map(([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`)
+        .join("");
       const fields = `<StackStatus>${status}</StackStatus><EnableTerminationProtection>${isProtected}</EnableTerminationProtection>`;
       return {
         result: `<Stacks><member><StackName>${StackName}</StackName>${fields}<Outputs>${members}</Outputs></member></Stacks>`,
       };
-    }
-    case "ListStackResources": {
-      const gateway = (state: string) =>
-        `<member><ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>${state}</ResourceStatus></member>`;
-      const gateways = gateway("CREATE_COMPLETE").repeat(stack.natGateways ?? 0);
-      return { result: `<StackResourceSummaries>${gateways}${gateway("DELETE_COMPLETE")}</StackResourceSummaries>` };
     }
     case "SetStackPolicy":
       events.push("policy");
@@ -65,7 +70,12 @@ const cdkThatEnds =
   };
 const policyBody = () => aws.requests.findLast(({ Action }) => Action === "SetStackPolicy")?.StackPolicyBody ?? "{}";
 
-const all: Deployed = { "Prod-Data": {}, "Prod-Network": { natGateways: 2 }, "Prod-Service": {} };
+const all: Deployed = {
+  "Prod-Data": { outputs: ownData },
+  "Prod-Network": { outputs: twoZones },
+  "Prod-Service": {},
+};
+const atOnce = { release: { kind: "all-at-once" } };
 
 const identityKeyArn = "arn:aws:kms:us-east-1:000000000000:key/mrk-0a1b2c3d0a1b0a1b0a1b0a1b2c3d4e5f";
 
@@ -101,7 +111,7 @@ describe("deployStage", () => {
     ["names another identity key lets its own key go, and nothing else", { identityKeyArn }, [keepsOthers]],
   ])("the stack policy of a stage that %s", async (_what, changes, deletions) => {
     deployed = all;
-    await deployStage("prod", prodWith(changes), cdkThatEnds(0));
+    await deployStage("prod", prodWith({ ...changes, ...atOnce }), cdkThatEnds(0));
     const { Statement } = JSON.parse(policyBody());
     expect(Statement).toMatchObject([{}, { Action: ["Update:Replace"] }, ...deletions]);
     expect(Statement).toHaveLength(2 + deletions.length);
@@ -118,10 +128,10 @@ describe("deployStage", () => {
   });
 
   test.each([
-    ["adopt and identityKeyArn", [], {}],
-    ["adopt", [OWN_KEY], {}],
-    ["adopt", [], { identityKeyArn }],
-    ["identityKeyArn", [OWN_LEDGER], {}],
+    ["adopt and identityKeyArn", {}, {}],
+    ["adopt", { [OWN_KEY]: "key-1" }, {}],
+    ["adopt", {}, { identityKeyArn }],
+    ["identityKeyArn", { [OWN_LEDGER]: "ledger-1" }, {}],
   ])("an older commit without %s is refused, beside data with the outputs %j", async (lost, outputs, changes) => {
     deployed = { ...all, "Prod-Data": { outputs } };
     await expect(deployStage("prod", prodWith(changes), cdkThatEnds(0))).rejects.toThrow(
@@ -172,7 +182,7 @@ describe("deployStage", () => {
     const egress = { kind: "nat-gateway", zones: ["us-east-1a"] };
     expect(await deployStage("prod", prodWith({ egress }), cdkThatEnds(0))).toBe(0);
     expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively", "deploy Prod-Service", "policy"]);
-    expect(printed).toContain("Prod-Service leaves the zones that Prod-Network gives up, and is deployed first.");
+    expect(printed).toBe("Prod-Service leaves what Prod-Network gives up, and is deployed first.");
   });
 
   test("the network keeps its zones if the service did not leave them", async () => {
@@ -191,6 +201,69 @@ describe("deployStage", () => {
     expect(events).toEqual(["policy", "deploy Prod-Service", "policy"]);
   });
 
+  test.each([
+    ["its tables, for adopted ones", stageVariants.adopted?.[1] ?? {}],
+    ["its identity key, for another one", { identityKeyArn }],
+    ["the copy of its audit log", { auditCopy: undefined }],
+  ])("the service leaves %s, before the data give them up", async (_what, changes) => {
+    deployed = { ...all, "Prod-Data": { outputs: { ...ownData, [OWN_COPY]: "copy-1" } } };
+    const settings = prodWith({ auditCopy: { days: 400 }, ...atOnce, ...changes });
+    expect(await deployStage("prod", settings, cdkThatEnds(0))).toBe(0);
+    expect(events).toEqual([
+      "policy",
+      "deploy Prod-Network Prod-Service --exclusively",
+      "deploy Prod-Service",
+      "policy",
+    ]);
+    expect(printed).toMatch(/^Prod-Service leaves what Prod-Data gives up, and is deployed first\./);
+  });
+
+  test("the service leaves a zone and the tables, before network and data give them up", async () => {
+    deployed = all;
+    const egress = { kind: "nat-gateway", zones: ["us-east-1a"] };
+    await deployStage("prod", prodWith({ ...stageVariants.adopted?.[1], ...atOnce, egress }), cdkThatEnds(0));
+    expect(events).toEqual(["policy", "deploy Prod-Service --exclusively", "deploy Prod-Service", "policy"]);
+  });
+
+  const adopted = prodWith({ ...stageVariants.adopted?.[1] });
+  /** The outputs of a service that uses what these settings name. */
+  const adoptedOutputs = {
+    AccessTable: "access",
+    LedgerTable: "ledger",
+    AuditTable: "audit",
+    ReferenceKeySecretId: adopted.adopt?.referenceKeySecretArn ?? "",
+    ChecksumKeySecretId: adopted.adopt?.checksumKeySecretArn ?? "",
+    WebhookKeySecretId: adopted.adopt?.webhookKeySecretArn ?? "",
+    IdentityKeyArn: adopted.identityKeyArn ?? "",
+  };
+
+  test.each([
+    ["adopts its first ledger", ownData, {}, adopted],
+    ["names its first identity key", ownData, {}, prodWith({ identityKeyArn })],
+    ["adopts another table", {}, { ...adoptedOutputs, AccessTable: "another" }, adopted],
+    ["names another identity key", {}, { ...adoptedOutputs, IdentityKeyArn: "another" }, adopted],
+  ])(
+    "a stage with a canary that %s is refused, because its present versions would lose their permissions",
+    async (_what, dataOutputs, outputs, settings) => {
+      deployed = { ...all, "Prod-Data": { outputs: dataOutputs }, "Prod-Service": { outputs } };
+      await expect(deployStage("prod", settings, cdkThatEnds(0))).rejects.toThrow(
+        /^Stage "prod" names tables or keys .* set release: \{ kind: "all-at-once" \} .* Nothing was changed\.$/,
+      );
+      expect(events).toEqual([]);
+      const released = { ...settings, release: { kind: "all-at-once" as const } };
+      expect(await deployStage("prod", released, cdkThatEnds(0))).toBe(0);
+    },
+  );
+
+  test.each<[string, Deployed]>([
+    ["uses already", { "Prod-Service": { outputs: adoptedOutputs } }],
+    ["is deployed with for the first time", { "Prod-Service": { status: "ROLLBACK_COMPLETE" } }],
+  ])("a stage has a canary with the tables and keys that it %s", async (_what, service) => {
+    deployed = { ...all, "Prod-Data": {}, ...service };
+    expect(await deployStage("prod", adopted, cdkThatEnds(0))).toBe(0);
+    expect(events).toContain("deploy Prod-Service");
+  });
+
   test("a stage in an existing VPC without an endpoint of DynamoDB is refused before the deployment", async () => {
     deployed = all;
     const network = { vpcId: "vpc-0a1b2c3d", subnetIds: ["subnet-0a1b2c3d"], addresses: ["203.0.113.1"] };
@@ -202,7 +275,7 @@ describe("deployStage", () => {
   });
 
   test("deploy prints how to delete the network of a stage that has no NAT gateways any more", async () => {
-    deployed = { "Sandbox-Network": { natGateways: 2 }, "Sandbox-Data": {} };
+    deployed = { "Sandbox-Network": {}, "Sandbox-Data": {} };
     expect(await deployStage("sandbox", settingsOf("sandbox", stages), cdkThatEnds(0))).toBe(0);
     // A stage for test keys has no stack policy.
     expect(events).toEqual(["deploy Sandbox-Service"]);
@@ -271,7 +344,7 @@ describe("destroyStage", () => {
   });
 
   test("destroy prints how to delete a network that the stage has left, because the app has no such stack", async () => {
-    deployed = { "Sandbox-Network": { natGateways: 2, isProtected: false } };
+    deployed = { "Sandbox-Network": { isProtected: false } };
     expect(await destroyStage("sandbox", settingsOf("sandbox", stages), cdkThatEnds(0))).toBe(0);
     expect(printed).toContain("Not deleted: Sandbox-Network, which Sandbox-Service no longer uses");
     expect(printed).toContain("aws cloudformation delete-stack --stack-name Sandbox-Network");
