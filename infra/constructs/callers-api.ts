@@ -52,7 +52,10 @@ export class CallersApi extends Construct {
     this.apiName = `${stage}-airtime-callers`;
     // A private API has no domain of the internet: the stage's domain then leads to the HTTP API.
     const ownDomain = front.kind === "rest" ? domain : undefined;
-    this.api = new RestApi(this, "Rest", {
+    // Each kind is an API of its own. CloudFormation would change the endpoint of one in place, in no order with the web ACL and
+    // the domain's mapping, which a private API has not; API Gateway also refuses ids of endpoints while it is not private.
+    // Sources: AWS, "Change a public or private API endpoint type in API Gateway"; hashicorp/terraform-provider-aws 14269.
+    this.api = new RestApi(this, front.kind === "private" ? "Private" : "Rest", {
       restApiName: this.apiName,
       // The role that writes access logs is the account's and not the stage's (docs/deployment.md).
       cloudWatchRole: false,

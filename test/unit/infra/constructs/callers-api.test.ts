@@ -69,6 +69,14 @@ describe("the resource policy", () => {
   });
 });
 
+test("a regional and a private API are two APIs, so that a stage that changes from one to the other changes none in place", () => {
+  const idsOf = (service: Service): readonly string[] =>
+    service.every.filter(({ Type }) => /^AWS::ApiGateway::(RestApi|Stage)$/.test(Type)).map(({ id }) => id);
+  expect(idsOf(rest)).toHaveLength(2);
+  expect(idsOf(closed)).toHaveLength(2);
+  expect(idsOf(rest).filter((id) => idsOf(closed).includes(id))).toEqual([]);
+});
+
 describe.each([
   ["rest", rest],
   ["private", closed],
