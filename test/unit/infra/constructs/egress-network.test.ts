@@ -52,6 +52,20 @@ describe("the egress network", () => {
     );
   });
 
+  test("a stage that names the addresses that it made keeps everything else, because CloudFormation compares the values of references", () => {
+    const zones = ["us-east-1a", "us-east-1b"];
+    const allocationIds = ["eipalloc-0a1b2c3d", "eipalloc-0a1b2c3e"];
+    const named = templatesOf("prod", { egress: { kind: "nat-gateway", zones, allocationIds } }).network;
+    const others = ({ every }: StackTemplate) =>
+      every
+        .filter(({ Type }) => Type !== "AWS::EC2::EIP")
+        .map(({ Properties: { AllocationId: _, ...rest }, ...resource }) => ({ ...resource, rest }));
+    if (network === undefined || named === undefined) throw new Error("prod has no network");
+    expect(others(named)).toEqual(others(network));
+    const gateways = named.all("AWS::EC2::NatGateway");
+    expect(gateways.map(({ Properties }) => Properties.AllocationId)).toEqual(allocationIds);
+  });
+
   test("the functions' subnets route to NAT gateways only, each with an elastic IP", () => {
     if (network === undefined) throw new Error("prod has no network");
     const gateways = network.all("AWS::EC2::NatGateway");
