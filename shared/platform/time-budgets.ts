@@ -41,8 +41,10 @@ export const UPSTREAM_MS_MIN = 1_000;
 /** Reserved for the upstream while a debit waits for a busy wallet: it responds to most orders within a few seconds. */
 export const UPSTREAM_SHARE_MS = 10_000;
 
-/** Grace period in which an order's own request may still settle it. An operator's clock may be off by some 2 s. */
-export const ORDER_GRACE_MS = (API_FUNCTION_TIMEOUT_S + 3) * 1_000;
+/** The clocks of two processes differ by less. */
+export const CLOCK_DIFFERENCE_MS_MAX = 10_000;
+/** Grace period in which an order's own request may still settle it, by the clock of the process that decides. */
+export const ORDER_GRACE_MS = API_FUNCTION_TIMEOUT_S * 1_000 + CLOCK_DIFFERENCE_MS_MAX;
 
 /** How long a key's request counter is retried: a change of the account holds the key's item for milliseconds. */
 export const RATE_COUNT_RETRY_MS_MAX = 2_000;
@@ -90,8 +92,6 @@ export const OPEN_LANES_MS_MAX = 10_000;
  * attempts, the read that resolves it, and the connection.
  */
 export const TURN_BEGIN_MS_MAX = 12_000;
-/** The turn ends so much later for other processes: their clocks may be ahead by less. */
-export const CLOCK_DIFFERENCE_MS_MAX = 10_000;
 /** The claim of one queued order: 3 s of attempts, and the reserve for the queue. */
 export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** From its claim on, a queued order has as long as a request: after the grace period an operator may resolve it. */

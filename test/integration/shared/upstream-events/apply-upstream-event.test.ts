@@ -536,8 +536,8 @@ describe("events under our own reference", () => {
       const { event, sendAgain, reference, stored, balance } = await aRefusedOrder();
       await sendAgain();
       ledger.nowMs += 2_000;
-      expect(await apply(event)).toEqual({ kind: "retry", reason: "order_in_flight", afterS: 30 });
-      ledger.nowMs += 30_000;
+      expect(await apply(event)).toEqual({ kind: "retry", reason: "order_in_flight", afterS: 37 });
+      ledger.nowMs += 37_000;
       expect(await apply(event)).toEqual(done("sent_again"));
       expect(await stored()).toMatchObject({ status: "processing" });
       expect(await balance()).toBe(1_500);
@@ -555,7 +555,7 @@ describe("events under our own reference", () => {
         const { mac: _mac, ...unsigned } = signed;
         const event = isSigned ? signed : unsigned;
         const escalateAfterFlight = async () => {
-          ledger.nowMs += 32_000;
+          ledger.nowMs += 39_000;
           for (const _copy of [1, 2]) expect(await apply(event)).toEqual(done(outcome));
         };
         const sent = await sendAgain();
@@ -572,7 +572,7 @@ describe("events under our own reference", () => {
     );
 
     test.each([
-      ["claimed", "processing", { kind: "retry", reason: "order_in_flight", afterS: 32 }],
+      ["claimed", "processing", { kind: "retry", reason: "order_in_flight", afterS: 39 }],
       ["claimed and delivered", "success", done("contradiction")],
     ] as const)(
       "refunds nothing if it was read while the order waited, and the order was %s since",
