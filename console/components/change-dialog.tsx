@@ -70,6 +70,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly ifUnknown?: string;
   /** The text that the person has to type. */
   readonly nameToType?: string;
+  /** The field of a part of the input; undefined: the one that is called like the part, or like what that belongs to. */
+  readonly fieldOf?: (path: readonly PropertyKey[], values: FieldValues<Of>) => (keyof Of & string) | undefined;
 };
 
 const BALANCE_EVERY_MS = 30_000;
@@ -222,7 +224,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (isSending.current || !hasValues<Of>(fields, values)) return;
     const reason = why.trim();
     const input = inputOf(values, reason === "" ? undefined : reason);
-    const found = { ...errorsOf(schema, input, fields, values), ...missingChoices(fields, values) };
+    const fieldOf = (path: readonly PropertyKey[]) => props.fieldOf?.(path, values) ?? fieldNamed(fields, path);
+    const found = { ...errorsOf(schema, input, fields, values, fieldOf), ...missingChoices(fields, values) };
     if (needsWhy && reason === "") found.why = ["A reason is required"];
     if (nameToType !== undefined && typed !== nameToType) found.typed = [`Type exactly ${nameToType}`];
     setErrors(found);
@@ -343,12 +346,23 @@ const hasField = (fields: Fields, name: string): boolean => {
   return field !== undefined && isShown(field);
 };
 
-/** Messages by field of the input, as the service would give them; of a part that has a field of its own, by that. */
-const errorsOf = (schema: Action["input"], input: unknown, fields: Fields, values: Draft): Record<string, string[]> => {
+/** The field that is called like a part of the input, or like what that belongs to; without one, the input's own part. */
+const fieldNamed = (fields: Fields, path: readonly PropertyKey[]): string => {
+  const names = path.map(String);
+  return names.findLast((each) => hasField(fields, each)) ?? names[0] ?? "";
+};
+
+/** Messages by field, as the service would give them. */
+const errorsOf = (
+  schema: Action["input"],
+  input: unknown,
+  fields: Fields,
+  values: Draft,
+  fieldOf: (path: readonly PropertyKey[]) => string,
+): Record<string, string[]> => {
   const errors: Record<string, string[]> = {};
   for (const { path, message } of schema.safeParse(input).error?.issues ?? []) {
-    const names = path.map(String);
-    const name = names.findLast((each) => hasField(fields, each)) ?? names[0] ?? "";
+    const name = fieldOf(path);
     errors[name] = [...(errors[name] ?? []), message];
   }
   // About an empty field, the rule for its characters says too much.

@@ -15,11 +15,13 @@ import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { AccountStatus } from "../../components/account-status.tsx";
+import type { Preview } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
+import { withThousands } from "../../components/number-text.ts";
 import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -163,32 +165,39 @@ const orders = {
   "identity:retrieve": "Persons by phone number",
 } as const satisfies Record<Entitlement, string>;
 
-const NOT_ENTITLED = "no";
+const CHANGE_ENTITLEMENTS = "Change what it may do";
 
 type EntitleProps = { readonly account: string; readonly entitlements: Entitlements };
 
 const Entitle = ({ account, entitlements }: EntitleProps) => {
-  const field = (entitlement: Entitlement) =>
+  const quota = (entitlement: Entitlement) =>
     ({
-      kind: "text",
-      label: orders[entitlement],
-      initial: isEntitled(entitlements, entitlement) ? String(entitlements[entitlement] ?? "") : NOT_ENTITLED,
+      kind: "number",
+      label: `Orders a day: ${orders[entitlement]}`,
+      initial: String(entitlements[entitlement] ?? ""),
       isOptional: true,
     }) as const;
   return (
     <ChangeDialog
       action="accounts entitle"
-      button="Change what it may do"
+      button={CHANGE_ENTITLEMENTS}
       buttonVariant="default"
       title="Change what the account may do"
       fields={{
-        vtu: field("vtu"),
-        identity: field("identity"),
-        "identity:advanced": field("identity:advanced"),
-        "identity:retrieve": field("identity:retrieve"),
+        entitlements: {
+          kind: "choices",
+          label: "What it may order",
+          initial: entitlementSchema.options.filter((each) => isEntitled(entitlements, each)),
+          options: entitlementSchema.options.map((value) => ({ value, label: orders[value] })),
+        },
+        vtu: quota("vtu"),
+        identity: quota("identity"),
+        "identity:advanced": quota("identity:advanced"),
+        "identity:retrieve": quota("identity:retrieve"),
         before: { kind: "seen", initial: JSON.stringify(entitlements) },
       }}
       needsApproval={(values) => raisesEntitlements(entitlements, entitlementsIn(values))}
+      preview={(values) => entitlementsPreview(entitlementsIn(values))}
       inputOf={(values, why) => ({
         account,
         entitlements: entitlementsIn(values),
@@ -197,22 +206,33 @@ const Entitle = ({ account, entitlements }: EntitleProps) => {
       })}
       success="What the account may do was changed."
     >
-      <p>
-        Write how many live orders a day are allowed, nothing for any number, or <code>{NOT_ENTITLED}</code>. The change
-        takes effect with the next request.
-      </p>
+      <p>The change takes effect with the next request. A kind without a number may be ordered any number of times.</p>
     </ChangeDialog>
   );
 };
 
-const entitlementsIn = (values: Readonly<Record<Entitlement, string>>): Entitlements =>
+type EntitledValues = Readonly<Record<Entitlement, string>> & { readonly entitlements: readonly string[] };
+
+const entitlementsIn = ({ entitlements, ...quotas }: EntitledValues): Entitlements =>
   Object.fromEntries(
-    entitlementSchema.options.flatMap((each) => {
-      const text = values[each].trim();
-      if (text.toLowerCase() === NOT_ENTITLED) return [];
-      return [[each, text === "" ? null : numberFromText(text)]];
-    }),
+    entitlementSchema.options
+      .filter((each) => entitlements.includes(each))
+      .map((each) => [each, quotas[each].trim() === "" ? null : numberFromText(quotas[each])]),
   );
+
+/** What the change will do; undefined while a quota is no number. */
+const entitlementsPreview = (entitlements: Entitlements): Preview | undefined => {
+  const button = CHANGE_ENTITLEMENTS;
+  const allowed = entitlementSchema.options
+    .filter((each) => isEntitled(entitlements, each))
+    .map((each) => {
+      const quota = entitlements[each] ?? null;
+      return quota === null ? orders[each] : `${orders[each]} (at most ${withThousands(quota)} a day)`;
+    });
+  if (Object.values(entitlements).some(Number.isNaN)) return undefined;
+  if (allowed.length === 0) return { sentence: "Every order will be refused (403).", button };
+  return { sentence: `It may order: ${allowed.join("; ")}.`, button };
+};
 
 const Duplicates = ({ account: { account_id, duplicate_window_s } }: { readonly account: Account }) => (
   <Section
@@ -337,6 +357,9 @@ const SetOwners = ({ account: { account_id, owners = [] } }: { readonly account:
       before: accountOwnersSchema.parse(JSON.parse(values.before)),
       why,
     })}
+    fieldOf={([part, place], { owners }) =>
+      part === "owners" && Number(place) >= ownersIn(owners, "email").length ? "groups" : undefined
+    }
     success="The owners were changed."
   >
     <p>Who is no longer in the list loses access with the next request.</p>

@@ -615,6 +615,13 @@ describe("a banner", () => {
     await submit(page, "Change owners");
     await dialog(page).getByText('"bola@example" is not an e-mail address').waitFor();
     await dialog(page).getByLabel("E-mail addresses").fill("Ada@Example.com\n");
+    await dialog(page)
+      .getByLabel("Groups")
+      .fill(`checkout-team\n${"x".repeat(201)}`);
+    await submit(page, "Change owners");
+    await dialog(page).getByText("Must be at most 200 characters").waitFor();
+    await dialog(page).getByLabel("Groups").and(page.locator("[aria-invalid=true]:focus")).waitFor();
+    await dialog(page).getByLabel("Groups").fill("checkout-team");
     await submit(page, "Change owners");
     await row(page, "ada@example.com").getByText("Person").waitFor();
     await row(page, "checkout-team").getByText("Group").waitFor();
@@ -644,13 +651,16 @@ test("what an account may do is not replaced by what a person saw before another
   const page = await open("operator", `/accounts/${account}/settings`);
   await button(page, "Change what it may do").click();
   await setEntitlements(service().accounts, account, {});
-  await dialog(page).getByLabel("Airtime and data").fill("1,000");
-  await dialog(page).getByLabel("Verifications, basic").fill("No");
+  const quota = dialog(page).getByLabel("Orders a day: Airtime and data");
+  await quota.fill("1,000");
+  await dialog(page).getByLabel("Verifications, basic", { exact: true }).uncheck();
   await submit(page, "Change what it may do");
   await dialog(page).getByText("Must be a whole number", { exact: true }).waitFor();
   expect(await dialog(page).locator("[aria-invalid=true]").all()).toHaveLength(1);
-  expect(await dialog(page).getByLabel("Airtime and data").getAttribute("aria-invalid")).toBe("true");
-  await dialog(page).getByLabel("Airtime and data").fill("500");
+  expect(await quota.getAttribute("aria-invalid")).toBe("true");
+  await quota.fill("500");
+  const allowed = "Airtime and data (at most 500 a day); Verifications, advanced: the whole profile";
+  await dialog(page).getByText(`It may order: ${allowed}.`, { exact: true }).waitFor();
   await submit(page, "Change what it may do");
   await dialog(page).getByText("Another person has changed what the account may do").waitFor();
   expect((await requireAccount(service().accounts, account)).entitlements).toEqual({});
