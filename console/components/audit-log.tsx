@@ -1,9 +1,9 @@
-import { NativeSelect } from "@mantine/core";
 import * as z from "#zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { auditKindSchema, auditKinds } from "../../shared/contract/actions/audit.ts";
 import { CommittedText } from "./committed-text.tsx";
 import type { Column } from "./data-table.tsx";
+import { FilterSelect } from "./filter-select.tsx";
 import { PeriodFields, periodFilters } from "./period-fields.tsx";
 import type { CsvColumn } from "./rows-csv.ts";
 import { Time } from "./time.tsx";
@@ -25,11 +25,11 @@ type AuditFilterFieldsProps = {
 export const AuditFilterFields = ({ chosen, onChange }: AuditFilterFieldsProps) => (
   <>
     <CommittedText label="Person" value={chosen.person ?? ""} onCommit={(person) => onChange({ person })} />
-    <NativeSelect
+    <FilterSelect
       label="Kind"
       data={[{ value: "", label: "Any" }, ...Object.entries(auditKinds).map(([value, label]) => ({ value, label }))]}
       value={chosen.kind ?? ""}
-      onChange={({ currentTarget }) => onChange({ kind: currentTarget.value })}
+      onChoose={(kind) => onChange({ kind })}
     />
     <PeriodFields period={chosen} onChange={onChange} />
   </>

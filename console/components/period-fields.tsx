@@ -1,7 +1,8 @@
-import { NativeSelect, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useEffect, useEffectEvent, useState } from "react";
 import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
+import { FilterSelect } from "./filter-select.tsx";
 import { daysNote, earlierMonths, type Period, periodError, presetOf, presets, thisMonth } from "./period.ts";
 
 const day = z.catch(z.optional(z.iso.date()), undefined);
@@ -42,13 +43,13 @@ export const PeriodFields = ({ period, daysMax, months = 0, onChange }: PeriodFi
   const note = daysNote(time_zone, Intl.DateTimeFormat().resolvedOptions().timeZone);
   return (
     <>
-      <NativeSelect
+      <FilterSelect
         label="Period"
         {...(note !== undefined && { description: note })}
         data={[...named.map(({ name }) => name), ...(chosen === undefined ? [OTHER] : [])]}
         value={chosen?.name ?? OTHER}
-        onChange={({ currentTarget }) => {
-          const preset = named.find(({ name }) => name === currentTarget.value);
+        onChoose={(value) => {
+          const preset = named.find(({ name }) => name === value);
           if (preset !== undefined) onChange({ from: preset.from, to: preset.to });
         }}
       />

@@ -1,4 +1,3 @@
-import { NativeSelect } from "@mantine/core";
 import { useLocation } from "wouter";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
@@ -11,6 +10,7 @@ import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
@@ -69,26 +69,26 @@ export const TransactionsPage = () => {
         onFound={(reference) => navigate(accountPath(account, "transactions", reference))}
       />
       <Row>
-        <NativeSelect
+        <FilterSelect
           label="Status"
           data={[ANY, ...transactionStatuses]}
           value={chosen.status ?? ""}
-          onChange={({ currentTarget }) => choose({ status: currentTarget.value })}
+          onChoose={(status) => choose({ status })}
         />
-        <NativeSelect
+        <FilterSelect
           label="Type"
           data={[ANY, ...transactionTypes]}
           value={chosen.type ?? ""}
-          onChange={({ currentTarget }) => choose({ type: currentTarget.value })}
+          onChoose={(type) => choose({ type })}
         />
-        <NativeSelect
+        <FilterSelect
           label="Mode"
           data={[
             { value: "live", label: "Live" },
             { value: "test", label: "Test" },
           ]}
           value={chosen.mode}
-          onChange={({ currentTarget }) => choose({ mode: currentTarget.value })}
+          onChoose={(mode) => choose({ mode })}
         />
         <PeriodFields period={chosen} onChange={choose} />
       </Row>

@@ -5,6 +5,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { NetworkCharts, type Step } from "../../components/network-charts.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -61,11 +62,11 @@ export const ChartsPage = () => {
       description={`Live orders and identity checks, counted when they end; they appear after a minute. The numbers are approximate: after a fault an order can be counted twice. Times are in the time zone of the stage${zone === undefined ? "" : ` (${zone})`}.`}
     >
       <Row>
-        <NativeSelect
+        <FilterSelect
           label="Time"
           data={Object.entries(ranges).map(([value, { label }]) => ({ value, label: `Last ${label}` }))}
           value={range}
-          onChange={({ currentTarget }) => choose({ range: currentTarget.value })}
+          onChoose={(range) => choose({ range })}
         />
         <NativeSelect
           label="Network"

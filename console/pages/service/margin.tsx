@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from "@mantine/core";
+import { Button } from "@mantine/core";
 import * as z from "#zod";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { marginGroups } from "../../../shared/contract/actions/margin.ts";
@@ -10,6 +10,7 @@ import { Chart } from "../../components/chart.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { downloadFile } from "../../components/download-file.ts";
 import { Facts } from "../../components/facts.tsx";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
@@ -45,11 +46,11 @@ export const MarginPage = () => {
     >
       <Row>
         <PeriodFields period={{ from, to }} daysMax={REPORTED_DAYS_MAX} onChange={choose} />
-        <NativeSelect
+        <FilterSelect
           label="Group"
           data={Object.entries(groups).map(([value, label]) => ({ value, label }))}
           value={by}
-          onChange={({ currentTarget }) => choose({ by: currentTarget.value })}
+          onChoose={(by) => choose({ by })}
         />
       </Row>
       <Query of={report}>{(shown) => <Shown report={shown} by={by} />}</Query>

@@ -1,4 +1,3 @@
-import { NativeSelect } from "@mantine/core";
 import * as z from "#zod";
 import { type ActionOutput, actionNames } from "../../../shared/contract/actions/actions.ts";
 import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
@@ -8,6 +7,7 @@ import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
@@ -34,14 +34,14 @@ export const ProposalsPage = () => {
       actions={<CsvButton name={`proposals-${state}`} rows={proposals.data?.proposals} columns={csvColumns} />}
     >
       <Row>
-        <NativeSelect
+        <FilterSelect
           label="Show"
           value={state}
           data={[
             { value: "open", label: "Waiting for a decision" },
             { value: "all", label: "The latest 100, decided or not" },
           ]}
-          onChange={({ currentTarget }) => choose({ state: currentTarget.value })}
+          onChoose={(state) => choose({ state })}
         />
       </Row>
       <Query of={proposals}>

@@ -1,4 +1,3 @@
-import { NativeSelect } from "@mantine/core";
 import * as z from "#zod";
 import { accountField } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
@@ -15,6 +14,7 @@ import {
 } from "../../components/audit-log.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { periodError, periodName } from "../../components/period.ts";
 import { AccountLink } from "../../components/record-links.tsx";
@@ -53,12 +53,12 @@ export const ServiceAuditPage = () => {
       }
     >
       <Row>
-        <NativeSelect
+        <FilterSelect
           label="Account"
           // The address may have an account before the list of accounts is read, or without it.
           data={choices.some(({ value }) => value === account) ? choices : [...choices, account]}
           value={account}
-          onChange={({ currentTarget }) => choose({ account: currentTarget.value })}
+          onChoose={(account) => choose({ account })}
         />
         <AuditFilterFields chosen={chosen} onChange={choose} />
       </Row>

@@ -1,4 +1,3 @@
-import { NativeSelect } from "@mantine/core";
 import { useSearchParams } from "wouter";
 import * as z from "#zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
@@ -6,6 +5,7 @@ import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
@@ -62,7 +62,7 @@ export const UnmatchedPage = () => {
     >
       {shown !== undefined && <EventComparison event={shown} onClose={() => choose({ event: undefined })} />}
       <Row>
-        <NativeSelect
+        <FilterSelect
           label="Show"
           value={state}
           data={[
@@ -71,7 +71,7 @@ export const UnmatchedPage = () => {
             { value: "discarded", label: "Discarded" },
             { value: "all", label: "All" },
           ]}
-          onChange={({ currentTarget }) => choose({ state: currentTarget.value, event: undefined })}
+          onChoose={(state) => choose({ state, event: undefined })}
         />
       </Row>
       <Query of={events}>

@@ -1,0 +1,27 @@
+import { NativeSelect, type NativeSelectProps } from "@mantine/core";
+import { useEffect, useEffectEvent, useState } from "react";
+
+type FilterSelectProps = Pick<NativeSelectProps, "label" | "description" | "data"> & {
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+};
+
+/** Shorter than a pause before the next key, and hardly longer than the answer takes anyway. */
+const PAUSE_MS = 300;
+
+/** A choice that filters what the service reads. Arrow keys pass each value, which would be a request: the last one counts. */
+export const FilterSelect = ({ value, onChoose, ...field }: FilterSelectProps) => {
+  const [passed, setPassed] = useState<string>();
+  const choose = useEffectEvent(() => {
+    if (passed !== undefined && passed !== value) onChoose(passed);
+    setPassed(undefined);
+  });
+  useEffect(() => {
+    if (passed === undefined) return;
+    const timer = setTimeout(choose, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [passed]);
+  return (
+    <NativeSelect {...field} value={passed ?? value} onChange={({ currentTarget }) => setPassed(currentTarget.value)} />
+  );
+};
