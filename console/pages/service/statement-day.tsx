@@ -164,9 +164,10 @@ const Files = ({ day, state: dayState, files }: UpstreamStatement) => (
   <Section title="Files">
     <DataTable
       label="Files"
-      rows={files}
+      rows={files.map((file, index) => ({ ...file, number: index + 1 }))}
       rowKey={({ file }) => file}
       columns={[
+        { header: "File", cell: ({ number }) => number },
         { header: "SHA-256", cell: ({ sha256 }) => <Unbroken text={shortHash(sha256)} /> },
         { header: "Rows", align: "end", cell: ({ rows }) => rows },
         { header: "State", cell: ({ state }) => fileTexts[state] },

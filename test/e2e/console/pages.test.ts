@@ -295,6 +295,11 @@ const replaceIn = async (page: Page, answer: string, from: string | RegExp, to: 
   });
 };
 
+const PASS_ALL_VALUES = `for (const { value } of document.activeElement.options) {
+  document.activeElement.value = value;
+  document.activeElement.dispatchEvent(new Event("change", { bubbles: true }));
+}`;
+
 /** What a printed page still has of what is around it, or to press. */
 const SHOWN_IN_PRINT = `[...document.querySelectorAll("nav, header, search, button:not(th > button), #root > [role=status]")]
   .filter((each) => each.getClientRects().length > 0)
@@ -643,7 +648,7 @@ test("the order of a statement's case leads to its page by a search", async () =
   const at = `${STATEMENT_DAY}T10:00:00.000Z`;
   await replaceIn(page, "reconciliation/cases/list", '"row":', `"order":${JSON.stringify({ ...order, at })},"row":`);
   await visit(page, `/statements/${STATEMENT_DAY}`, STATEMENT_DAY);
-  await button(page, `Decide Only in the statement, ${orders.delivered}, UP-9, line 2`).waitFor();
+  await button(page, `Decide Only in the statement, ${orders.delivered}, UP-9, file 1, line 2`).waitFor();
   await page.getByRole("main").getByRole("link", { name: orders.delivered }).click();
   await heading(page, "Search").waitFor();
   await page.getByRole("main").getByRole("link", { name: orders.delivered }).click();
@@ -764,6 +769,16 @@ describe("a list", () => {
     expect(await button(page, "Download CSV").isDisabled()).toBe(true);
     expect(asked).not.toContain("2999-01-01");
     await expectAccessible(page);
+
+    // Arrow keys pass each value; all changes are in one task, which no timer interrupts.
+    const statuses: (string | null)[] = [];
+    await page.getByLabel("From").fill("2026-11-19");
+    await page.waitForURL(/from=2026-11-19/);
+    page.on("request", (request) => statuses.push(new URL(request.url()).searchParams.get("status")));
+    await page.getByLabel("Status").focus();
+    await page.evaluate(PASS_ALL_VALUES);
+    await expect.poll(() => statuses).toContain("failed");
+    expect(new Set(statuses)).toEqual(new Set(["failed"]));
 
     await visit(colleague, "/catalog", "Catalog");
     await colleague.getByLabel("Network").selectOption("MTN");
