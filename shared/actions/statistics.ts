@@ -1,9 +1,8 @@
 import { requireAccount } from "../access/account-store.ts";
-import { STATISTICS_HOURS_MAX, type statisticsActions } from "../contract/actions/statistics.ts";
+import type { statisticsActions } from "../contract/actions/statistics.ts";
 import { HOUR_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readWallet } from "../ledger/wallet.ts";
-import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readDailyBalances } from "../statistics/daily-balances.ts";
 import { type EndedCount, LATENCY_BOUNDS_MS, readAccountDays, readHours } from "../statistics/hourly-counts.ts";
@@ -16,17 +15,13 @@ export const endedCountView = ({ kobo, latency, quarters: _, ...count }: EndedCo
 });
 
 export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
-  "statistics show": async ({ purchases: cache, timeZone }, { from, to }) => {
-    const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
-    if (toMs < fromMs) throw new OperatorError("The end must not be before the beginning");
-    if (toMs - fromMs > (STATISTICS_HOURS_MAX - 1) * HOUR_MS) {
-      throw new OperatorError(`At most ${STATISTICS_HOURS_MAX / 24} days can be shown at once`);
-    }
-    const hours = await readHours(cache, fromMs, toMs);
+  "statistics show": async ({ ledger, purchases: cache, timeZone }, { hours }) => {
+    const nowMs = ledger.clock();
+    const shown = await readHours(cache, nowMs - (hours - 1) * HOUR_MS, nowMs);
     return {
       time_zone: timeZone,
       latency_bounds_ms: [...LATENCY_BOUNDS_MS],
-      hours: hours.map(({ hourMs, counts }) => ({
+      hours: shown.map(({ hourMs, counts }) => ({
         hour: isoTime(hourMs),
         counts: counts.map(endedCountView),
       })),

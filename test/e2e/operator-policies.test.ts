@@ -553,8 +553,7 @@ const runOtherActions = async (account: string, old: string, event: string): Pro
   // It shows the balance that the newest statement states.
   await act("float show");
   await act("float payments");
-  const now = isoTime(Date.now());
-  await act("statistics show", { from: now, to: now });
+  await act("statistics show", { hours: 24 });
   await act("statistics account", { account });
   await act("statistics balances", { account });
   await runSubjects();

@@ -15,11 +15,11 @@ import { type EndedCount, networkOf } from "../../components/statistics.ts";
 const REFRESH_MS = { hour: MINUTE_MS, day: 300_000 } as const;
 
 const ranges = {
-  day: { label: "24 hours", by: "hour", steps: 24, ms: 23 * HOUR_MS },
-  twoDays: { label: "48 hours", by: "hour", steps: 48, ms: 47 * HOUR_MS },
+  day: { label: "24 hours", by: "hour", steps: 24, hours: 24 },
+  twoDays: { label: "48 hours", by: "hour", steps: 48, hours: 48 },
   // One more day is read, and the first, which is not whole, is left out.
-  week: { label: "7 days", by: "day", steps: 7, ms: 7 * DAY_MS },
-  month: { label: "30 days", by: "day", steps: 30, ms: 30 * DAY_MS },
+  week: { label: "7 days", by: "day", steps: 7, hours: 7 * 24 + 1 },
+  month: { label: "30 days", by: "day", steps: 30, hours: 30 * 24 + 1 },
 } as const;
 type Range = (typeof ranges)[keyof typeof ranges];
 
@@ -49,10 +49,8 @@ const stepsOf = ({ hours, time_zone: timeZone }: ActionOutput<"statistics show">
 /** Volume, success rate and latency of live orders, by network and time. */
 export const ChartsPage = () => {
   const [{ range, network }, choose] = useFilters(filterFields);
-  // The hours that are shown change with the hour only, so that a repeated read is of the same ones.
-  const nowMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-  const input = { from: new Date(nowMs - ranges[range].ms).toISOString(), to: new Date(nowMs).toISOString() };
-  const statistics = useRead("statistics show", input, { everyMs: REFRESH_MS[ranges[range].by] });
+  const { hours, by } = ranges[range];
+  const statistics = useRead("statistics show", { hours }, { everyMs: REFRESH_MS[by] });
   const zone = statistics.data?.time_zone;
   const known = statistics.data?.hours.flatMap(({ counts }) => counts.map(networkOf)) ?? [];
   const networks = [...new Set([...known, ...(network === "" ? [] : [network])])].sort();

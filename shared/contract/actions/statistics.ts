@@ -1,5 +1,4 @@
 import * as z from "#zod";
-import { timeField } from "../fields.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput, accountRead, serviceRead, typedNumber } from "./action.ts";
 
@@ -19,21 +18,22 @@ export const endedCount = z.object({
   latency: z.array(z.int()),
 });
 
-export const STATISTICS_HOURS_MAX = 31 * 24;
+const STATISTICS_HOURS_MAX = 31 * 24;
 const BALANCE_DAYS_MAX = 400;
 
 /** Counts by hour and balances by day. */
 export const statisticsActions = {
   "statistics show": {
     ...serviceRead,
-    /** Two times within the first and the last hour. */
-    input: z.object({ from: timeField, to: timeField }),
+    input: z.object({
+      hours: z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(STATISTICS_HOURS_MAX))),
+    }),
     /** About: a change that was handled again counts twice. */
     output: z.object({
       /** The stage's: where days begin. */
       time_zone: z.string(),
       latency_bounds_ms: z.array(z.int()),
-      /** Each hour from `from` to `to`, oldest first. */
+      /** Each hour until this one, oldest first. */
       hours: z.array(z.object({ hour: z.iso.datetime(), counts: z.array(endedCount) })),
     }),
     summary: "Count live transactions that ended, by hour, type, network and result, with their latency",

@@ -212,7 +212,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "secrets set": { input: () => ({ name: "upstream-key", why }) },
   "secrets rotate": { input: () => ({ name: "webhook-token", why }) },
   doctor: { input: none },
-  "statistics show": { input: () => ({ from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z" }) },
+  "statistics show": { input: () => ({ hours: 24 }) },
   "statistics account": { input: onAccount },
   "statistics balances": { input: onAccount },
   "reconciliation files begin": { input: () => ({ ...A_DAY, ...A_FILE, sha256: A_FILE.file, ...DAY_RANGE, why }) },

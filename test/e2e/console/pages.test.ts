@@ -1319,6 +1319,7 @@ describe("the charts", () => {
     await page.getByLabel("Network", { exact: true }).selectOption("Airtel");
     await table(page, "Volume by network").getByRole("columnheader", { name: "MTN" }).waitFor({ state: "detached" });
     await page.getByLabel("Time", { exact: true }).selectOption("Last 7 days");
+    await page.waitForURL(/range=week/);
     await figure(page, "Volume").getByText("Show as a table").click();
     await table(page, "Volume by network").getByRole("columnheader", { name: "Day" }).waitFor();
   });
