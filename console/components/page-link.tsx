@@ -1,8 +1,10 @@
 import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { rowQuery } from "../api/use-filters.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { slugOf } from "./markdown.ts";
+import { rowName } from "./row-at-top.ts";
 import styles from "./values.module.css";
 
 /** The path of an account's page: `accountPath(account, "keys")`. */
@@ -11,6 +13,10 @@ export const accountPath = (account: string, ...parts: readonly string[]): strin
 
 /** The section of the runbook with this heading. */
 export const runbookPath = (heading: string): string => `/runbook?section=${slugOf(heading)}`;
+
+/** A page whose table with this label begins with the row of this key. */
+export const rowPath = (page: string, label: string, key: string): string =>
+  `${page}?${rowQuery(slugOf(label), rowName(key))}`;
 
 /** What Link makes `/console` of: the service knows no `/console/`. */
 export const linkTo = (path: string): string => (path === "/" ? "" : path);

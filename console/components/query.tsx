@@ -53,7 +53,7 @@ type FailureProps = {
 };
 
 /** Why something cannot be shown: it does not exist, it is not for this person, or it could not be loaded. */
-export const Failure = ({ error, action }: FailureProps) => {
+const Failure = ({ error, action }: FailureProps) => {
   const status = error instanceof ActionError ? error.details.status : undefined;
   if (status === 404 || status === 403) {
     return (

@@ -12,7 +12,7 @@ import { Empty } from "../../components/empty.tsx";
 import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { accountPath, PageLink, rowPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { useSearch } from "../../components/search.tsx";
@@ -111,7 +111,9 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         columns={[
           {
             header: "What it does",
-            cell: ({ consequence }) => <PageLink to="/proposals">{consequence}</PageLink>,
+            cell: ({ proposal, consequence }) => (
+              <PageLink to={rowPath("/proposals", "Proposals", proposal)}>{consequence}</PageLink>
+            ),
           },
           { header: "Proposed", cell: ({ at }) => <Time iso={at} /> },
         ]}
@@ -139,7 +141,9 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         columns={[
           {
             header: "Key",
-            cell: ({ account_id, key_id }) => <PageLink to={accountPath(account_id, "keys")}>{key_id}</PageLink>,
+            cell: ({ account_id, key_id }) => (
+              <PageLink to={rowPath(accountPath(account_id, "keys"), "Keys", key_id)}>{key_id}</PageLink>
+            ),
           },
           { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
           { header: "Mode", cell: (key) => <KeyMode keyOf={key} /> },

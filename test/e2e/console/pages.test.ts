@@ -710,13 +710,17 @@ describe("a list", () => {
     expect(before[2]).toBeLessThan(50);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
-    for (const typed of ["08031234567", "+234 803 123 4567", "0803-unknown"]) {
+    const elsewhere = "Search for a phone number in the field at the top";
+    for (const [typed, answer] of [
+      ["08031234567", elsewhere],
+      ["+234 803 123 4567", elsewhere],
+      ["0803-unknown", "There is no transaction"],
+      ["", "A reference is required"],
+    ] as const) {
       await page.getByLabel("Find by reference").fill(typed);
       await button(page, "Find").click();
-      const answer = typed.includes("unknown")
-        ? "There is no transaction"
-        : "Search for a phone number in the field at the top";
-      await page.getByText(answer).waitFor();
+      await page.getByRole("alert").filter({ hasText: answer }).waitFor();
+      await page.getByLabel("Find by reference").and(page.locator("[aria-invalid=true]:focus")).waitFor();
       expect([page.url(), await page.title(), await page.evaluate("history.length")]).toEqual(before);
     }
     expect(requests.filter((url) => url.includes("4567"))).toEqual([]);
@@ -1112,6 +1116,13 @@ describe("the search", () => {
     await page.unrouteAll();
     await searchFor(page, "key_");
     await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
+    await searchFor(page, "GTB-77");
+    await page.getByRole("link", { name: "Credits NGN 500.00 to demo" }).click();
+    await heading(page, "Proposals").waitFor();
+    const place = new URL(page.url()).searchParams.get("row-proposals");
+    await row(page, "Credits NGN 500.00 to demo")
+      .and(page.locator(`[data-row="${place}"]`))
+      .waitFor();
     await searchFor(page, orders.foreign);
     await row(page, orders.foreign)
       .getByText(/^Glo airtime for \*+67$/)
