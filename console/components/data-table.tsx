@@ -3,7 +3,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { type ReactNode, useCallback, useState } from "react";
 import { counted } from "../../shared/contract/counted.ts";
 import { nearestKobo } from "../../shared/contract/money.ts";
-import { sentenceOf } from "../api/action-error.ts";
+import { isLasting, sentenceOf } from "../api/action-error.ts";
 import { usePageNumber, useTableView } from "../api/use-filters.ts";
 import { readNextPage, useMorePages } from "../api/use-more-pages.ts";
 import { BusyButton } from "./busy-button.tsx";
@@ -237,6 +237,9 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
   } = props;
   const [wanted, show] = usePageNumber();
   const { data, error, isEnabled, isFetching, refetch, hasNextPage, isFetchNextPageError } = of;
+  // While the list is read again, the error is still that of the page after it.
+  const [lacksPage, setLacksPage] = useState(isFetchNextPageError);
+  if (!isFetching && lacksPage !== isFetchNextPageError) setLacksPage(isFetchNextPageError);
   const isAwaited = useMorePages(of, data !== undefined && data.pages.length < wanted);
   const isReadingMore = isAwaited || of.isFetchingNextPage;
   const rows = data?.pages.flatMap(rowsOf);
@@ -244,7 +247,7 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
     <>
       <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />
       {/* If a further page could not be read, those before it are not out of date. */}
-      <Query of={{ data, error: isFetchNextPageError ? null : error, isEnabled, isFetching, refetch }}>
+      <Query of={{ data, error: lacksPage ? null : error, isEnabled, isFetching, refetch }}>
         {({ pages }) => (
           <>
             <DataTable
@@ -254,7 +257,7 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
               growsAtEnd
               isGrowing={isReadingMore}
             />
-            {isFetchNextPageError && (
+            {lacksPage && (
               <Notice tone="bad" title="More rows could not be loaded">
                 {sentenceOf(error)}
               </Notice>
@@ -263,10 +266,14 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
               <div>
                 <BusyButton
                   variant="default"
-                  isBusy={isReadingMore}
-                  onClick={() => (isFetchNextPageError ? void readNextPage(of) : show(pages.length + 1))}
+                  isBusy={isReadingMore || (lacksPage && isFetching)}
+                  onClick={() => {
+                    if (!lacksPage) show(pages.length + 1);
+                    // A cursor that was refused for good is read anew with its list.
+                    else void (isLasting(error) ? refetch() : readNextPage(of));
+                  }}
                 >
-                  {isFetchNextPageError ? "Try again" : "Show more"}
+                  {lacksPage ? "Try again" : "Show more"}
                 </BusyButton>
               </div>
             )}

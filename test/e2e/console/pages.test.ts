@@ -942,6 +942,33 @@ describe("a list", () => {
       expect(asked).toEqual(["first", "next", "next"]);
     });
 
+    test("is read anew if the place of its next page was refused for good, and is not said to be out of date until then", async () => {
+      expectError(/400/);
+      const page = await open("owner", ofDemo());
+      const asked: string[] = [];
+      const again = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      await page.route("**/console-api/wallet/statement?*", async (route) => {
+        const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "first";
+        asked.push(cursor);
+        if (cursor === "old")
+          return route.fulfill({ status: 400, json: { status: false, message: "Not of this list" } });
+        if (cursor === "new") return route.fulfill({ json: answer(["GTB-2"], null) });
+        if (asked.length === 1) return route.fulfill({ json: answer(["GTB-1"], "old") });
+        again.resolve();
+        await released.promise;
+        return route.fulfill({ json: answer(["GTB-1"], "new") });
+      });
+      await visit(page, ofDemo("statement?from=2026-11-03&pages=2"), "Statement");
+      await page.getByRole("alert").filter({ hasText: "More rows could not be loaded" }).waitFor();
+      await button(page, "Try again").click();
+      await again.promise;
+      expect(await page.getByText("This may be out of date").count()).toBe(0);
+      released.resolve();
+      await row(page, "GTB-2").waitFor();
+      expect(asked).toEqual(["first", "old", "first", "new"]);
+    });
+
     test("shows what has changed also if more is asked for while it is read again, and is not scrolled by further rows", async () => {
       const page = await open("owner", ofDemo());
       const again = Promise.withResolvers<void>();
