@@ -1,7 +1,7 @@
 import type { attentionActions } from "../contract/actions/attention.ts";
 import { isStuck } from "../ledger/transaction.ts";
 import { sum } from "../platform/sum.ts";
-import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
+import { readQueueLength } from "../queued-orders/queued-orders-report.ts";
 import { countOpenEvents } from "../upstream-events/stored-event.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { countMessages } from "./dead-letters.ts";
@@ -15,7 +15,7 @@ export const attentionRuns: ActionRuns<typeof attentionActions> = {
     const [open, events, queued, proposals, ...numbers] = await Promise.all([
       openOlderThan({ ledger }, 0),
       countOpenEvents(ledger),
-      readQueuedOrders(context),
+      readQueueLength(context),
       countApprovable(context),
       ...deadLetters.map((url) => countMessages(context, url)),
     ]);

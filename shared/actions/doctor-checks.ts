@@ -9,7 +9,7 @@ import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-r
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
 import { attentionAgeS } from "../queued-orders/queue-policy.ts";
-import { readQueuedOrders, sendingText } from "../queued-orders/queued-orders-report.ts";
+import { readQueueLength, sendingText } from "../queued-orders/queued-orders-report.ts";
 import { isBelowNorm, readSuccessRates } from "../statistics/success-rates.ts";
 import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
@@ -170,7 +170,7 @@ const stuck: DoctorCheck = async ({ ledger }) => {
 
 /** Of many orders the last is sent late, or refunded. */
 const waiting: DoctorCheck = async (context) => {
-  const { count, oldestS = 0, sendingS } = await readQueuedOrders(context);
+  const { count, oldestS = 0, sendingS } = await readQueueLength(context);
   if (count === 0) return ok("none");
   const age = `${count === 1 ? "1 waits" : `${count} wait`} for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
   const todo = 'Follow "Queued orders" in docs/runbook.md';

@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { clockGroups, PENDING_MS_MAX, type refundClockActions } from "../contract/actions/refund-clock.ts";
 import { isoTime } from "../platform/time.ts";
-import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
+import { readQueuedTimes } from "../queued-orders/queued-orders-report.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { readReportPage } from "./report-page.ts";
@@ -27,12 +27,8 @@ export const refundClockRuns: ActionRuns<typeof refundClockActions> = {
   },
 };
 
-const countOpenOver24Hours = async ({ ledger, purchases }: ActionContext): Promise<number> => {
-  const [sent, queued] = await Promise.all([
-    openOlderThan({ ledger }, PENDING_MS_MAX),
-    readQueuedOrders({ ledger, purchases }),
-  ]);
+const countOpenOver24Hours = async ({ ledger }: ActionContext): Promise<number> => {
+  const [sent, queued] = await Promise.all([openOlderThan({ ledger }, PENDING_MS_MAX), readQueuedTimes(ledger)]);
   const before = isoTime(ledger.clock() - PENDING_MS_MAX);
-  const waiting = queued.accounts.flatMap(({ orders }) => orders).filter(({ created_at }) => created_at <= before);
-  return sent.length + waiting.length;
+  return sent.length + queued.filter((at) => at <= before).length;
 };

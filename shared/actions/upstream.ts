@@ -6,7 +6,7 @@ import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isStuck } from "../ledger/transaction.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
+import { readQueueLength } from "../queued-orders/queued-orders-report.ts";
 import { queueUntilMs, readUpstreamPace } from "../queued-orders/upstream-pace.ts";
 import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
 import { probeUpstream } from "../upstream/probe.ts";
@@ -42,7 +42,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       catalog.read(),
       standingRefusals(context),
       readUpstreamPace(cache),
-      readQueuedOrders(context),
+      readQueueLength(context),
       openOrders(ledger, ALL_TIMES),
       readHours(cache, nowMs - RECENT_MS, nowMs),
     ]);

@@ -4,7 +4,7 @@ import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { queuedKeys } from "../ledger/query-index.ts";
+import { queuedKeys, queuedOrderKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import {
   isQueuedOrder,
@@ -16,11 +16,14 @@ import {
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { type PurchasesStore, readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { duration } from "../platform/format.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { queueLength, queueOf } from "./order-queue.ts";
 import { isSetAside, listQueuedOrders } from "./queue-store.ts";
 import { readUpstreamPace, sendingS } from "./upstream-pace.ts";
+
+const QUEUES_AT_ONCE = 10;
 
 type ReportDeps = { readonly ledger: Ledger; readonly purchases: PurchasesStore };
 
@@ -76,16 +79,37 @@ export const readQueuedOrders = async (
       accounts.push({ accountId: wallet.account_id, orders, counted, isRestricted });
   }
   const orders = accounts.flatMap((account) => account.orders);
-  const isOff = (await readPurchasesSwitch(purchases)).purchases === "off";
-  const ages = orders.map((order) => ageS(order, ledger.clock()));
+  const times = orders.map(({ created_at }) => created_at);
   return {
     accounts,
-    count: orders.length,
     amountKobo: sum(orders.map(({ amount_kobo }) => amount_kobo)),
-    oldestS: ages.length === 0 ? undefined : Math.max(...ages),
-    sendingS: isOff ? undefined : sendingS(orders.length, await readUpstreamPace(purchases)),
+    ...(await queueLengthOf({ ledger, purchases }, times)),
   };
 };
+
+type QueueLength = Pick<QueuedOrders, "count" | "oldestS" | "sendingS">;
+
+const queueLengthOf = async ({ ledger, purchases }: ReportDeps, times: readonly string[]): Promise<QueueLength> => {
+  const ages = times.map((created_at) => ageS({ created_at }, ledger.clock()));
+  const isOff = (await readPurchasesSwitch(purchases)).purchases === "off";
+  return {
+    count: times.length,
+    oldestS: ages.length === 0 ? undefined : Math.max(...ages),
+    sendingS: isOff ? undefined : sendingS(times.length, await readUpstreamPace(purchases)),
+  };
+};
+
+/** When the orders that wait were placed, as the index has it, which lags: to read them all takes long if they are many. */
+export const readQueuedTimes = async (ledger: Ledger): Promise<readonly string[]> => {
+  const { wallets, setAside } = await queuedKeys(ledger);
+  const queues = mapInOrder(wallets, QUEUES_AT_ONCE, ({ pk }) => queuedOrderKeys(ledger, accountIdOf(pk)));
+  const keys = [...setAside, ...(await Array.fromAsync(queues)).flat()];
+  return keys.map(({ listed_at }) => listed_at);
+};
+
+/** How many orders wait, and for how long, without reading them. */
+export const readQueueLength = async (deps: ReportDeps): Promise<QueueLength> =>
+  queueLengthOf(deps, await readQueuedTimes(deps.ledger));
 
 /** How long it takes to send all queued orders. */
 export const sendingText = (sendingS: number): string => `about ${duration(sendingS * 1_000)} once the limit is free`;

@@ -13,6 +13,7 @@ import {
   queuedOrderJson,
   queuedText,
   readQueuedOrders,
+  readQueueLength,
   sendingText,
 } from "../../../../shared/queued-orders/queued-orders-report.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
@@ -84,6 +85,7 @@ test("the report has each account with orders that wait, in its queue or set asi
 
   const report = await readQueuedOrders(deps());
   expect(report).toMatchObject({ count: 6, amountKobo: 3_000_00, oldestS: 60, sendingS: 12 });
+  expect(await readQueueLength(deps())).toEqual({ count: 6, oldestS: 60, sendingS: 12 });
   expect(sendingText(90)).toBe("about 1 min once the limit is free");
   expect(accountsOf(report)).toEqual(
     new Map([
@@ -129,6 +131,7 @@ test("an order that another run claims while the report is made is not in it", a
 test("without an order that waits there is no oldest one, and while purchases are off nothing is sent", async () => {
   const none = { accounts: [], count: 0, amountKobo: 0, oldestS: undefined };
   expect(await readQueuedOrders(deps())).toEqual({ ...none, sendingS: 0 });
+  expect(await readQueueLength(deps())).toEqual({ count: 0, oldestS: undefined, sendingS: 0 });
   await switchOff();
   expect(await readQueuedOrders(deps())).toEqual({ ...none, sendingS: undefined });
 });
