@@ -2,7 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo } from "react";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { FilterSelect } from "../../components/filter-select.tsx";
