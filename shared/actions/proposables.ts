@@ -1,5 +1,5 @@
 import type * as z from "#zod";
-import { requireAccount } from "../access/account-store.ts";
+import { type Account, assertNotClosed, requireAccount } from "../access/account-store.ts";
 import { ENTITLEMENTS_CHANGED, isRepetition, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
 import { refundName, reversalName } from "../contract/corrections.ts";
@@ -46,6 +46,12 @@ type Proposable = {
 type ProposableName = {
   [Name in ActionName]: (typeof actions)[Name] extends { readonly fourEyes: true } ? Name : never;
 }[ActionName];
+
+const requireNotClosed = async ({ accounts }: ActionContext, accountId: string): Promise<Account> => {
+  const account = await requireAccount(accounts, accountId);
+  assertNotClosed(account);
+  return account;
+};
 
 /** A ledger entry. `booked`: the one that has its id already. */
 const entry = async (
@@ -175,7 +181,7 @@ const previews: {
   },
   "accounts limits": async (context, { before, ...input }) => {
     const { account, limits } = input;
-    const { name, order_limits: stored = {} } = await requireAccount(context.accounts, account);
+    const { name, order_limits: stored = {} } = await requireNotClosed(context, account);
     return {
       account,
       isDone: isRepetition(stored, limits, before, LIMITS_CHANGED),
@@ -186,7 +192,7 @@ const previews: {
   },
   "accounts entitle": async (context, { before, ...input }) => {
     const { account, entitlements } = input;
-    const { name, entitlements: stored } = await requireAccount(context.accounts, account);
+    const { name, entitlements: stored } = await requireNotClosed(context, account);
     return {
       account,
       isDone: isRepetition(stored, entitlements, before, ENTITLEMENTS_CHANGED),
@@ -195,11 +201,11 @@ const previews: {
       needsApproval: raisesEntitlements(stored, entitlements),
     };
   },
-  "prices set": async (context, input) => ({
-    account: input.account,
-    consequence: await priceConsequence(context, input),
-    needsApproval: input.below_cost === true,
-  }),
+  "prices set": async (context, input) => {
+    const { account_id: account } = await requireNotClosed(context, input.account);
+    const consequence = await priceConsequence(context, input);
+    return { account, consequence, needsApproval: input.below_cost === true };
+  },
 };
 
 const inputs: { readonly [Name in ProposableName]: { readonly input: z.ZodMiniType<ActionInput<Name>> } } = actions;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
-import { setAccountLimits, setEntitlements } from "../../../../shared/access/accounts.ts";
+import { createAccount, setAccountLimits, setEntitlements } from "../../../../shared/access/accounts.ts";
 import { type FourEyes, fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";
 import { countApprovable, propose } from "../../../../shared/actions/proposals.ts";
 import { consoleRuns } from "../../../../shared/actions/runs.ts";
@@ -448,6 +448,31 @@ describe("a proposal", () => {
       expect(await readProposal(ledger.ledgerAt(), proposal)).toMatchObject({ state: "open" });
     }
     expect(await balance()).toBe(0);
+  });
+
+  test("of what a closed account may do or pays is refused at once, and one from before it was closed says so", async () => {
+    const { account_id: account } = await createAccount(ledger.storeAt(NOON_MS - 600_000), {
+      name: "test",
+      whitelist: [],
+    });
+    const changes = [
+      ["accounts limits", { account, limits: {}, why: "more" }],
+      ["accounts entitle", { account, entitlements: { vtu: null, "identity:retrieve": null }, why: "more" }],
+      ["prices set", { account, kind: "data", percent: -50, below_cost: true, why: "deal" }],
+    ] as const;
+    await send(ada, "accounts limits", { account, limits: { day_naira: 1_000 }, why: "less" });
+    const proposals = await Promise.all(
+      changes.map(async ([action, input]) => proposalIn(await send(ada, action, input)).proposal),
+    );
+    await send(bola, "accounts restrict", { account, why: "ended" });
+    const later = { nowMs: NOON_MS + 180_000 };
+    expect(await send(bola, "accounts close", { account, why: "ended" }, later)).toMatchObject({ status: 200 });
+    for (const [index, [action, input]] of changes.entries()) {
+      expect(await listed(bola, proposals[index] ?? "")).toMatchObject({
+        refusal: expect.stringMatching(/^It would be refused now: .* is closed/),
+      });
+      expect(await send(ada, action, { ...input, why: "again" })).toMatchObject(refusal(409, "is closed"));
+    }
   });
 
   test("that would be refused is refused at once, and one that became so stays open", async () => {
