@@ -70,40 +70,66 @@ export const linkEntry = <Entry extends Readonly<Record<string, unknown>>>(
   return { ...linked, hash: hashOf(linked) };
 };
 
-/** Sorts behind every place. */
-const END = "~";
+type Order = {
+  readonly order: "oldest_first" | "newest_first";
+  /** A place behind which the reading begins; absent: all items, whatever their keys. */
+  readonly behind?: string | undefined;
+  readonly pageItems?: number;
+};
 
-/** The items of a partition of the audit table on one side of this place, the nearest first, read strongly page by page. */
+/** The items of a partition of the audit table in this order, read strongly page by page. */
 async function* readItems(
   { db, table }: Table,
   pk: string,
-  side: "<" | ">",
-  place: string,
-  pageItems?: number,
+  { order, behind, pageItems }: Order,
 ): AsyncGenerator<AuditItem, void, void> {
-  let next: string | undefined = place;
-  while (next !== undefined) {
+  const isForward = order === "oldest_first";
+  let next = behind;
+  do {
     const query: QueryCommandInput = {
       TableName: table,
       ConsistentRead: true,
-      KeyConditionExpression: `pk = :pk AND #sequence ${side} :place`,
-      ExpressionAttributeNames: { "#sequence": "sequence" },
-      ExpressionAttributeValues: { ":pk": pk, ":place": next },
-      ScanIndexForward: side === ">",
+      ...(next === undefined
+        ? { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": pk } }
+        : {
+            KeyConditionExpression: `pk = :pk AND #sequence ${isForward ? ">" : "<"} :place`,
+            ExpressionAttributeNames: { "#sequence": "sequence" },
+            ExpressionAttributeValues: { ":pk": pk, ":place": next },
+          }),
+      ScanIndexForward: isForward,
       Limit: pageItems,
     };
     const { Items, LastEvaluatedKey } = await db.query(query);
     yield* z.array(auditItemSchema).parse(Items);
     next = LastEvaluatedKey && auditItemSchema.parse(LastEvaluatedKey).sequence;
-  }
+  } while (next !== undefined);
 }
 
-/** The items of a partition of the audit table before this place, newest first. */
+/** The items of a partition of the audit table, or those before this place, newest first. */
 export const readNewestFirst = (
   table: Table,
   pk: string,
-  { before = END, pageItems }: { readonly before?: string | undefined; readonly pageItems?: number } = {},
-): AsyncGenerator<AuditItem, void, void> => readItems(table, pk, "<", before, pageItems);
+  { before, pageItems }: { readonly before?: string | undefined; readonly pageItems?: number } = {},
+): AsyncGenerator<AuditItem, void, void> =>
+  readItems(table, pk, { order: "newest_first", behind: before, ...(pageItems !== undefined && { pageItems }) });
+
+/** All items of a log, by their keys. */
+export const readAllEntries = (table: Table, auditLog: string): AsyncGenerator<AuditItem, void, void> =>
+  readItems(table, entriesPk(auditLog), { order: "oldest_first" });
+
+/**
+ * What is attested of a log now, by its keys. What is attested later is left out: its entry may be younger than what a
+ * reader has read of the entries.
+ */
+export async function* readAllAttested(table: Table, auditLog: string): AsyncGenerator<Attestation, void, void> {
+  const pk = attestationsPk(auditLog);
+  const { value: last } = await readNewestFirst(table, pk, { pageItems: 1 }).next();
+  if (last === undefined) return;
+  for await (const item of readItems(table, pk, { order: "oldest_first" })) {
+    yield attestationSchema.parse(item);
+    if (item.sequence === last.sequence) return;
+  }
+}
 
 /** An entry's place among those of all logs. */
 export const listedPlaceSchema = z.object({ pk: z.string(), sequence: z.string(), created_at: z.string() });
@@ -165,7 +191,10 @@ const followChain = async (
 ): Promise<End | undefined> => {
   let last = Math.max(0, start.place - 1);
   let { hash } = start;
-  for await (const item of readItems(table, entriesPk(auditLog), ">", sequenceKey(last))) {
+  for await (const item of readItems(table, entriesPk(auditLog), {
+    order: "oldest_first",
+    behind: sequenceKey(last),
+  })) {
     const place = placeOf(item.sequence);
     if (place === undefined) continue;
     if (place !== last + 1) break;
@@ -209,7 +238,9 @@ export const isEntryStored = async (db: Table["db"], linked: Writes): Promise<bo
   if (put?.TableName === undefined) return false;
   const entry = linkSchema.parse(put.Item);
   const before = sequenceKey((placeOf(entry.sequence) ?? 1) - 1);
-  const { value } = await readItems({ db, table: put.TableName }, String(put.Item?.pk), ">", before, 1).next();
+  const { value } = await readItems({ db, table: put.TableName }, String(put.Item?.pk), {
+    ...{ order: "oldest_first", behind: before, pageItems: 1 },
+  }).next();
   const stored = linkSchema.safeParse(value).data;
   return stored?.sequence === entry.sequence && stored.hash === entry.hash;
 };
@@ -225,34 +256,29 @@ export type AuditProblem = {
 /** How late an entry may be attested. */
 const ATTESTED_MS_MAX = 15 * MINUTE_MS;
 
-/** Compares the stored entries of one log with their chain, and with what was attested of them. */
-export const verifyChain = (
-  items: readonly AuditItem[],
-  attestations: readonly Attestation[],
-  nowMs: number,
-): readonly AuditProblem[] => {
-  const problems: AuditProblem[] = [];
-  const stored = new Map(items.map((item) => [item.sequence, item]));
-  const attested = new Map(attestations.map(({ sequence, hash }) => [sequence, hash]));
+/** What the table has under one key of a log. */
+export type StoredPlace = {
+  readonly sequence: string;
+  readonly item: AuditItem | undefined;
+  readonly attested: Attestation | undefined;
+};
+
+/** Compares the entries of one log with their chain, and with what was attested of them: place by place, in their order. */
+export const chainVerifier = (nowMs: number) => {
   let last = 0;
   let previous: string | undefined = NO_HASH;
-  for (const sequence of [...new Set([...stored.keys(), ...attested.keys()])].toSorted()) {
+  return ({ sequence, item, attested }: StoredPlace): readonly AuditProblem[] => {
     const place = placeOf(sequence);
-    if (place === undefined) {
-      problems.push({ kind: "misplaced", sequence });
-      continue;
-    }
-    if (place > last + 1) {
-      problems.push({ kind: "gap", sequence: sequenceKey(last + 1), until: sequenceKey(place - 1) });
-      previous = undefined;
-    }
-    const problem = problemOf(stored.get(sequence), attested.get(sequence), previous, nowMs);
-    if (problem !== undefined) problems.push({ kind: problem, sequence });
+    if (place === undefined) return [{ kind: "misplaced", sequence }];
+    const gap: AuditProblem | undefined =
+      place > last + 1 ? { kind: "gap", sequence: sequenceKey(last + 1), until: sequenceKey(place - 1) } : undefined;
+    if (gap !== undefined) previous = undefined;
+    const kind = problemOf(item, attested?.hash, previous, nowMs);
     // After an unreadable entry without an attestation the next one is compared with nothing.
-    previous = attested.get(sequence) ?? linkSchema.safeParse(stored.get(sequence)).data?.hash;
+    previous = attested?.hash ?? linkSchema.safeParse(item).data?.hash;
     last = place;
-  }
-  return problems;
+    return [...(gap === undefined ? [] : [gap]), ...(kind === undefined ? [] : [{ kind, sequence }])];
+  };
 };
 
 const problemOf = (

@@ -1,22 +1,24 @@
 import * as z from "#zod";
 import { MINUTE_MS } from "../contract/durations.ts";
-import { EPOCH, isoTime, sleep } from "../platform/time.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 import {
   type AuditItem,
   type AuditProblem,
-  attestationSchema,
+  chainVerifier,
   listedPlaceSchema,
   readAbout,
+  readAllAttested,
+  readAllEntries,
   readListed,
   readNewestFirst,
-  verifyChain,
 } from "./audit-chain.ts";
-import { type CopyProblem, compareCopy } from "./compare-copy.ts";
+import { type CopyProblem, copyVerifier } from "./compare-copy.ts";
 import type { CopiedEntry } from "./copied-entry.ts";
 import type { AuditedLedger, Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import { ALL_TIMES, type TimeRange } from "./query-index.ts";
-import { attestationsPk, ENTRIES_LIST, entriesPk, isEntryPk, placeOf } from "./schema.ts";
+import { ENTRIES_LIST, entriesPk, isEntryPk, placeOf } from "./schema.ts";
+import { lowestOf, sortedReader } from "./sorted-reader.ts";
 import { transactWithRetry } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -152,33 +154,44 @@ export type VerifiedAudit = {
   readonly problems: readonly (AuditProblem | CopyProblem)[];
 };
 
+/** The copies of one log by their keys, when the first copy of any log was made, and when they were read. */
+export type LogCopies = {
+  readonly entries: AsyncIterable<CopiedEntry> | Iterable<CopiedEntry>;
+  readonly beganAt: string;
+  readonly readAtMs: number;
+};
+
 /**
- * What chain and attestations of one log do not explain, and what differs from its copies, if there are any, which were
- * read before.
+ * What chain and attestations of one log do not explain, and what differs from its copies, if there are any. All are read
+ * at once, place by place: in years a log has more entries than a process can hold.
  */
 export const verifyAudit = async (
   ledger: AuditedLedger,
   auditLog: string,
-  copy?: { readonly entries: readonly CopiedEntry[]; readonly beganAt: string; readonly readAtMs: number },
+  copy?: LogCopies,
 ): Promise<VerifiedAudit> => {
-  for (let reading = 1; ; reading += 1) {
-    // Entries come last: an attestation whose entry is missing was not just overtaken by it.
-    const attestations = await Array.fromAsync(readNewestFirst(auditTableOf(ledger), attestationsPk(auditLog)));
-    const items = await Array.fromAsync(readEntries(ledger, auditLog));
-    const compared = copy && compareCopy(items, copy.entries, copy);
-    const problems = [
-      ...verifyChain(items, z.array(attestationSchema).parse(attestations), ledger.clock()),
-      ...(compared?.problems ?? []),
-    ];
-    if (problems.length === 0 || reading === READINGS) {
-      return { count: items.length, before: compared?.before ?? 0, problems };
-    }
-    // An entry may be written between two pages.
-    await sleep(READING_GAP_MS);
+  const verifyPlace = chainVerifier(ledger.clock());
+  const table = auditTableOf(ledger);
+  // First of all: what is attested by now is of entries that the other reading finds.
+  const attestations = await sortedReader(readAllAttested(table, auditLog));
+  const items = await sortedReader(readAllEntries(table, auditLog));
+  const copies = await sortedReader(copy?.entries ?? []);
+  const compareCopies = copy && copyVerifier({ ...copy, first: copies.key() });
+  const inChain: AuditProblem[] = [];
+  const inCopy: CopyProblem[] = [];
+  let [count, before] = [0, 0];
+  for (;;) {
+    const sequence = lowestOf([items.key(), attestations.key(), copies.key()]);
+    if (sequence === undefined) return { count, before, problems: [...inChain, ...inCopy] };
+    const [item] = await items.take(sequence);
+    const [attested] = await attestations.take(sequence);
+    if (item !== undefined) count += 1;
+    if ((item ?? attested) !== undefined) inChain.push(...verifyPlace({ sequence, item, attested }));
+    const finding = compareCopies?.(item, await copies.take(sequence));
+    if (finding === "before") before += 1;
+    else if (finding !== undefined) inCopy.push({ kind: finding, sequence });
   }
 };
-const READINGS = 2;
-const READING_GAP_MS = 500;
 
 /** How much earlier the time of a later entry may be: the clocks of two writers differ. */
 const CLOCK_DIFFERENCE_MS = 5 * MINUTE_MS;

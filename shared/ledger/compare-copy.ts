@@ -15,37 +15,33 @@ export type CopyProblem = {
 /** How late an entry may be copied. */
 const COPIED_MS_MAX = 15 * MINUTE_MS;
 
+/** What of an entry its copies say; `before`: it is older than they are. */
+type CopyFinding = CopyProblem["kind"] | "before";
+
 /**
- * Compares the stored entries of one log with its copies. `beganAt` is when the first entry of any log was copied: older
- * entries before the first copy of their log have none, and are counted. `readAtMs` is when the copies were read.
+ * Compares what the table has under a key of one log with its copies. `first` is the first place of the log that was copied:
+ * older entries have no copy, and neither have those of a log without one that are older than `beganAt`, when the first
+ * entry of any log was copied. `readAtMs` is when the copies were read.
  */
-export const compareCopy = (
-  items: readonly AuditItem[],
-  copies: readonly CopiedEntry[],
-  { beganAt, readAtMs }: { readonly beganAt: string; readonly readAtMs: number },
-): { readonly problems: readonly CopyProblem[]; readonly before: number } => {
-  const hashes = new Map<string, Set<string>>();
-  for (const { sequence, hash } of copies) hashes.set(sequence, (hashes.get(sequence) ?? new Set()).add(hash));
-  const [first] = [...hashes.keys()].toSorted();
-  const isOlder = ({ sequence, created_at }: { readonly sequence: string; readonly created_at: string }): boolean =>
-    first === undefined ? created_at < beganAt : sequence < first;
-  const problems: CopyProblem[] = [];
-  let before = 0;
-  for (const item of items) {
-    // verifyChain reports items that are not entries.
+export const copyVerifier =
+  ({
+    first,
+    beganAt,
+    readAtMs,
+  }: {
+    readonly first: string | undefined;
+    readonly beganAt: string;
+    readonly readAtMs: number;
+  }) =>
+  (item: AuditItem | undefined, copies: readonly CopiedEntry[]): CopyFinding | undefined => {
+    // The chain says so of items that are not entries.
     const entry = linkSchema.safeParse(item).data;
-    if (entry === undefined || placeOf(entry.sequence) === undefined) continue;
-    const { sequence, hash, created_at } = entry;
-    const copied = hashes.get(sequence);
-    hashes.delete(sequence);
-    if (copied !== undefined) {
-      if (copied.size > 1 || !copied.has(hash)) problems.push({ kind: "differs_from_copy", sequence });
-    } else if (isOlder(entry)) {
-      before += 1;
-    } else if (Date.parse(created_at) <= readAtMs - COPIED_MS_MAX) {
-      problems.push({ kind: "not_copied", sequence });
+    if (entry === undefined || placeOf(entry.sequence) === undefined) {
+      return copies.length > 0 ? "only_in_copy" : undefined;
     }
-  }
-  for (const sequence of hashes.keys()) problems.push({ kind: "only_in_copy", sequence });
-  return { problems: problems.toSorted((one, other) => (one.sequence < other.sequence ? -1 : 1)), before };
-};
+    const { sequence, hash, created_at } = entry;
+    if (copies.length > 0) return copies.every((copy) => copy.hash === hash) ? undefined : "differs_from_copy";
+    const isOlder = first === undefined ? created_at < beganAt : sequence < first;
+    if (isOlder) return "before";
+    return Date.parse(created_at) <= readAtMs - COPIED_MS_MAX ? "not_copied" : undefined;
+  };

@@ -6,6 +6,7 @@ import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
+import type { AuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -44,18 +45,23 @@ const readAuditLogs = async ({ db, auditTable }: AuditedLedger & WithSdk): Promi
   return [...logs].toSorted();
 };
 
-/** The chains of all logs, and their copies if the stage has any. Of a log that is gone, the copies are left. */
+/** The chains of all logs, and their copies if the stage has any. */
 const verifyLogs = async ({ ledger, target }: AdminContext): Promise<Report> => {
   const { AUDIT_COPY_BUCKET: bucket } = target.environment;
+  if (bucket === "") return verifyAll(ledger, undefined);
   // Every run loads this file, and only this one needs the client of S3.
-  const { readAuditCopies } = await import("../audit-copy.ts");
-  const copies = bucket === "" ? undefined : await readAuditCopies(bucket);
-  const logs = new Set([...(await readAuditLogs(ledger)), ...(copies?.byLog.keys() ?? [])]);
+  const { withAuditCopies } = await import("../audit-copy.ts");
+  return withAuditCopies(bucket, (copies) => verifyAll(ledger, copies));
+};
+
+/** Of a log that is gone, the copies are left. */
+const verifyAll = async (ledger: AdminContext["ledger"], copies: AuditCopies | undefined): Promise<Report> => {
+  const logs = new Set([...(await readAuditLogs(ledger)), ...(copies?.logs ?? [])]);
   const problems: (VerifiedAudit["problems"][number] & { readonly audit_log: string })[] = [];
   let entries = 0;
   let before = 0;
   for (const audit_log of [...logs].toSorted()) {
-    const copy = copies && { ...copies, entries: copies.byLog.get(audit_log) ?? [] };
+    const copy = copies && { ...copies, entries: copies.entriesOf(audit_log) };
     const verified = await verifyAudit(ledger, audit_log, copy);
     entries += verified.count;
     before += verified.before;

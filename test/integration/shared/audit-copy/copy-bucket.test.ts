@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { copyBucket } from "../../../../shared/audit-copy/copy-bucket.ts";
-import { readAuditCopies, readLockedDays } from "../../../../tools/admin/audit-copy.ts";
+import { readLockedDays, withAuditCopies } from "../../../../tools/admin/audit-copy.ts";
 import { callAwsAt } from "../../../builders/aws-server.ts";
 
 /**
@@ -24,9 +24,10 @@ const failure = (code: string): string =>
 
 const PAGE = 2;
 /** A page of versions by key, of a key the newest first, as S3 lists them. Markers are versions of their own kind. */
-const listed = (keyMarker: string | null, versionMarker: string | null): string => {
+const listed = (prefix: string | null, keyMarker: string | null, versionMarker: string | null): string => {
   const all = versions
     .map((version, at) => ({ ...version, id: `v${at}` }))
+    .filter(({ key }) => key.startsWith(prefix ?? ""))
     .toReversed()
     .toSorted((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
   const from = all.findIndex(({ key, id }) => key === keyMarker && id === versionMarker) + 1;
@@ -59,7 +60,10 @@ const server = createServer(async (request, response) => {
     return answer(200, xml("ObjectLockConfiguration", `<ObjectLockEnabled>Enabled</ObjectLockEnabled>${rule}`));
   }
   if (searchParams.has("versions"))
-    return answer(200, listed(searchParams.get("key-marker"), searchParams.get("version-id-marker")));
+    return answer(
+      200,
+      listed(searchParams.get("prefix"), searchParams.get("key-marker"), searchParams.get("version-id-marker")),
+    );
   const checksum = createHash("sha256").update(body).digest("base64");
   const { "x-amz-checksum-sha256": sent, ...headers } = request.headers;
   // Source: "Object Lock considerations": a put into a locked bucket needs a checksum.
@@ -104,15 +108,18 @@ test("all copies are read page by page, those that a delete marker hides too", a
     { key: "acc_1/0000000002/two", body: "", isDeleted: true },
     { key: "service/0000000001/s", body: "{}" },
   );
-  const { byLog, beganAt } = await readAuditCopies("copies");
-  expect(beganAt).toBe("2026-11-26T10:00:00.000Z");
-  expect(Object.fromEntries(byLog)).toEqual({
-    acc_1: [
+  await withAuditCopies("copies", async ({ logs, beganAt, entriesOf }) => {
+    expect(beganAt).toBe("2026-11-26T10:00:00.000Z");
+    expect([...logs]).toEqual(["acc_1", "service"]);
+    expect(await Array.fromAsync(entriesOf("acc_1"))).toEqual([
       { auditLog: "acc_1", sequence: "0000000001", hash: "one" },
       { auditLog: "acc_1", sequence: "0000000002", hash: "two" },
       { auditLog: "acc_1", sequence: "0000000003", hash: "three" },
-    ],
-    service: [{ auditLog: "service", sequence: "0000000001", hash: "s" }],
+    ]);
+    expect(await Array.fromAsync(entriesOf("service"))).toEqual([
+      { auditLog: "service", sequence: "0000000001", hash: "s" },
+    ]);
+    expect(await Array.fromAsync(entriesOf("acc"))).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type AuditItem, linkEntry } from "../../../../shared/ledger/audit-chain.ts";
-import { compareCopy } from "../../../../shared/ledger/compare-copy.ts";
-import { copiedEntry, copyKey } from "../../../../shared/ledger/copied-entry.ts";
+import { copyVerifier } from "../../../../shared/ledger/compare-copy.ts";
+import { type CopiedEntry, copiedEntry, copyKey } from "../../../../shared/ledger/copied-entry.ts";
 import { entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 
 const NOW_MS = Date.parse("2026-11-26T12:00:00Z");
@@ -23,6 +23,27 @@ const copyOf = ({ sequence, hash }: { readonly sequence: string; readonly hash: 
   hash,
 });
 const began = (minutesAgo: number) => ({ beganAt: at(minutesAgo), readAtMs: NOW_MS });
+/** What the verifier finds of these, place by place. */
+const compareCopy = (
+  items: readonly AuditItem[],
+  copies: readonly CopiedEntry[],
+  times: { readonly beganAt: string; readonly readAtMs: number },
+) => {
+  const [first] = copies.map(({ sequence }) => sequence).toSorted();
+  const verify = copyVerifier({ ...times, first });
+  const keys = [...new Set([...items, ...copies].map(({ sequence }) => sequence))].toSorted();
+  const findings = keys.map((sequence) => ({
+    kind: verify(
+      items.find((item) => item.sequence === sequence),
+      copies.filter((copy) => copy.sequence === sequence),
+    ),
+    sequence,
+  }));
+  return {
+    problems: findings.filter(({ kind }) => kind !== undefined && kind !== "before"),
+    before: findings.filter(({ kind }) => kind === "before").length,
+  };
+};
 const place = (kind: string, number: number) => ({ kind, sequence: sequenceKey(number) });
 
 test("entries with their copies have no problem, in whatever order the copies are listed", () => {
