@@ -455,6 +455,7 @@ describe("a proposal", () => {
       name: "test",
       whitelist: [],
     });
+    const chi = { sub: "chi", groups: ["operators"] };
     const changes = [
       ["accounts limits", { account, limits: {}, why: "more" }],
       ["accounts entitle", { account, entitlements: { vtu: null, "identity:retrieve": null }, why: "more" }],
@@ -462,7 +463,7 @@ describe("a proposal", () => {
     ] as const;
     await send(ada, "accounts limits", { account, limits: { day_naira: 1_000 }, why: "less" });
     const proposals = await Promise.all(
-      changes.map(async ([action, input]) => proposalIn(await send(ada, action, input)).proposal),
+      changes.map(async ([action, input]) => proposalIn(await send(chi, action, input)).proposal),
     );
     await send(bola, "accounts restrict", { account, why: "ended" });
     const later = { nowMs: NOON_MS + 180_000 };
@@ -471,7 +472,7 @@ describe("a proposal", () => {
       expect(await listed(bola, proposals[index] ?? "")).toMatchObject({
         refusal: expect.stringMatching(/^It would be refused now: .* is closed/),
       });
-      expect(await send(ada, action, { ...input, why: "again" })).toMatchObject(refusal(409, "is closed"));
+      expect(await send(chi, action, { ...input, why: "again" })).toMatchObject(refusal(409, "is closed"));
     }
   });
 
