@@ -332,6 +332,13 @@ describe("an adopted ledger", () => {
     },
   );
 
+  test("the outputs of the service name all that a stage adopts, by which deploy refuses others with a canary", () => {
+    const { ledgerStreamArn: _, auditStreamArn: __, ...named } = adopt ?? {};
+    const values = Object.values(adopted.service.outputs).map(({ Value }) => Value);
+    expect(values).toEqual(expect.arrayContaining([...Object.values(named), identityKeyArn]));
+    expect(Object.keys(named)).toHaveLength(6);
+  });
+
   test("docs/recovery.md adopts a ledger by the administrator's stack and the command that deploys the service before the data", () => {
     const [, commands = ""] =
       /## Adopt a ledger.*?```\n(npm .*?)```/s.exec(readFileSync("docs/recovery.md", "utf8")) ?? [];
