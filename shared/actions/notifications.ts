@@ -124,7 +124,7 @@ const chosen = async (
     if (owner.email === undefined) {
       throw new OperatorError("Your identity provider has not verified an e-mail address for you");
     }
-    await subscribe(requireMail(context), owner.email);
+    await subscribe(context, owner.email);
   }
   return {
     ...none,
@@ -159,22 +159,38 @@ const chatOf = async (context: ActionContext, stage: string, { pk, before, slack
 /** Source: AWS, "Subscribe": a topic has 200 filters, unless AWS raises its quota. */
 const LIMITS: readonly string[] = ["FilterPolicyLimitExceededException", "SubscriptionLimitExceededException"];
 
-const subscribe = async (mail: MailTopic, address: string): Promise<void> => {
+const subscribe = async (context: ActionContext, address: string): Promise<void> => {
+  const mail = requireMail(context);
   try {
     await subscribeMail(mail, address);
   } catch (error) {
     if (!(error instanceof Error) || !LIMITS.includes(error.name)) throw error;
+    const expired = await expiredAddresses(context.ledger);
+    if ((await unsubscribeMail(mail, expired)) > 0) return subscribeMail(mail, address);
     throw new OperatorError("AWS accepts no more e-mail addresses for this stage. Choose a chat, or ask an operator", {
       cause: error,
     });
   }
 };
 
+/**
+ * Addresses of people who have not signed in for so long that nothing is sent to them, and of nobody else: those of people
+ * who left would fill the topic within years. Who signs in again is told to choose again.
+ */
+const expiredAddresses = async (ledger: ActionContext["ledger"]): Promise<readonly string[]> => {
+  const recipients = (await listRecipients(ledger)).filter(({ email }) => email !== undefined);
+  const access = await readRecipientAccess(ledger, recipients);
+  const current = access.filter(({ until }) => until >= isoTime(ledger.clock()));
+  const inUse = new Set(current.flatMap(({ recipient, email }) => [recipient.email?.address, email]));
+  const chosen = new Set(recipients.flatMap(({ email }) => email?.address ?? []));
+  return [...chosen].filter((address) => !inUse.has(address));
+};
+
 /** Nothing is sent to an address that is not chosen, so that a fault here only leaves it in the topic. */
 const unsubscribe = async ({ mail }: ActionContext, before: Recipient | undefined): Promise<void> => {
   if (mail === undefined || before?.email === undefined) return;
   try {
-    await unsubscribeMail(mail, before.email.address);
+    await unsubscribeMail(mail, [before.email.address]);
   } catch (error) {
     log.warn("notification.not_unsubscribed", { recipient: personIdOf(before), ...errorFields(error) });
   }

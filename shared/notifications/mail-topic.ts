@@ -98,9 +98,19 @@ export const mailSubscriptions = async (topic: Topic): Promise<(address: string)
   };
 };
 
-/** One that is not confirmed cannot be removed: SNS removes it after 2 days. */
-export const unsubscribeMail = async (topic: MailTopic, address: string): Promise<void> => {
+/** A call each, of which a request has time for some. */
+const UNSUBSCRIBED_AT_ONCE = 20;
+
+/**
+ * Removes subscriptions of these addresses, not all of many; resolves with how many it removed. One that is not confirmed cannot be
+ * removed: SNS removes it after 2 days.
+ */
+export const unsubscribeMail = async (topic: MailTopic, addresses: readonly string[]): Promise<number> => {
+  if (addresses.length === 0) return 0;
   const subscriptionsOf = await listSubscriptions(topic);
-  for (const SubscriptionArn of subscriptionsOf(address).filter(isArn))
-    await topic.sns.unsubscribe({ SubscriptionArn });
+  const subscribed = addresses
+    .flatMap((address) => subscriptionsOf(address).filter(isArn))
+    .slice(0, UNSUBSCRIBED_AT_ONCE);
+  for (const SubscriptionArn of subscribed) await topic.sns.unsubscribe({ SubscriptionArn });
+  return subscribed.length;
 };

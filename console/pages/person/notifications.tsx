@@ -70,8 +70,9 @@ const Own = ({ choices: { email, slack } }: { readonly choices: Choices }) => (
     )}
     {email.status === "unsubscribed" && (
       <Notice tone="attention" title="Your address gets no e-mails">
-        The link at the end of an e-mail was followed, the address was not confirmed within 2 days, or your provider has
-        verified another one since. Choose and save, then open the link in the e-mail of AWS.
+        The link at the end of an e-mail was followed, the address was not confirmed within 2 days, your provider has
+        verified another one since, or you had not signed in for {SIGN_IN_DAYS_MAX} days and another person needed the
+        place. Choose and save, then open the link in the e-mail of AWS.
       </Notice>
     )}
     {(email.status === "given_up" || slack.status === "given_up") && (

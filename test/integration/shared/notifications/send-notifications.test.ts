@@ -671,6 +671,26 @@ describe("choosing", () => {
     expect(arrived).toEqual(["bola@example.org"]);
   });
 
+  test("a topic that is full takes a new address in the place of people who have not signed in for 30 days, and of nobody else", async () => {
+    const withRole = (name: string) => aPerson(name, { roles: ["finance"] });
+    const [bola, cleo, dayo] = [withRole("bola"), withRole("cleo"), withRole("dayo")];
+    await bola.choose({ email: ["wallet.low"] });
+    await cleo.choose({ email: ["wallet.low"] });
+    const subscribe = vi.spyOn(client, "subscribe");
+    onTestFinished(() => subscribe.mockRestore());
+    const isFull = Object.assign(new Error("full"), { name: "FilterPolicyLimitExceededException" });
+    pass(30 * DAY_MS);
+    subscribe.mockRejectedValueOnce(isFull);
+    await expect(dayo.choose({ email: ["wallet.low"] })).rejects.toThrow("AWS accepts no more e-mail addresses");
+    await cleo.signIn();
+    pass(DAY_MS);
+    subscribe.mockRejectedValueOnce(isFull);
+    expect((await dayo.choose({ email: ["wallet.low"] })).email.status).toBe("on");
+    await bola.signIn();
+    const shown = await Promise.all([bola, cleo, dayo].map((person) => person.show()));
+    expect(shown.map(({ email }) => email.status)).toEqual(["unsubscribed", "on", "on"]);
+  });
+
   test("what SNS says of an address is shown", async () => {
     await anAccount("Checkout", "bola@example.com");
     const bola = aPerson("bola");
