@@ -48,8 +48,9 @@ const endedBy = ({ before, after }: Change): EndedTransaction | undefined => {
   if (ended.debit === undefined && !openItem.safeParse(before).success) return undefined;
   const { account_id: accountId, status, type, network, failure, amount_kobo, updated_at } = ended;
   const endedAtMs = Date.parse(updated_at);
-  const latencyMs = ended.resolved_by === undefined ? endedAtMs - Date.parse(sentAt(ended)) : undefined;
-  const what = { accountId, status, type, network, errorCode: failure?.code };
+  const isResolved = ended.resolved_by !== undefined;
+  const latencyMs = isResolved ? undefined : endedAtMs - Date.parse(sentAt(ended));
+  const what = { accountId, status, type, network, errorCode: isResolved ? undefined : failure?.code };
   return { ...what, amountKobo: amount_kobo, endedAtMs, latencyMs };
 };
 

@@ -179,6 +179,21 @@ test("an order that an operator resolved or matched is counted without a latency
   });
 });
 
+test("an order that an operator resolved as failed is counted as resolved, not by the code that its caller gets", async () => {
+  const { ledger, cache, order } = await aCountedLedger();
+  const accountId = await ledger.anAccount(2_000);
+  await order(accountId, "failed", 1_000);
+  const old = { created_at: isoTime(NOON_MS - HOUR_MS), updated_at: isoTime(NOON_MS - HOUR_MS) };
+  await resolveTransaction(ledger, await ledger.anOpenTransaction(accountId, old), "failed", decision);
+  await eventually(async () => {
+    const [today] = await readAccountDays(cache, accountId, 1, NOON_MS);
+    expect(today?.failures.map(({ code, count }) => [code, count]).toSorted()).toEqual([
+      ["delivery_failed", 1],
+      ["resolved", 1],
+    ]);
+  });
+});
+
 test("the last balance of each day is kept, and a day without a change has that of the day before", async () => {
   const { ledger, cache, order } = await aCountedLedger();
   const accountId = await ledger.anAccount(2_000);
