@@ -10,6 +10,7 @@ import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
 import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
+import { OWN_EXPORTS } from "../../../../tools/deploy/stacks.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import {
@@ -97,6 +98,50 @@ describe("the stacks of a stage that sells, with copies in another region", () =
     expect(needed).toEqual(new Set(Object.values(others)));
   });
 });
+
+// CloudFormation keeps an export that another stack imports, so that the deployment fails.
+describe.each(Object.entries(stageVariants))(
+  "a live stage that becomes this variant, or was it: %s",
+  (_, [stage, changes]) => {
+    const before = templatesOf(stage);
+    const after = templatesOf(stage, changes);
+    type Templates = typeof before;
+    /** The outputs by which a part exports what another part imports. */
+    const imported = (templates: Templates, part: "data" | "network" | "service", by: "service" | "administrator") => {
+      const text = JSON.stringify(templates[by].every);
+      const outputs = Object.entries(templates[part]?.outputs ?? {});
+      return outputs.flatMap(([key, { Export }]) => (Export && text.includes(`"${Export.Name}"`) ? [key] : []));
+    };
+    const changesOfStage: readonly (readonly [Templates, Templates])[] = [
+      [before, after],
+      [after, before],
+    ];
+
+    test("takes no export from the service that the administrator's stack imports", () => {
+      for (const [from, to] of changesOfStage) {
+        const left = Object.keys(to.service.outputs);
+        expect(imported(from, "service", "administrator").filter((key) => !left.includes(key))).toEqual([]);
+      }
+    });
+
+    test("takes those exports that the service imports by which deploy knows that the service comes first, or none", () => {
+      const known = Object.values(OWN_EXPORTS);
+      for (const [from, to] of changesOfStage) {
+        for (const part of ["data", "network"] as const) {
+          // A network that a stage leaves stays as it is.
+          if (to[part] === undefined) continue;
+          const left = Object.keys(to[part].outputs);
+          const removed = imported(from, part, "service").filter((key) => !left.includes(key));
+          if (removed.length === 0) continue;
+          expect(
+            removed.some((key) => known.some((pattern) => pattern.test(key))),
+            removed.join(),
+          ).toBe(true);
+        }
+      }
+    });
+  },
+);
 
 describe("the variables of functions", () => {
   const session = "arn:aws:sts::000000000000:assumed-role/AWSReservedSSO_operate_0123456789abcdef";
