@@ -83,10 +83,12 @@ type IdentityCall<Input> = Pick<Call<Input>, "input" | "caller" | "request" | "d
 export const verifyNin =
   (deps: IdentityDeps) => async (call: IdentityCall<Verification & { readonly nin: string }>) => {
     const { nin, mode } = call.input;
-    if (isVirtualNin(nin) && !deps.takesVirtualNin)
-      throw invalid({ nin: ["Is a virtual NIN: this upstream takes the 11-digit number only"] });
+    const refusal =
+      isVirtualNin(nin) && !deps.takesVirtualNin
+        ? invalid({ nin: ["Is a virtual NIN: this upstream takes the 11-digit number only"] })
+        : undefined;
     const result = mode === "advanced" ? ninAdvancedResult : ninBasicResult;
-    return checkIdentity(deps, call, { ...verification(deps, "nin", nin, mode), result });
+    return checkIdentity(deps, call, { ...verification(deps, "nin", nin, mode), refusal, result });
   };
 
 /** POST /identity/bvn/verify. */
@@ -113,6 +115,8 @@ type IdentityRequest<Result extends z.ZodMiniObject> = {
   readonly faceKobo: Kobo;
   readonly check: IdentityCheck;
   readonly subject: { readonly field: string; readonly number: string };
+  /** Why the upstream cannot be asked for it. A replay is answered: the profile may have allowed its order. */
+  readonly refusal?: ServiceError | undefined;
   readonly result: Result;
 };
 
@@ -159,13 +163,14 @@ const checkIdentity = async <Result extends z.ZodMiniObject>(
   { input, caller, request: { requestId }, deadline }: IdentityCall<CommonInput>,
   identityRequest: IdentityRequest<Result>,
 ) => {
-  const { type, title, faceKobo, check, subject, extent } = identityRequest;
+  const { type, title, faceKobo, check, subject, extent, refusal } = identityRequest;
   refuseFutureConsent(input.consent_evidence, deps.ledger.clock());
   const [quote, hashed] = await Promise.all([
-    deps.upstreams[caller.mode]
-      .assertReady(check, deadline)
-      .then(() => priceOrder(deps, caller, { kind: type, faceKobo }))
-      .then((price) => ({ ...price, description: title }), refusalOf),
+    refusal ??
+      deps.upstreams[caller.mode]
+        .assertReady(check, deadline)
+        .then(() => priceOrder(deps, caller, { kind: type, faceKobo }))
+        .then((price) => ({ ...price, description: title }), refusalOf),
     deps.hashSubject(subject.field, subject.number).catch(keyUnusable),
   ]);
   const order = { caller, callerReference: input.reference };

@@ -315,6 +315,20 @@ describe("a live check without a result is refunded", () => {
     await expect(checked({})).rejects.toMatchObject({ code: "validation_failed" });
   });
 
+  test("the replay of a check of a virtual NIN is answered when the upstream takes none any more, and a new one is refused", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const nin = "AB012345678910YZ";
+    const kept: unknown[] = [];
+    const store: ReplayStore["store"] = async (_transaction, result) => void kept.push(result);
+    const replays = { store, find: async () => kept[0] };
+    const checked = (takesVirtualNin: boolean, reference: string) =>
+      checkDirectly(caller.accountId, { takesVirtualNin, replays }, { nin, mode: "basic", reference });
+    const first = await checked(true, "virtual-3");
+    expect((await checked(false, "virtual-3")).data).toEqual(first.data);
+    await expect(checked(false, "virtual-4")).rejects.toMatchObject({ code: "validation_failed" });
+    expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
   test("what a live check shows of whether the upstream takes checks is noted, and nothing of a test check", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const noteOutcome = vi.fn(async () => {});
