@@ -9,11 +9,12 @@ import type { Catalog } from "../contract/catalog.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
 import { type Kobo, koboFromNaira, koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import type { TransactionType } from "../contract/transaction.ts";
+import { retrievalCostsMore } from "../identity/check-rules.ts";
 import { expectedDiscount, networksWithDiscount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { changedBy, currentRules, isSameSelector, type PriceRule, priceAt } from "../prices/price-rule.ts";
+import { changedBy, currentRules, isSameSelector, type PriceRule } from "../prices/price-rule.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -28,9 +29,8 @@ type SetInput = ActionInput<"prices set">;
 
 export const pricesRuns: ActionRuns<typeof pricesActions> = {
   "prices list": async ({ accounts, ledger }, { account }) => {
-    const { price_list } = await requireAccount(accounts, account);
     const nowMs = ledger.clock();
-    const rules = currentRules(price_list?.rules ?? [], nowMs);
+    const rules = currentRulesOf(await requireAccount(accounts, account), nowMs);
     return { account_id: account, rules: rules.map((rule) => ruleView(rule, nowMs)) };
   },
 
@@ -56,17 +56,17 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
     let endsAt = isoTime(nowMs);
     const store = audited(context, () => ({ action: "prices remove", why, details: { rule: ruleId } }));
     await changePriceRules(store, accountId, (account) => {
-      const rules = currentRules(account.price_list?.rules ?? [], nowMs);
+      const rules = currentRulesOf(account, nowMs);
       const rule = rules.find(({ id }) => id === ruleId);
       if (rule === undefined) throw new OperatorError(`${accountId} has no price rule ${ruleId}`);
       const others = rules.filter(({ id }) => id !== ruleId);
       if (Date.parse(rule.from) > nowMs) {
-        assertRetrievalCostsMore(context, others);
+        assertRetrievalCostsMore(context, rules, others);
         return others;
       }
       const ended = withEnd(rules, rule, beginOf(account, undefined, nowMs));
       endsAt = ended.endsAt;
-      assertRetrievalCostsMore(context, ended.rules);
+      assertRetrievalCostsMore(context, rules, ended.rules);
       return ended.rules;
     });
     return { account_id: accountId, rule_id: ruleId, ends_at: endsAt };
@@ -93,10 +93,10 @@ const rulesWith = (context: ActionContext, account: Account, rule: PriceRule): r
   // An end that comes later is of the rule that this one replaces.
   const isItsEnd = (each: PriceRule): boolean =>
     each.change.by === "none" && isSameSelector(each, rule) && Date.parse(each.from) > Date.parse(rule.from);
-  const current = currentRules(account.price_list?.rules ?? [], context.ledger.clock());
+  const current = currentRulesOf(account, context.ledger.clock());
   const rules = [...current.filter((each) => !isItsEnd(each)), rule];
   if (rules.length > RULES_MAX) throw new OperatorError(`An account has at most ${RULES_MAX} price rules`);
-  assertRetrievalCostsMore(context, rules);
+  assertRetrievalCostsMore(context, current, rules);
   return rules;
 };
 
@@ -144,6 +144,9 @@ export const priceConsequence = async (context: ActionContext, input: SetInput):
   const begins = input.from === undefined ? "" : ` from ${input.from}`;
   return `Sets a price${input.below_cost ? " below cost" : ""} for ${account.name}${begins}, ${ruleText(bounded)}${example ?? ""}; the upstream's discount is ${bound} percent, or unknown`;
 };
+
+const currentRulesOf = ({ price_list }: Account, nowMs: number): readonly PriceRule[] =>
+  currentRules(price_list?.rules ?? [], nowMs);
 
 const newRuleId = (): string => `pr_${randomBytes(5).toString("hex")}`;
 
@@ -222,14 +225,19 @@ const assertNotBelowCost = (rule: Omit<PriceRule, "from">, bound: number, faces:
   );
 };
 
-/** docs/interface.md 12.5 holds for each account, at each moment. */
-const assertRetrievalCostsMore = ({ identityPrices }: ActionContext, rules: readonly PriceRule[]): void => {
-  for (const moment of [0, ...rules.map(({ from }) => Date.parse(from))]) {
+/**
+ * No change of rules ends docs/interface.md 12.5 at any moment. Where another price of the stage has ended it, the rules are
+ * without effect (check-rules.ts), and any other may replace them.
+ */
+const assertRetrievalCostsMore = (
+  { identityPrices }: ActionContext,
+  before: readonly PriceRule[],
+  after: readonly PriceRule[],
+): void => {
+  for (const moment of [0, ...after.map(({ from }) => Date.parse(from))]) {
     for (const idType of ["nin", "bvn"] as const) {
-      const priceOf = (kind: TransactionType, faceKobo: Kobo) => priceAt(rules, { kind, faceKobo }, moment).amountKobo;
-      const { basic, advanced, retrieve } = identityPrices[idType];
-      const checks = [basic, advanced].map((faceKobo) => priceOf(`${idType}_verification`, faceKobo));
-      if (priceOf(`${idType}_retrieval`, retrieve) > Math.max(...checks)) continue;
+      const costsMore = (rules: readonly PriceRule[]) => retrievalCostsMore(rules, identityPrices, idType, moment);
+      if (costsMore(after) || !costsMore(before)) continue;
       throw new OperatorError(`A retrieval by ${idType.toUpperCase()} must cost more than a verification`);
     }
   }

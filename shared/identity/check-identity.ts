@@ -1,5 +1,5 @@
 import type * as z from "#zod";
-import type { Call } from "../call/call.ts";
+import type { Call, Caller } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import type { DateOrder } from "../contract/date-order.ts";
@@ -38,8 +38,10 @@ import type { RefusalNotes } from "../orders/upstream-refusal.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
+import type { PriceRules } from "../prices/price-list.ts";
 import { priceOrder } from "../prices/price-order.ts";
 import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream.ts";
+import { checkRulesAt } from "./check-rules.ts";
 import type { Consent } from "./consent.ts";
 import { noteEmptyCheck } from "./empty-checks.ts";
 import type { IdentityPrices } from "./identity-prices.ts";
@@ -163,13 +165,13 @@ const checkIdentity = async <Result extends z.ZodMiniObject>(
   { input, caller, request: { requestId }, deadline }: IdentityCall<CommonInput>,
   identityRequest: IdentityRequest<Result>,
 ) => {
-  const { type, title, faceKobo, check, subject, extent, refusal } = identityRequest;
+  const { type, title, check, subject, extent, refusal } = identityRequest;
   refuseFutureConsent(input.consent_evidence, deps.ledger.clock());
   const [quote, hashed] = await Promise.all([
     refusal ??
       deps.upstreams[caller.mode]
         .assertReady(check, deadline)
-        .then(() => priceOrder(deps, caller, { kind: type, faceKobo }))
+        .then(() => priceCheck(deps, caller, identityRequest))
         .then((price) => ({ ...price, description: title }), refusalOf),
     deps.hashSubject(subject.field, subject.number).catch(keyUnusable),
   ]);
@@ -183,6 +185,16 @@ const checkIdentity = async <Result extends z.ZodMiniObject>(
   if (opened.kind === "placed") return responseFor(deps.replays, opened.placed, identityRequest, undefined);
   const { placed, found } = await checkAndFinalise(deps, identityRequest, opened.transaction, deadline);
   return responseFor(deps.replays, placed, identityRequest, found);
+};
+
+const priceCheck = (
+  { prices, costs, identityPrices, ledger }: IdentityDeps,
+  caller: Caller,
+  { type: kind, faceKobo, check: { idType } }: IdentityRequestBase,
+) => {
+  const atMs = ledger.clock();
+  const applied: PriceRules = async (by) => checkRulesAt(await prices(by), identityPrices, idType, atMs);
+  return priceOrder({ prices: applied, costs, ledger: { clock: () => atMs } }, caller, { kind, faceKobo });
 };
 
 /** By how much a caller's clock may be ahead. */

@@ -12,6 +12,7 @@ import type { ActionInput } from "../../../../shared/contract/actions/actions.ts
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { koboFromNaira, nairaFromKobo } from "../../../../shared/contract/money.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
@@ -240,6 +241,25 @@ const anApp = async (account: string) => {
     },
   };
 };
+
+test("rules that other prices of the stage leave without effect are replaced and removed, and hold up no others", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const { rule } = await set(account, { kind: "nin_verification", amount_kobo: 100_00 });
+  const identityPrices = parseIdentityPrices(
+    JSON.stringify({
+      nin: { basic: 150, advanced: 350, retrieve: 400 },
+      bvn: { basic: 100, advanced: 200, retrieve: 300 },
+    }),
+  );
+  const context = { ...contextAt(), identityPrices };
+  const airtime = { account, kind: "airtime", percent: -2, why: "contract" } as const;
+  expect(await pricesRuns["prices set"](context, airtime)).toMatchObject({ rule: { state: "in force" } });
+  const tooMuch = { account, kind: "bvn_verification", amount_kobo: 100_00, why: "contract" } as const;
+  await expect(pricesRuns["prices set"](context, tooMuch)).rejects.toThrow("by BVN must cost more");
+  await pricesRuns["prices remove"](context, { account, rule_id: rule.rule_id, why: "no effect" });
+  const { rules } = await pricesRuns["prices list"](context, { account });
+  expect(rules.map(({ kind }) => kind)).toEqual(["airtime"]);
+});
 
 test("the end of a rule does not end one that replaces it before that, also if it is removed twice", async () => {
   const { accountId: account } = await operator.anAccount();

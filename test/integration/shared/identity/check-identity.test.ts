@@ -12,6 +12,7 @@ import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../s
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { EPOCH } from "../../../../shared/platform/time.ts";
 import { SETTLE_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import type { Upstream } from "../../../../shared/upstream/upstream.ts";
@@ -327,6 +328,22 @@ describe("a live check without a result is refunded", () => {
     expect((await checked(false, "virtual-3")).data).toEqual(first.data);
     await expect(checked(false, "virtual-4")).rejects.toMatchObject({ code: "validation_failed" });
     expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
+  test("a rule by which a verification would cost as much as a retrieval is without effect, and one that leaves it dearer counts", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const amountUnder = async (kobo: number) => {
+      const rule = { id: "pr_1", kind: "nin_verification", from: EPOCH, change: { by: "amount", kobo } } as const;
+      const checked = await checkDirectly(
+        caller.accountId,
+        { prices: async () => [rule] },
+        { nin: "12345678900", mode: "basic" },
+      );
+      return checked.data.transaction.amount;
+    };
+    // The advanced one costs 250 NGN, and a retrieval 400.
+    expect(await amountUnder(150_00)).toBe(150);
+    expect(await amountUnder(149_99)).toBe(299.99);
   });
 
   test("what a live check shows of whether the upstream takes checks is noted, and nothing of a test check", async () => {
