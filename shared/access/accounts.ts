@@ -47,10 +47,16 @@ import type { KeyItem } from "./key-store.ts";
 /** An account and its active keys change in one transaction, which takes 100 items. */
 const ACTIVE_KEYS_MAX = 50;
 
-/** An account's item has its keys, and at most 400 KB: beyond this number the one that was made first leaves the list. */
-const INACTIVE_KEYS_LISTED = 100;
+/**
+ * An account's item has its keys, and reviews read those of all accounts: beyond this number the one that was made first leaves
+ * the list.
+ */
+const INACTIVE_KEYS_LISTED = 20;
 
-const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("hex")}`;
+/** How the id of a key begins. */
+export const KEY_ID_START = "key_";
+
+const newId = (start: string): string => `${start}${randomBytes(9).toString("hex")}`;
 
 /** Creates an account with an empty wallet and no keys. An empty whitelist admits no request. */
 export const createAccount = async (
@@ -63,7 +69,7 @@ export const createAccount = async (
 ): Promise<Account> => {
   const { ledgerTable, clock = systemClock } = store;
   whitelistRanges(whitelist);
-  const accountId = newId("acc");
+  const accountId = newId("acc_");
   const account: Account = {
     pk: accountPk(accountId),
     account_id: accountId,
@@ -465,7 +471,7 @@ type KeyOptions = Pick<AccountKey, "mode" | "name"> & {
 const newKey = async (store: AccountStore, { mode, permissions, name, by }: KeyOptions) => {
   const key = newApiKey(mode, await checksumKeyOf(store.checksumKey));
   const accountKey: AccountKey = {
-    key_id: newId("key"),
+    key_id: newId(KEY_ID_START),
     hash: hashApiKey(key),
     name,
     last_four: key.slice(-4),

@@ -1,4 +1,5 @@
-import type { Account } from "../access/account-store.ts";
+import * as z from "#zod";
+import { type Account, accountSchema } from "../access/account-store.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import { listPeople, type PersonItem } from "../access/person-item.ts";
 import type { accessActions } from "../contract/actions/access.ts";
@@ -11,8 +12,15 @@ import type { ActionRuns } from "./action-runs.ts";
 
 type Owned = { readonly account_id: string; readonly name: string };
 
+const ownedAccountSchema = z.pick(accountSchema, { pk: true, account_id: true, name: true, owners: true });
+type OwnedAccount = z.infer<typeof ownedAccountSchema>;
+const reviewedAccountSchema = z.pick(accountSchema, {
+  ...{ pk: true, account_id: true, name: true, owners: true },
+  ...{ status: true, entitlements: true, keys: true },
+});
+
 /** The accounts of each owner, by the address or the group as an owner is written. */
-const ownedBy = (accounts: readonly Account[]): ReadonlyMap<string, readonly Owned[]> => {
+const ownedBy = (accounts: readonly OwnedAccount[]): ReadonlyMap<string, readonly Owned[]> => {
   const owned = new Map<string, readonly Owned[]>();
   for (const { account_id, name, owners } of accounts) {
     for (const owner of owners) {
@@ -25,7 +33,7 @@ const ownedBy = (accounts: readonly Account[]): ReadonlyMap<string, readonly Own
 };
 
 /** Those who signed in, the latest first; then owners who never did. */
-const peopleOf = (people: readonly PersonItem[], accounts: readonly Account[]) => {
+const peopleOf = (people: readonly PersonItem[], accounts: readonly OwnedAccount[]) => {
   const owned = ownedBy(accounts);
   const known = new Set(people.map(({ by }) => by));
   const signedIn = people
@@ -47,27 +55,37 @@ const peopleOf = (people: readonly PersonItem[], accounts: readonly Account[]) =
   return [...signedIn, ...never];
 };
 
-const readPeopleAndAccounts = (context: Pick<ActionContext, "ledger">) =>
-  Promise.all([listPeople(context.ledger), accountIdsOf(context.ledger).then((ids) => readAccounts(context, ids))]);
+const readPeopleAndAccounts = <Read extends OwnedAccount>(
+  context: Pick<ActionContext, "ledger">,
+  schema: z.ZodMiniType<Read> & { readonly shape: object },
+) =>
+  Promise.all([
+    listPeople(context.ledger),
+    accountIdsOf(context.ledger).then((ids) => readAccounts(context, ids, schema)),
+  ]);
 
 export const accessRuns: ActionRuns<typeof accessActions> = {
-  "access people": async (context) => ({ people: peopleOf(...(await readPeopleAndAccounts(context))) }),
+  "access people": async (context) => ({
+    people: peopleOf(...(await readPeopleAndAccounts(context, ownedAccountSchema))),
+  }),
 
   "access review": async (context) => {
     const { accounts: stores, ledger } = context;
-    const [people, accounts] = await readPeopleAndAccounts(context);
+    const [people, accounts] = await readPeopleAndAccounts(context, reviewedAccountSchema);
+    const usableOf = ({ keys }: Pick<Account, "keys">) =>
+      keys.filter((key) => keyView(key, ledger.clock()).status === "active");
     const items = await findKeys(
       stores,
-      accounts.flatMap(({ keys }) => keys.map(({ hash }) => hash)),
+      accounts.flatMap(usableOf).map(({ hash }) => hash),
     );
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
     return {
       people: peopleOf(people, accounts),
-      access: accounts.flatMap(({ account_id, name: accountName, status, entitlements, keys, owners }) => {
+      access: accounts.flatMap((reviewed) => {
+        const { account_id, name: accountName, status, entitlements, owners } = reviewed;
         const account = { account_id, account: accountName, is_restricted: status !== "active" };
-        const usable = keys.filter((key) => keyView(key, ledger.clock()).status === "active");
         return [
-          ...usable.map(({ key_id, name, mode, permissions, created_at, hash }) => {
+          ...usableOf(reviewed).map(({ key_id, name, mode, permissions, created_at, hash }) => {
             const usedMs = lastUsed.get(hash);
             const may = permissions.filter((each) => allows(entitlements, each));
             const last_used_at = usedMs === undefined ? null : isoTime(usedMs);

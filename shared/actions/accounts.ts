@@ -1,3 +1,4 @@
+import * as z from "#zod";
 import {
   type Account,
   AccountError,
@@ -27,7 +28,7 @@ import { entitlementSchema, entitlementsText, raisesEntitlements } from "../cont
 import { shownUrl } from "../contract/shown-url.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
-import { getItems } from "../ledger/get-item.ts";
+import { getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
 import { ALL_TIMES, accountIdsOf, INDEXED_AGE_MS } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { hasPeriodLimit, type Usage, usageOn } from "../ledger/usage.ts";
@@ -39,7 +40,8 @@ import { readEndpointStates } from "../webhooks/endpoint-health.ts";
 import { type ActionContext, audited, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const accountView = ({ account_id, name, status, created_at }: Account) => ({
+type ShownAccount = Pick<Account, "account_id" | "name" | "status" | "created_at">;
+export const accountView = ({ account_id, name, status, created_at }: ShownAccount) => ({
   account_id,
   name,
   status,
@@ -75,10 +77,35 @@ const setStatus =
 
 export const ownerText = ({ kind, value }: Account["owners"][number]): string => `${kind}:${value}`;
 
-export const readAccounts = (
+/** What an account is called, and whether it is in use. */
+export const shownAccountSchema = z.pick(accountSchema, {
+  ...{ pk: true, account_id: true, name: true, status: true, created_at: true },
+});
+/** Which endpoints it ever had. */
+export const endpointsMadeSchema = z.pick(accountSchema, { pk: true, account_id: true, endpoints_made: true });
+
+/**
+ * What the schema has of these accounts. Nothing else is read: within years most of an account's item is its keys, and most
+ * readers of all accounts need none.
+ */
+export const readAccounts = async <Item extends { readonly pk: string }>(
   { ledger }: Pick<ActionContext, "ledger">,
   accountIds: readonly string[],
-): Promise<readonly Account[]> => getItems(ledger, accountIds.map(accountPk), accountSchema);
+  schema: z.ZodMiniType<Item> & { readonly shape: object },
+): Promise<readonly Item[]> => {
+  const keys = accountIds.map((accountId) => ({ pk: accountPk(accountId) }));
+  const batches = getItemBatches(ledger, keyBatches(keys), schema);
+  return (await Array.fromAsync(batches)).flatMap(({ items }) => items);
+};
+
+/** What accounts are called, by their ids. */
+export const accountNamesOf = async (
+  context: Pick<ActionContext, "ledger">,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> =>
+  new Map(
+    (await readAccounts(context, accountIds, shownAccountSchema)).map(({ account_id, name }) => [account_id, name]),
+  );
 
 /**
  * Why an account cannot be closed yet, in sentences. What was written less than 2 minutes ago may be missing in the lists of open
@@ -125,7 +152,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const { ledger } = context;
     const accountIds = await accountIdsOf(ledger);
     const [accounts, wallets] = await Promise.all([
-      readAccounts(context, accountIds),
+      readAccounts(context, accountIds, shownAccountSchema),
       getItems(ledger, accountIds.map(walletPk), walletSchema),
     ]);
     const balances = new Map(wallets.map(({ account_id, balance_kobo }) => [account_id, balance_kobo]));

@@ -12,7 +12,7 @@ import {
 import { readTransaction } from "../ledger/find-transactions.ts";
 import { auditLogOf } from "../ledger/schema.ts";
 import { OperatorError } from "../platform/operator-error.ts";
-import { readAccounts } from "./accounts.ts";
+import { accountNamesOf } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { auditKindOf, auditSentence } from "./audit-sentence.ts";
@@ -79,7 +79,7 @@ const accountNames = async (
   entries: readonly AuditEntry[],
 ): Promise<(entry: AuditEntry) => string> => {
   const ids = [...new Set(entries.map(({ pk }) => auditLogOf(pk)))].filter((id) => id !== SERVICE);
-  const names = new Map((await readAccounts(context, ids)).map(({ account_id, name }) => [account_id, name]));
+  const names = await accountNamesOf(context, ids);
   return ({ pk }) => names.get(auditLogOf(pk)) ?? auditLogOf(pk);
 };
 

@@ -16,7 +16,7 @@ import { readEndpointStates } from "../webhooks/endpoint-health.ts";
 import { unsignedHeaders } from "../webhooks/signature.ts";
 import { webhookBody } from "../webhooks/webhook-body.ts";
 import { type AccountEvent, type FinalStatus, finalStatus, type TransactionEvent } from "../webhooks/webhook-event.ts";
-import { readAccounts } from "./accounts.ts";
+import { endpointsMadeSchema, readAccounts } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { referencesOf, requireTransactionOf } from "./lookup.ts";
@@ -244,7 +244,7 @@ const accountEventCopies = async (
   repeats: readonly (string | undefined)[],
 ): Promise<readonly Delivery[]> => {
   const accountIds = account === undefined ? await accountIdsOf(context.ledger) : [account];
-  const endpoints = endpointIdsOf(await readAccounts(context, accountIds));
+  const endpoints = endpointIdsOf(await readAccounts(context, accountIds, endpointsMadeSchema));
   return readDeliveries(
     context.ledger,
     repeats.flatMap((repeat) => endpoints.map((endpoint) => accountEventDeliveryPk({ endpoint, webhook_id, repeat }))),

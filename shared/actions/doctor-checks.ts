@@ -1,3 +1,5 @@
+import * as z from "#zod";
+import { accountSchema } from "../access/account-store.ts";
 import { counted } from "../contract/counted.ts";
 import { HOUR_MS } from "../contract/durations.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
@@ -205,8 +207,10 @@ const successRates: DoctorCheck = async ({ purchases: cache, ledger }) => {
   return lookInto(found.join("; "), 'Follow "Low success rate" in docs/runbook.md');
 };
 
+const accountEndpointsSchema = z.pick(accountSchema, { pk: true, account_id: true, name: true, endpoints: true });
+
 const endpoints: DoctorCheck = async ({ ledger }) => {
-  const accounts = await readAccounts({ ledger }, await accountIdsOf(ledger));
+  const accounts = await readAccounts({ ledger }, await accountIdsOf(ledger), accountEndpointsSchema);
   const down = await readEndpointFaults(ledger, accounts);
   if (down.length === 0) return ok("none is down");
   const nameOf = new Map(accounts.map(({ account_id, name }) => [account_id, name]));

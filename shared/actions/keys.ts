@@ -1,4 +1,5 @@
-import { type Account, requireAccount } from "../access/account-store.ts";
+import * as z from "#zod";
+import { type Account, accountSchema, requireAccount } from "../access/account-store.ts";
 import { createKey, revokeKey, rotateKey, setKeyLimits } from "../access/accounts.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
@@ -18,6 +19,8 @@ type AccountKey = Account["keys"][number];
 
 export const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}`);
 
+const accountKeysSchema = z.pick(accountSchema, { pk: true, account_id: true, keys: true });
+
 /**
  * The account's key; another account's does not exist for it. Without an account, which only people with a role may
  * leave out, the key of any.
@@ -29,7 +32,7 @@ const requireKey = async (
 ): Promise<{ readonly account_id: string; readonly key: AccountKey }> => {
   const accounts =
     accountId === undefined
-      ? await readAccounts(context, await accountIdsOf(context.ledger))
+      ? await readAccounts(context, await accountIdsOf(context.ledger), accountKeysSchema)
       : [await requireAccount(context.accounts, accountId)];
   for (const { account_id, keys } of accounts) {
     const key = keys.find(({ key_id }) => key_id === keyId);

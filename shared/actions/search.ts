@@ -1,5 +1,6 @@
 import * as z from "#zod";
-import type { Account } from "../access/account-store.ts";
+import { type Account, accountSchema } from "../access/account-store.ts";
+import { KEY_ID_START } from "../access/accounts.ts";
 import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
 import { nairaFromKobo } from "../contract/money.ts";
@@ -19,7 +20,7 @@ import { accountEventDeliveryPk, transactionPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { findEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { deliverySchema } from "../webhooks/delivery.ts";
-import { accountView, keyView, readAccounts } from "./accounts.ts";
+import { accountView, endpointsMadeSchema, keyView, readAccounts, shownAccountSchema } from "./accounts.ts";
 import { type ActionContext, requireRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { countSearch } from "./search-limit.ts";
@@ -36,7 +37,7 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
     await countSearch(purchases, request.identity, ledger.clock());
     const isForAll = request.roles.length > 0;
     const sees = (name: ActionName): boolean => !isForAll || mayDo({ ...request, owns: [] }, name);
-    const accounts = isForAll ? await readAccounts(context, await accountIdsOf(ledger)) : await request.ownedAccounts();
+    const accounts = isForAll ? await readAllAccounts(context, text) : await request.ownedAccounts();
     const found = foundIn(accounts);
     const phoneNumber = phoneNumberOf(text);
     if (phoneNumber !== undefined) {
@@ -64,8 +65,21 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
   },
 };
 
+/** What a search needs of an account. */
+type SearchedAccount = z.infer<typeof searchedAccountSchema> & Partial<Pick<Account, "keys">>;
+const searchedAccountSchema = z.extend(shownAccountSchema, endpointsMadeSchema.shape);
+const withKeysSchema = z.extend(searchedAccountSchema, z.pick(accountSchema, { keys: true }).shape);
+
+/** Their keys are most of their items, and are read for the start of a key's id alone. */
+const readAllAccounts = async (context: ActionContext, text: string): Promise<readonly SearchedAccount[]> => {
+  const ids = await accountIdsOf(context.ledger);
+  const wanted = text.toLowerCase();
+  const isOfKey = wanted.startsWith(KEY_ID_START) || KEY_ID_START.startsWith(wanted);
+  return isOfKey ? readAccounts(context, ids, withKeysSchema) : readAccounts(context, ids, searchedAccountSchema);
+};
+
 /** Filters what was found to these accounts. */
-const foundIn = (accounts: readonly Account[]) => {
+const foundIn = (accounts: readonly SearchedAccount[]) => {
   const names = new Map(accounts.map(({ account_id, name }) => [account_id, name]));
   const own = <Item extends { readonly account_id: string }>(items: readonly Item[]) =>
     items.flatMap((item) => {
@@ -79,7 +93,7 @@ const foundIn = (accounts: readonly Account[]) => {
     /** Accounts by name or id, and keys by the start of their id. */
     named: (text: string, nowMs: number, seesKeys: boolean) => {
       const wanted = text.toLowerCase();
-      const keys = accounts.flatMap(({ account_id, keys: all }) =>
+      const keys = accounts.flatMap(({ account_id, keys: all = [] }) =>
         all.filter(({ key_id }) => key_id.startsWith(wanted)).map((key) => ({ account_id, ...keyView(key, nowMs) })),
       );
       return {
@@ -96,7 +110,7 @@ const foundIn = (accounts: readonly Account[]) => {
 /** The orders with this reference: our own, the upstream's, or what the caller of any of the accounts gave. */
 const findByReference = async (
   { ledger, keyedHashes }: ActionContext,
-  accounts: readonly Account[],
+  accounts: readonly SearchedAccount[],
   text: string,
 ): Promise<readonly Transaction[]> => {
   const own = await findByOwnReference(ledger, text.toUpperCase());
@@ -132,7 +146,7 @@ const findEvents = async ({ ledger }: ActionContext, text: string) => {
   return event === undefined ? [] : [{ event: storedEventId(event), state: event.state, at: event.created_at }];
 };
 
-const findDeliveries = ({ ledger }: ActionContext, accounts: readonly Account[], text: string) =>
+const findDeliveries = ({ ledger }: ActionContext, accounts: readonly SearchedAccount[], text: string) =>
   getItems(
     ledger,
     endpointIdsOf(accounts).map((endpoint) => accountEventDeliveryPk({ endpoint, webhook_id: text })),

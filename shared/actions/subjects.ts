@@ -14,7 +14,7 @@ import { ERASED_FINGERPRINT, isFinalStatus, referenceOf, type Transaction } from
 import { isoTime } from "../platform/time.ts";
 import { maskableDelivery, maskableEvent, maskableTransaction } from "../reconciliation/phone-retention.ts";
 import { eventsWithPhone, type ReadableEvent } from "../upstream-events/stored-event.ts";
-import { readAccounts } from "./accounts.ts";
+import { accountNamesOf } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { openCursor, sealCursor } from "./sealed-cursor.ts";
@@ -149,11 +149,8 @@ const withTransactions = async (
   });
 };
 
-const namesOf = async (context: SubjectsContext, items: readonly { readonly account_id: string }[]) => {
-  const ids = [...new Set(items.map(({ account_id }) => account_id))];
-  const accounts = await readAccounts(context, ids);
-  return new Map(accounts.map(({ account_id, name }) => [account_id, name]));
-};
+const namesOf = (context: SubjectsContext, items: readonly { readonly account_id: string }[]) =>
+  accountNamesOf(context, [...new Set(items.map(({ account_id }) => account_id))]);
 
 const checkViews = async (context: SubjectsContext, checks: readonly Check[]) => {
   const names = await namesOf(

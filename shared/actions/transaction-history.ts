@@ -19,7 +19,7 @@ import { duration } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
 import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";
-import { readAccounts } from "./accounts.ts";
+import { endpointsMadeSchema, readAccounts } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 
 /** The subject of the audit entries of the command `announce`. */
@@ -40,7 +40,7 @@ export const deliveriesOf = async (
   const [repeats, announced, accounts] = await Promise.all([
     repeatsOf(context, account_id, transaction, created_at),
     readAuditAbout(ledger, [SERVICE], ANNOUNCE, created_at),
-    readAccounts(context, [account_id]),
+    readAccounts(context, [account_id], endpointsMadeSchema),
   ]);
   return readDeliveries(
     ledger,
@@ -51,7 +51,7 @@ export const deliveriesOf = async (
 };
 
 /** The ids of all endpoints that these accounts ever had: deliveries outlast their endpoints. */
-export const endpointIdsOf = (accounts: readonly Account[]): readonly string[] =>
+export const endpointIdsOf = (accounts: readonly Pick<Account, "endpoints_made">[]): readonly string[] =>
   Array.from({ length: Math.max(0, ...accounts.map((account) => account.endpoints_made)) }, (_, index) =>
     String(index + 1),
   );

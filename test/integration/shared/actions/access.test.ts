@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { Account } from "../../../../shared/access/account-store.ts";
 import { accessRuns } from "../../../../shared/actions/access.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
@@ -12,6 +12,7 @@ import { anActionContext, anOwnersRequest } from "../../../builders/action-conte
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const access = await accessForTests();
+afterEach(() => void vi.restoreAllMocks());
 
 test("a review has each account's owners and usable keys, what a key may still do, and its last use", async () => {
   const context = anActionContext(access.tables, { clock: () => access.nowMs });
@@ -28,7 +29,13 @@ test("a review has each account's owners and usable keys, what a key may still d
   await accountsRuns["accounts entitle"](context, { account: first.accountId, entitlements: { vtu: null } });
   access.nowMs += 5 * MINUTE_MS;
   await access.withKey(rotated.key);
+  const batchGet = vi.spyOn(access.tables.db, "batchGet");
   const review = await accessRuns["access review"](context, {});
+  // A key that has ended is not read, however many an account has had.
+  const asked = batchGet.mock.calls.flatMap(
+    ([{ RequestItems }]) => RequestItems?.[access.tables.accessTable]?.Keys ?? [],
+  );
+  expect(asked).toHaveLength(2);
   const rows = review.access.map(({ account_id, kind, holder, may, is_restricted, last_used_at }) => ({
     ...{ account_id, kind, holder, may: may.join(), is_restricted, last_used_at },
   }));

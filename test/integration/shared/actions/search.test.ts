@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { findAccount } from "../../../../shared/access/account-store.ts";
 import { createKey } from "../../../../shared/access/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
@@ -114,6 +114,20 @@ describe("a search", () => {
     const { keys } = await findAs("operator", keyId.slice(0, -2));
     expect(keys).toMatchObject([{ key_id: keyId, account_id: mine, account_name: "test", status: "active" }]);
     expect((await findAs("support", keyId.slice(0, -2))).keys).toEqual([]);
+  });
+
+  test("reads the keys of all accounts for the start of a key's id alone", async () => {
+    await createKey(contextOf({}).accounts, mine, { mode: "live" });
+    const batchGet = vi.spyOn(ledger.db, "batchGet");
+    onTestFinished(() => batchGet.mockRestore());
+    const readsKeys = async (text: string): Promise<boolean> => {
+      batchGet.mockClear();
+      await findAs("operator", text);
+      const answers = await Promise.all(batchGet.mock.results.map(({ value }) => value));
+      return answers.some(({ Responses }) => Responses[ledger.table].some((item: object) => "keys" in item));
+    };
+    for (const text of [PHONE, "order-1", mine, "test"]) expect(await readsKeys(text), text).toBe(false);
+    for (const text of ["key", "KEY_01"]) expect(await readsKeys(text), text).toBe(true);
   });
 
   test("finds a funding by the bank's reference, and whether it was reversed, for an owner only an own one", async () => {
