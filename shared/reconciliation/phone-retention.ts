@@ -215,8 +215,8 @@ const reducedConsent = z.pipe(
     evidence: true,
   }),
   z.transform(({ pk, ...gone }): Maskable => {
-    const stored = Object.entries(gone).filter(([, value]) => value !== undefined);
-    return { pk, waits: false, change: Object.fromEntries(stored.map(([name, from]) => [name, { from }])) };
+    const change = Object.fromEntries(Object.entries(gone).map(([name, from]) => [name, { from }]));
+    return { pk, waits: false, change };
   }),
 );
 

@@ -418,6 +418,11 @@ test("a call that AWS throttles delays a pass without an alarm, unless no pass w
   expect(await mask()).toBe(0);
   denied.mockRestore();
   expect(log.lines("phone_numbers.not_masked")).toHaveLength(2);
+  // Nothing says which list it is about if the lists themselves cannot be read.
+  const unread = vi.spyOn(ledger.db, "query").mockRejectedValueOnce(new Error("No access"));
+  expect(await mask()).toBe(0);
+  unread.mockRestore();
+  expect(log.lines("phone_numbers.not_masked")).toHaveLength(3);
 });
 
 test("a pass over more lists than one run can read goes on where the run before ended, also past a list that cannot be read", async () => {
