@@ -8,13 +8,14 @@ import type { pricesActions } from "../contract/actions/prices.ts";
 import type { Catalog } from "../contract/catalog.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
 import { type Kobo, koboFromNaira, koboMoneyText, nairaFromKobo } from "../contract/money.ts";
+import { isSameNetwork } from "../contract/network-names.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import { retrievalCostsMore } from "../identity/check-rules.ts";
 import { expectedDiscount, networksWithDiscount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { changedBy, currentRules, isSameSelector, type PriceRule } from "../prices/price-rule.ts";
+import { boundOf, changedBy, currentRules, isSameSelector, type PriceRule } from "../prices/price-rule.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -28,10 +29,14 @@ const RULES_MAX = 100;
 type SetInput = ActionInput<"prices set">;
 
 export const pricesRuns: ActionRuns<typeof pricesActions> = {
-  "prices list": async ({ accounts, ledger }, { account }) => {
-    const nowMs = ledger.clock();
-    const rules = currentRulesOf(await requireAccount(accounts, account), nowMs);
-    return { account_id: account, rules: rules.map((rule) => ruleView(rule, nowMs)) };
+  "prices list": async (context, { account }) => {
+    const nowMs = context.ledger.clock();
+    const rules = currentRulesOf(await requireAccount(context.accounts, account), nowMs);
+    const catalog = await readCatalog(context);
+    return {
+      account_id: account,
+      rules: rules.map((rule) => ruleView(rule, nowMs, isBelowCost(context, rule, catalog))),
+    };
   },
 
   "prices set": async (context, input) => {
@@ -48,7 +53,7 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
       return rulesWith(context, account, rule);
     });
     if (rule === undefined) throw new Error("The price rule was not made");
-    return { account_id: input.account, rule: ruleView(rule, nowMs) };
+    return { account_id: input.account, rule: ruleView(rule, nowMs, input.below_cost === true) };
   },
 
   "prices remove": async (context, { account: accountId, rule_id: ruleId, why }) => {
@@ -100,11 +105,34 @@ const rulesWith = (context: ActionContext, account: Account, rule: PriceRule): r
   return rules;
 };
 
+const readCatalog = async ({ catalog }: ActionContext): Promise<Catalog> =>
+  catalogOf((await catalog.read()) ?? builtInSnapshot);
+
+/**
+ * Whether a rule may make a price below cost: because that is meant, or because the upstream's discount is lower than when it
+ * was set.
+ */
+const isBelowCost = ({ costs }: ActionContext, rule: PriceRule, { networks, data_plans }: Catalog): boolean => {
+  const { kind, network, plan_id, change } = rule;
+  if (change.by === "none") return false;
+  const inScope = networks.filter(({ id, code }) =>
+    plan_id === undefined
+      ? network === undefined || isSameNetwork(code, network)
+      : data_plans.some((plan) => plan.id === plan_id && plan.network_id === id),
+  );
+  const codes = kind === "data" || kind === "airtime" ? inScope.map(({ code }) => code) : [undefined];
+  return codes.some((code) => {
+    const [bound, discount] = [boundOf(rule, code), expectedDiscount(costs, kind, code) ?? 0];
+    if (bound === undefined) return true;
+    if (change.by === "amount") return change.kobo < 0 && bound > discount;
+    return -change.percent > discount && -change.percent <= bound;
+  });
+};
+
 /** The rule without its beginning, the upstream's discount in percent, and what the rule prices. */
 const plannedRule = async (context: ActionContext, input: SetInput) => {
   const unbounded = ruleOf(input);
-  const read = await context.catalog.read();
-  const scope = scopeOf(context, unbounded, catalogOf(read ?? builtInSnapshot));
+  const scope = scopeOf(context, unbounded, await readCatalog(context));
   const discountOf = (code?: string): number => expectedDiscount(context.costs, input.kind, code) ?? 0;
   const elsewhere = Math.min(
     discountOf(),
@@ -266,7 +294,7 @@ const ruleText = ({ kind, network, plan_id, change }: Omit<PriceRule, "from">): 
   return `${selector} ${by}`;
 };
 
-const ruleView = ({ id, kind, network, plan_id, from, change, discount_percent_max }: PriceRule, nowMs: number) => ({
+const ruleView = ({ id, kind, network, plan_id, from, change }: PriceRule, nowMs: number, below_cost: boolean) => ({
   rule_id: id,
   kind,
   network: network ?? null,
@@ -275,5 +303,5 @@ const ruleView = ({ id, kind, network, plan_id, from, change, discount_percent_m
   amount: change.by === "amount" ? orNull(change.kobo, nairaFromKobo) : null,
   from,
   state: Date.parse(from) > nowMs ? ("later" as const) : ("in force" as const),
-  below_cost: change.by !== "none" && discount_percent_max === undefined,
+  below_cost,
 });

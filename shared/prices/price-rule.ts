@@ -60,7 +60,11 @@ export const priceAt = (rules: readonly PriceRule[], order: FaceValue, atMs: num
   return { amountKobo, faceKobo, rule: rule.id };
 };
 
-const boundOf = ({ elsewhere, discount_percent_max }: PriceRule, network: string | undefined): number | undefined =>
+/** The most that a rule may take off the face value of a network's orders, in percent; undefined without a bound. */
+export const boundOf = (
+  { elsewhere, discount_percent_max }: PriceRule,
+  network: string | undefined,
+): number | undefined =>
   elsewhere === undefined || elsewhere.not.some((each) => isSameNetwork(each, network))
     ? discount_percent_max
     : elsewhere.discount_percent_max;

@@ -26,7 +26,7 @@ const priceRuleView = z.object({
   amount: z.nullable(nairaAmount),
   from: z.iso.datetime(),
   state: z.enum(["in force", "later"]),
-  /** A price below cost is meant. */
+  /** It may make a price below cost: that is meant, or the upstream's discount is lower than when it was set. */
   below_cost: z.boolean(),
 });
 

@@ -160,6 +160,30 @@ describe("a rule without a network, where each network has a discount of its own
     expect(await pricesOf({ accountId: account, priceList: 1 }, { kind: "airtime" })).toEqual([485, 485, 500, 500]);
   });
 
+  test("is listed as below cost once the upstream's discount is lower than it was, as far as it takes off more", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const each = [
+      [{ kind: "airtime", percent: -2 }, true],
+      [{ kind: "airtime", network: "glo", amount_kobo: -10_00 }, true],
+      [{ kind: "airtime", network: "mtn", percent: -1 }, false],
+      [{ kind: "data", percent: -4 }, false],
+    ] as const;
+    const ids: string[] = [];
+    for (const [input] of each) ids.push((await set(account, input)).rule.rule_id);
+    const listed = async (percent: number) => {
+      const discounts = [
+        { kind: "airtime", percent },
+        { kind: "data", percent: 4 },
+      ];
+      const context = { ...contextAt(), costs: upstreamCosts.parse({ discounts }) };
+      const { rules } = await pricesRuns["prices list"](context, { account });
+      return new Map(rules.map(({ rule_id, below_cost }) => [rule_id, below_cost]));
+    };
+    const [before, after] = [await listed(3), await listed(1)];
+    expect(ids.map((id) => before.get(id))).toEqual([false, false, false, false]);
+    expect(ids.map((id) => after.get(id))).toEqual(each.map(([, isBelow]) => isBelow));
+  });
+
   test("is bounded by the discount of the kind while the catalog has no network", async () => {
     const empty = async () => snapshotOf({ networks: [], data_plans: [] }, NOON_MS);
     const context = { ...contextAt(), catalog: { ...contextAt().catalog, read: empty } };
