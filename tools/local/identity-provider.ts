@@ -41,7 +41,7 @@ const people = {
     groups: [groups.auditorGroup],
   },
   reader: { title: "Reader", may: "sees everything", email: "reader@example.com", groups: [groups.readerGroup] },
-  owner: { title: "Owner", may: "owns the demo account", email: OWNER_EMAIL, groups: ["checkout-team"] },
+  owner: { title: "Owner", may: "owns the accounts demo and sample", email: OWNER_EMAIL, groups: ["checkout-team"] },
   visitor: { title: "Visitor", may: "has no role", email: "visitor@example.com", groups: [] },
 } as const;
 export type LocalPerson = keyof typeof people;

@@ -373,6 +373,7 @@ describe("every page", () => {
     for (const words of ["Success", "Airtime"]) await row(page, unmatched).getByText(words, { exact: true }).waitFor();
     await page.getByRole("link", { name: unmatched }).click();
     await button(page, "Match another order").waitFor();
+    await page.getByRole("link", { name: "Unmatched event", exact: true }).waitFor();
     await checkDialogs(page, opened);
 
     // What other states offer.
@@ -589,6 +590,9 @@ describe("narrow windows", () => {
       await page.setViewportSize({ width, height: 740 });
       await visit(page, ofDemo(), "Overview");
       await page.getByText("Reconciliation").waitFor();
+      // The menu is closed.
+      await expectInside(page, page.getByRole("navigation", { name: "Pages" }).getByText("demo", { exact: true }));
+      expect(await page.getByRole("link", { name: "Keys" }).count()).toBe(0);
       await page.evaluate(SCROLL_TO_END);
       await button(page, "Menu").click();
       await expect.poll(() => page.evaluate(IS_IN_VIEW("nav a"))).toBe(true);
