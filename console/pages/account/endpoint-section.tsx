@@ -32,7 +32,7 @@ export const EndpointStatus = ({ status }: Pick<Endpoint, "status">) => {
 
 export const FailingSince = ({ endpoint: { failing_since, down } }: { readonly endpoint: Endpoint }) =>
   failing_since === null ? (
-    <Status tone="good">Does not fail</Status>
+    <Status tone="good">Not failing</Status>
   ) : (
     <>
       <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
@@ -72,7 +72,7 @@ export const EndpointSection = ({ id, endpoint, onTest }: EndpointSectionProps) 
         facts={[
           { name: "URL", value: url, isWide: true },
           { name: "Status", value: <EndpointStatus status={status} /> },
-          { name: "Fails since", value: <FailingSince endpoint={endpoint} /> },
+          { name: "Failing since", value: <FailingSince endpoint={endpoint} /> },
           { name: "Events", value: events.join(", ") },
           { name: "Id", value: id },
           ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
@@ -237,9 +237,7 @@ const SendTest = ({ on, onTest }: { readonly on: OnEndpoint; readonly onTest: (a
     button="Send test event"
     title="Send a test event"
     inputOf={(_, why) => ({ ...on, why })}
-    success={({ ok }) =>
-      `The endpoint ${ok ? "accepted" : "did not accept"} the test event. Its answer is shown below.`
-    }
+    success="The test event was sent. The endpoint's answer is shown on this page."
     onDone={onTest}
   >
     One signed webhook.test event goes to the endpoint. It is about no order, and is sent also while the endpoint is

@@ -7,6 +7,7 @@ import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
 import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { Focused } from "../../components/focused.tsx";
 import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
@@ -45,7 +46,9 @@ export const EndpointPage = () => {
         )}
       </Query>
       {answer !== undefined && answer.url === endpoint?.url && (
-        <TestResult answer={answer} onClose={() => setAnswer(undefined)} />
+        <Focused subject={answer.webhook_id}>
+          <TestResult answer={answer} onClose={() => setAnswer(undefined)} />
+        </Focused>
       )}
       <Deliveries account={account} endpoints={listed.data?.endpoints} endpoint={id} />
     </Page>

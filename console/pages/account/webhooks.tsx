@@ -34,7 +34,7 @@ export const WebhooksPage = () => {
                 },
                 { header: "URL", cell: ({ url }) => url },
                 { header: "Status", cell: ({ status }) => <EndpointStatus status={status} /> },
-                { header: "Fails since", cell: (endpoint) => <FailingSince endpoint={endpoint} /> },
+                { header: "Failing since", cell: (endpoint) => <FailingSince endpoint={endpoint} /> },
                 { header: "Events", cell: ({ events }) => events.join(", ") },
               ]}
             />
