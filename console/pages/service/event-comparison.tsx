@@ -9,6 +9,7 @@ import { Focused } from "../../components/focused.tsx";
 import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Row, Section } from "../../components/page.tsx";
+import { accountPath, PageLink, runbookPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
@@ -56,17 +57,24 @@ const Comparison = ({ event, candidates }: Comparison) => (
         { name: "State", value: <EventState event={event} /> },
         { name: "Why it is here", value: reasons[event.reason] },
         { name: "Received", value: <Time iso={event.at} /> },
+        { name: "What to do", value: <PageLink to={runbookPath(runbookOf(event))}>{runbookOf(event)}</PageLink> },
       ]}
     />
     {candidates.length === 0 ? <NoCandidate event={event} /> : <SideBySide event={event} candidates={candidates} />}
     {event.state === "open" && (
       <Row>
-        {reportsStatus(event) && <MatchOther event={event} />}
+        {reportsStatus(event) && event.reason !== "contradiction" && <MatchOther event={event} />}
         <Discard event={event} />
       </Row>
     )}
   </>
 );
+
+/** The section of the runbook about it. */
+const runbookOf = ({ reason }: UpstreamEvent): string => {
+  if (reason === "contradiction") return "Event contradicts a final status";
+  return reason === "unreadable" ? "Unreadable event" : "Unmatched event";
+};
 
 /** Without a status nothing can be matched. */
 const reportsStatus = ({ reason }: UpstreamEvent): boolean => reason !== "unreadable" && reason !== "not_found";
@@ -88,6 +96,13 @@ type FieldRow = {
 };
 
 const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
+  {
+    name: "Order",
+    event: "–",
+    of: ({ account_id, reference }) => (
+      <PageLink to={accountPath(account_id, "transactions", reference)}>Show the order</PageLink>
+    ),
+  },
   { name: "Type", field: "type", event: reportedTypeText(event), of: ({ type }) => typeText(type) },
   {
     name: "Amount",

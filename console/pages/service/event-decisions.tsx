@@ -15,7 +15,7 @@ const effectOf = ({ says }: UpstreamEvent): string =>
 export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
   const { reference, mode, sending, differences, status, amount } = candidate;
   if (event.state !== "open") return null;
-  if (status !== "processing") return `It was settled as ${status}; that is final`;
+  if (status !== "processing") return `It was settled as ${status}, which is final`;
   const common = {
     action: "events match",
     button: "Match",
@@ -29,7 +29,7 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
         ? { sentence: `${moneyText(amount)} will be refunded.`, button: `Match and refund ${moneyText(amount)}` }
         : undefined,
   } as const;
-  const effect = `The order is settled ${effectOf(event)}, and its app hears of it.`;
+  const effect = `The order is settled ${effectOf(event)}, and its account is sent the webhook.`;
   if (differences.length === 0) {
     return (
       <IrreversibleDialog {...common} inputOf={(_, why = "") => ({ event: event.event, reference, sending, why })}>
@@ -79,7 +79,7 @@ export const MatchOther = ({ event }: { readonly event: UpstreamEvent }) => (
     needsApproval={() => "perhaps"}
     success={({ reference }) => `${reference} was settled as the event says.`}
   >
-    The order is settled {effectOf(event)}, and its app hears of it.
+    The order is settled {effectOf(event)}, and its account is sent the webhook.
   </ChangeDialog>
 );
 

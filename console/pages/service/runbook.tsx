@@ -92,7 +92,7 @@ const spans = (text: string): ReactNode =>
   spansOf(text).map((span, index) => <SpanView key={index} {...span} />);
 
 const SpanView = ({ kind, text, to }: Span) => {
-  if (kind === "code") return <code>{text}</code>;
+  if (kind === "code") return <code className={styles.name}>{text}</code>;
   if (kind === "bold") return <strong>{spans(text)}</strong>;
   if (kind === "italic") return <em>{text}</em>;
   // Other documents are in the repository alone.

@@ -268,7 +268,7 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await button(page, "Send test event").click();
   await dialog(page).getByLabel("Reason").and(page.locator(":focus")).waitFor();
   await submit(page, "Send test event");
-  await page.getByText("No usable answer: Connection refused (ECONNREFUSED)").waitFor();
+  await page.locator(":focus").getByText("No usable answer: Connection refused (ECONNREFUSED)").waitFor();
   await button(page, "Change name and URL").click();
   await dialog(page).getByLabel("URL").fill(other.url);
   await dialog(page).getByLabel("Name").fill("Books");
@@ -352,7 +352,7 @@ test("a delivered order is refunded on its page and a wrong funding reversed in 
   await row(page, "Refund of").getByRole("link", { name: reference }).waitFor();
   await button(page, `Reverse first-${accountId}`).click();
   await dialog(page).getByText("NGN 1,000.00 will be debited: 1,000.00 -> 0.00").waitFor();
-  await dialog(page).getByText("after the period that is shown, nothing is changed").waitFor();
+  await dialog(page).getByText("was reversed after the period that is shown, nothing is changed").waitFor();
   await dialog(page).getByLabel("Reason").fill("wrong account");
   await submit(page, "Debit NGN 1,000.00");
   await row(page, "Reversal of")
@@ -545,6 +545,19 @@ describe("an open order", () => {
     await page.getByText(`${reference} was settled as the event says.`).waitFor();
     expect(await statusOf(reference)).toBe("success");
   });
+});
+
+test("an event that contradicts a final status leads to its section of the runbook, and is matched to no other order", async () => {
+  const { ledger } = service();
+  const event = `U-${randomUUID()}`;
+  const contradiction = { kind: "event", mode: "live", status: "failed", type: "airtime" } as const;
+  await recordEvent(ledger, { ...contradiction, received_at: isoTime(Date.now()), reference: event }, "contradiction");
+  const page = await open("operator", "/unmatched");
+  await page.getByRole("link", { name: event }).click();
+  await button(page, `Discard ${event}`).waitFor();
+  expect(await button(page, "Match another order").count()).toBe(0);
+  await page.getByRole("link", { name: "Event contradicts a final status" }).click();
+  await page.getByRole("heading", { level: 2, name: "Event contradicts a final status" }).waitFor();
 });
 
 describe("a banner", () => {
