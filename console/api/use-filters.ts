@@ -42,8 +42,8 @@ const SORT = "sort-";
 const PART = "part-";
 const ROW = "row-";
 
-/** The query of an address whose table begins with this row. */
-export const rowQuery = (table: string, row: string): URLSearchParams => new URLSearchParams({ [ROW + table]: row });
+/** What the query of an address has so that the table begins with this row. */
+export const rowFilter = (table: string, row: string): Record<string, string> => ({ [ROW + table]: row });
 
 export type TableView = {
   /** The header of the column that sorts, after a minus for the largest first; undefined: as it was read. */

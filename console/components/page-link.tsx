@@ -1,7 +1,7 @@
 import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { rowQuery } from "../api/use-filters.ts";
+import { rowFilter } from "../api/use-filters.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { slugOf } from "./markdown.ts";
 import { rowName } from "./row-at-top.ts";
@@ -15,8 +15,8 @@ export const accountPath = (account: string, ...parts: readonly string[]): strin
 export const runbookPath = (heading: string): string => `/runbook?section=${slugOf(heading)}`;
 
 /** A page whose table with this label begins with the row of this key. */
-export const rowPath = (page: string, label: string, key: string): string =>
-  `${page}?${rowQuery(slugOf(label), rowName(key))}`;
+export const rowPath = (page: string, label: string, key: string, filters: Record<string, string> = {}): string =>
+  `${page}?${new URLSearchParams({ ...filters, ...rowFilter(slugOf(label), rowName(key)) })}`;
 
 /** What Link makes `/console` of: the service knows no `/console/`. */
 export const linkTo = (path: string): string => (path === "/" ? "" : path);

@@ -30,3 +30,7 @@ export const TransactionLink = ({ account, reference }: { readonly account: stri
     <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
   </span>
 );
+
+/** The label of the table of a wallet's statement, and how it names its rows. */
+export const STATEMENT_TABLE = "Statement";
+export const lineKey = ({ kind, id }: { readonly kind: string; readonly id: string }): string => `${kind} ${id}`;

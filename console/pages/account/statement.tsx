@@ -23,7 +23,7 @@ import { Page, Row } from "../../components/page.tsx";
 import { type Period, periodError, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { PrintButton } from "../../components/print-button.tsx";
-import { TransactionLink } from "../../components/record-links.tsx";
+import { lineKey, STATEMENT_TABLE, TransactionLink } from "../../components/record-links.tsx";
 import { rowName } from "../../components/row-at-top.ts";
 import { Status } from "../../components/status.tsx";
 import { StageTime } from "../../components/time.tsx";
@@ -82,10 +82,10 @@ export const StatementPage = () => {
         ]}
       />
       <PagedTable
-        label={LABEL}
+        label={STATEMENT_TABLE}
         of={statement}
         rowsOf={({ lines }) => lines}
-        rowKey={keyOf}
+        rowKey={lineKey}
         amountOf={({ effect }) => effect}
         columns={[
           {
@@ -110,8 +110,6 @@ export const StatementPage = () => {
   );
 };
 
-const LABEL = "Statement";
-const keyOf = ({ kind, id }: Pick<Line, "kind" | "id">): string => `${kind} ${id}`;
 const anchorOf = (fundingId: string): string => `funding-${fundingId}`;
 
 type EntryNameProps = {
@@ -122,7 +120,7 @@ type EntryNameProps = {
 };
 
 const EntryName = ({ account, line: { kind, id }, ids }: EntryNameProps) => {
-  const { onPartOf } = useTableView(slugOf(LABEL));
+  const { onPartOf } = useTableView(slugOf(STATEMENT_TABLE));
   const corrected = kind === "adjustment" ? correctedBy(id) : undefined;
   if (corrected?.kind === "funding") {
     // A funding of an earlier period is not on the page.
@@ -135,7 +133,7 @@ const EntryName = ({ account, line: { kind, id }, ids }: EntryNameProps) => {
           inherit
           underline="always"
           // Only some rows are drawn at once.
-          onClick={() => onPartOf(rowName(keyOf({ kind: "funding", id: corrected.id })))}
+          onClick={() => onPartOf(rowName(lineKey({ kind: "funding", id: corrected.id })))}
         >
           {corrected.id}
         </Anchor>
@@ -178,8 +176,9 @@ const Reversal = ({ account, line: { kind, id, effect }, isReversed }: ReversalP
           ifUnknown="It is safe to submit it again: a funding is reversed once."
         >
           For a transfer that was credited to the wrong account or with the wrong amount. The statement keeps the
-          funding, and gets an adjustment that names it. If it has one after the period that is shown, nothing is
-          changed: a funding is reversed once. Then credit the transfer with the id {recreditId(id)}.
+          funding, and gets an adjustment that names it. If it was reversed after the period that is shown, nothing is
+          changed: a funding is reversed once. Afterwards credit the transfer to the right account, with{" "}
+          {recreditId(id)} as the bank's reference.
         </ChangeDialog>
       </KeptWhileOpen>
     </>

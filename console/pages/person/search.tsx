@@ -14,7 +14,7 @@ import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink, rowPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
-import { TransactionLink } from "../../components/record-links.tsx";
+import { lineKey, STATEMENT_TABLE, TransactionLink } from "../../components/record-links.tsx";
 import { useSearch } from "../../components/search.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -193,7 +193,12 @@ const FundingLink = ({ funding: { account_id, id, at } }: { readonly funding: Fo
   if (!may("wallet statement", account_id)) return id;
   const day = dateIn(Date.parse(at), time_zone);
   return (
-    <PageLink to={`${accountPath(account_id, "statement")}?${new URLSearchParams({ from: day, to: day })}`}>
+    <PageLink
+      to={rowPath(accountPath(account_id, "statement"), STATEMENT_TABLE, lineKey({ kind: "funding", id }), {
+        from: day,
+        to: day,
+      })}
+    >
       {id}
     </PageLink>
   );
