@@ -50,8 +50,7 @@ export const ResolveDialog = ({ reference, amount, mode, sending, canSucceed, is
     }
     ifUnknown="If it is still listed as open, resolve it again."
   >
-    Its account gets the webhook of this status. An order that its own request may still settle can be resolved only
-    after that request has ended.
+    Its account is sent the webhook. While the order's own request may still be running, it cannot be resolved.
   </ChangeDialog>
 );
 

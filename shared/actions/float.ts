@@ -87,5 +87,7 @@ const newestClosing = async (ledger: Ledger) => {
 const paceText = (paymentsKobo: number | undefined, hoursLeft: number | undefined): string => {
   if (paymentsKobo === undefined) return "no payment to the upstream is booked";
   if (hoursLeft === undefined) return "no order took anything in the last 24 hours";
-  return hoursLeft === 0 ? "empty" : `empty in ${counted(Math.floor(hoursLeft), "hour")} at the pace of the last 24`;
+  return hoursLeft === 0
+    ? "empty"
+    : `empty in ${counted(Math.floor(hoursLeft), "hour")} at the pace of the last 24 hours`;
 };

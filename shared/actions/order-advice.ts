@@ -66,20 +66,20 @@ const waiting: Sentences = {
 const sent: Sentences = {
   happened: "The wallet is debited and the order was sent. The upstream has not said how it ended.",
   unknown: "Whether it was delivered.",
-  wait: "Most orders end by themselves before then. After that a person is needed.",
-  overdue: "That time is over: a person is needed, to find out how it ended.",
+  wait: "Most orders end by themselves before then. After that an operator finds out how it ended.",
+  overdue: "That time is over: an operator has to find out how it ended.",
   customer: "{order} is being processed. It will arrive, or cost nothing. Reference {reference}.",
-  avoid: `${NO_SECOND_ORDER} Do not refund it by an adjustment: the upstream's word may still come.`,
+  avoid: `${NO_SECOND_ORDER} Do not refund it by an adjustment: the upstream may still report that it was delivered.`,
   upstream: "Ask how {named} ended.",
   resolve:
-    "Only after the upstream has said it: success keeps the debit, failed gives the amount back. Both are final.",
+    "Only after the upstream has said how it ended: success keeps the debit, failed gives the amount back. Both are final.",
 };
 
 /** In a copy of the ledger that it waits in nothing is known of it since the copy was made. */
 const waitingElsewhere: Sentences = {
   ...sent,
   happened: "The wallet is debited. It waited in the ledger that was restored, and may have been sent since.",
-  wait: "It is neither sent again nor refunded by itself: a person is needed, to find out how it ended.",
+  wait: "It is neither sent again nor refunded by itself: an operator has to find out how it ended.",
 };
 
 /** What people read about each state. A check has no `customer`: the person checked is not a customer of the app. */

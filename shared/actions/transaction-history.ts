@@ -188,7 +188,7 @@ export const unknownOutcomeText = (transaction: Transaction): string | undefined
   if (mode === "test" || isFinalStatus(status) || isIdentityCheck(transaction) || isQueuedOrder(transaction)) {
     return undefined;
   }
-  const unless = upstream_reference === undefined ? ", unless its process ended before that" : "";
+  const unless = upstream_reference === undefined ? ", unless the service stopped before that" : "";
   return `${sent_at === undefined ? "sent at once" : `sent at ${sent_at}`}${unless}: it may have been delivered`;
 };
 

@@ -42,7 +42,16 @@ export const TransactionPage = () => {
   return (
     <Page
       title={data?.reference ?? reference}
-      description={<PageLink to={accountPath(account, "transactions")}>All transactions</PageLink>}
+      description={
+        <>
+          {data !== undefined && (
+            <>
+              <TransactionStatusText status={data.status} /> {data.description}, <Money naira={data.amount} />.{" "}
+            </>
+          )}
+          <PageLink to={accountPath(account, "transactions")}>All transactions</PageLink>
+        </>
+      }
       actions={
         data !== undefined && (
           <>
@@ -218,17 +227,14 @@ const NextQuestion = ({ at }: { readonly at: string }) =>
 const TransactionFacts = ({ transaction }: { readonly transaction: Shown }) => (
   <Facts
     facts={[
-      { name: "Status", value: <TransactionStatusText status={transaction.status} /> },
       { name: "Type", value: typeText(transaction.type) },
-      { name: "Amount", value: <Money naira={transaction.amount} /> },
-      { name: "Description", value: transaction.description },
       { name: "Phone number", value: transaction.phone_number },
       { name: "Network", value: transaction.network },
       { name: "Mode", value: transaction.mode === "live" ? "Live" : "Test" },
       { name: "App's reference", value: transaction.caller_reference },
       { name: "Upstream reference", value: transaction.upstream_reference },
       { name: "Error code", value: transaction.error_code },
-      { name: "Waiting", value: transaction.wait },
+      { name: "Queued", value: transaction.wait },
       { name: "Unknown outcome", value: transaction.unknown_outcome },
       { name: "The upstream's last answer", value: transaction.lookup && <LastAnswer {...transaction.lookup} /> },
       { name: "Created", value: <Time iso={transaction.created_at} /> },

@@ -55,7 +55,10 @@ export const PeriodPage = () => {
       <Query of={period}>
         {(shown) => (
           <>
-            <Section title="Sums">
+            <Section
+              title="Sums"
+              description="Keep the hash where nobody who operates the service can change it: with it anybody can prove later what the month was."
+            >
               <PeriodFacts {...shown} />
               <DataTable
                 label="Lines by kind"

@@ -27,7 +27,7 @@ export const PeriodsPage = () => {
   return (
     <Page
       title="Periods"
-      description="Months that are closed for good. Every later movement of money belongs to the next month."
+      description="Months that are closed for good. What is booked later belongs to the next month."
     >
       <Query of={periods}>
         {(found) => (
@@ -133,9 +133,9 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
             onDone={(begun) => void continueClosing(begun)}
             ifUnknown="Close the month again: what is closed already stays as it is."
           >
-            Seals every wallet until the end of the month in {timeZone}, and stores the sums and the hash of its lines.
-            No balance changes. Book what belongs to {month} first: afterwards a funding or an adjustment belongs to the
-            next month.
+            The lines of every wallet until the end of {month} ({timeZone}) become final, and their sums and hash are
+            stored. No balance changes. Book what belongs to {month} first: afterwards a funding or an adjustment
+            belongs to the next month.
           </IrreversibleDialog>
         )
       }

@@ -57,7 +57,7 @@ export const periodsActions = {
       next_cursor: z.nullable(z.string()),
       period: z.nullable(servicePeriod),
     }),
-    summary: "Close a month for all accounts: later movements belong to the next one. No balance changes",
+    summary: "Close a month for all accounts: what is booked later belongs to the next one. No balance changes",
     command: "by hand",
   },
   "periods list": {

@@ -109,7 +109,7 @@ describe("transactions show", () => {
     const { transaction } = await anOrder();
     const reference = referenceOf(transaction);
     const show = () => transactionsRuns["transactions show"](context(), { reference });
-    const unknown = "sent at once, unless its process ended before that: it may have been delivered";
+    const unknown = "sent at once, unless the service stopped before that: it may have been delivered";
     const open = await show();
     expect(open).toMatchObject({ status: "processing", sent_at: null, unknown_outcome: unknown });
     expect(open.wait_until).toBe(isoTime(Date.parse(transaction.created_at) + 15 * 60_000));
@@ -123,7 +123,7 @@ describe("transactions show", () => {
     expect(settled.history.map(({ what }) => what)).toEqual(["Debited", "Succeeded"]);
   });
 
-  test("says of an open purchase when the upstream is asked for it next, to people with a role alone, and that a person is needed after the wait", async () => {
+  test("says of an open purchase when the upstream is asked for it next, to people with a role alone, and that an operator is needed after the wait", async () => {
     const { accountId: account, transaction } = await anOrder();
     const reference = referenceOf(transaction);
     const placedMs = Date.parse(transaction.created_at);

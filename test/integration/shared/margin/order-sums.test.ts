@@ -543,7 +543,7 @@ test("the float is payments less what was delivered and is open, and lasts by th
     upstream_balance: 700,
     upstream_balance_at: isoTime(NOON_MS),
     unknown_cost_at_price: 30,
-    pace: "empty in 111 hours at the pace of the last 24",
+    pace: "empty in 111 hours at the pace of the last 24 hours",
   });
 });
 

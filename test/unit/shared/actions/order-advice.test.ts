@@ -131,7 +131,7 @@ test("an order that may have been delivered is never said to be safe to place ag
 test("after the time until which to wait, a purchase that was sent needs a person, and one that waits is not said to be sent", () => {
   const waitFor = (changes: Partial<Transaction>): string | undefined =>
     adviceOn(aTransaction(changes), { ...toOperator, isOverdue: true }).find(({ about }) => about === "wait")?.text;
-  expect(waitFor({})).toMatch(/^That time is over: a person is needed/);
+  expect(waitFor({})).toMatch(/^That time is over: an operator has to/);
   expect(waitFor({ queued })).toMatch(/^That time is over: the next run refunds it/);
   expect(waitFor({ type: "nin_verification" })).toMatch(/refunded by itself/);
 });
