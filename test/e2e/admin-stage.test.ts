@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { CreateQueueCommand, PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { auditDenials } from "../../infra/tables.ts";
@@ -382,6 +382,16 @@ test("doctor of a sandbox without upstream key, token, catalog, alarm address an
   expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
   expect(stdout).toMatch(/^upstream key +skipped +is not set: the stage serves test keys only/m);
   expect(stdout).toMatch(/^limits +look +only 10 concurrent executions/m);
+});
+
+test("doctor finds the webhook of an upstream in order whose addresses alone may send events", async () => {
+  const { fetch: send } = globalThis;
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
+    if (!String(url).includes("/webhooks/upstream/")) return send(url, init);
+    const body = { status: false, message: "The IP address 198.51.100.7 is not whitelisted" };
+    return Response.json(body, { status: 403, headers: { "X-Error-Code": "ip_not_whitelisted" } });
+  });
+  await expectDoctor({}, 0, "upstream's webhook +ok +takes events from the upstream's addresses only");
 });
 
 test("catalog diff with --stage compares the refused catalog only, and catalog refresh is refused: only the stage's addresses may call the upstream", async () => {

@@ -14,6 +14,8 @@ import {
 } from "../../shared/actions/doctor-checks.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
+import type { ErrorCode } from "../../shared/contract/errors.ts";
+import { headers } from "../../shared/contract/headers.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { duration } from "../../shared/platform/format.ts";
@@ -144,8 +146,9 @@ const probeWebhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts 
     );
   }
   if (response === "ignored") return ok(`accepts ${signed ? "signed " : ""}events`);
+  if (response === "other_address") return ok("takes events from the upstream's addresses only, and has this token");
   const before = await secret(secrets, tokenId, systemClock, "AWSPREVIOUS").value();
-  if (response === 404 && before !== undefined && (await postProbe(`${url}/${before}`, signed)) === "ignored") {
+  if (response === 404 && before !== undefined && typeof (await postProbe(`${url}/${before}`, signed)) === "string") {
     return lookInto("accepts events at its old URL only", "Run doctor again in some seconds");
   }
   return wrong(
@@ -154,10 +157,11 @@ const probeWebhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts 
   );
 };
 
+/** `other_address`: the token is right, and this machine is none of the addresses in `upstreamWebhookIps`. */
 const postProbe = async (
   url: string,
   signed: { readonly scheme: EventSignature; readonly key: string } | undefined,
-): Promise<number | "ignored"> => {
+): Promise<number | "ignored" | "other_address"> => {
   const body = JSON.stringify({ event: "doctor.called" });
   const response = await fetch(url, {
     method: "POST",
@@ -168,6 +172,8 @@ const postProbe = async (
     body,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
+  const refusal: ErrorCode = "ip_not_whitelisted";
+  if (response.headers.get(headers.errorCode) === refusal) return "other_address";
   const receipt = successEnvelope(upstreamEventReceipt).safeParse(await response.json().catch(() => undefined)).data;
   return receipt?.data.outcome === "ignored" ? "ignored" : response.status;
 };
