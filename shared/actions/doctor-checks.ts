@@ -17,7 +17,7 @@ import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { countOpenEvents } from "../upstream-events/stored-event.ts";
 import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
-import { readAccounts } from "./accounts.ts";
+import { accountNamesOf, readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
@@ -220,11 +220,21 @@ const endpoints: DoctorCheck = async ({ ledger }) => {
   );
 };
 
+/** Names the accounts: no command lists them, and not every stage has a console. */
 const wallets: DoctorCheck = async ({ ledger }) => {
-  const { length } = await readLowWallets(ledger);
-  if (length === 0) return ok("none is low");
-  return lookInto(`${length} below their threshold`, "The page Today of the console names them", length);
+  const low = await readLowWallets(ledger);
+  if (low.length === 0) return ok("none is low");
+  const ids = low.slice(0, WALLETS_NAMED).map(({ account_id }) => account_id);
+  const nameOf = await accountNamesOf({ ledger }, ids);
+  const named = ids.map((id) => nameOf.get(id) ?? id);
+  const others = low.length > named.length ? ` and ${counted(low.length - named.length, "other")}` : "";
+  return lookInto(
+    `below their threshold, the lowest first: ${named.join(", ")}${others}`,
+    "Ask their teams to pay in: wallet fund credits a transfer",
+    low.length,
+  );
 };
+const WALLETS_NAMED = 10;
 
 /** What waits, fails or runs low: the console and the command read the same. */
 export const bookChecks: Readonly<Record<string, DoctorCheck>> = {

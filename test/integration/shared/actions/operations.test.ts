@@ -319,7 +319,7 @@ test("a float below its alarm, an endpoint that is down and a low wallet are loo
   expect(await checksOf({ ...context, floatAlarmHours: 10_001 })).toMatchObject({
     float: "look: lasts for 10000 hours at the pace of the last 24 hours, by the latest hourly measurement",
     endpoints: "look: down or switched off: Endpoint 1 of test",
-    wallets: "look: 1 below their threshold",
+    wallets: "look: below their threshold, the lowest first: test",
   });
   expect((await checksOf({ ...context, floatAlarmHours: 10_000 })).float).toMatch(/^ok/);
   await disableEndpoint(context.endpoints, firstEndpoint(accountId));
