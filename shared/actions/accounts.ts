@@ -22,6 +22,7 @@ import type { accountsActions } from "../contract/actions/accounts.ts";
 import type { Action } from "../contract/actions/action.ts";
 import { keysActions } from "../contract/actions/keys.ts";
 import { whitelistActions } from "../contract/actions/whitelist.ts";
+import { payoutId } from "../contract/corrections.ts";
 import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementSchema, entitlementsText, raisesEntitlements } from "../contract/permission.ts";
@@ -126,7 +127,9 @@ const obstaclesToClosing = async (
     ...(status === "active" ? ["It is active: restrict it first."] : []),
     ...(balance_kobo === 0
       ? []
-      : [`Its balance is ${koboMoneyText(balance_kobo)}: pay it out, and book that with wallet adjust.`]),
+      : [
+          `Its balance is ${koboMoneyText(balance_kobo)}: pay it out, and book that with wallet adjust and the id ${payoutId("<the bank's reference>")}.`,
+        ]),
     ...(open.length === 0 ? [] : [`${open.length} of its orders are open: wait for their outcome, or resolve them.`]),
     ...(queued === 0 ? [] : [`${queued} of its orders are queued: wait until they are refunded, or resolve them.`]),
     ...(quietAt <= ledger.clock()

@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { correctedBy } from "../../../shared/contract/corrections.ts";
+import { adjusts } from "../../../shared/contract/corrections.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
 import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
 import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
@@ -55,10 +55,10 @@ export const journalAccounts = {
   cost: "expenses:cost",
 } as const;
 
-/** By what an adjustment corrects. An order that an operator refunds was delivered by the upstream's word: it keeps its cost. */
-const correctionAccounts = {
-  funding: journalAccounts.bank,
-  order: journalAccounts.refunds,
+/** By what an adjustment changes. An order that an operator refunds was delivered by the upstream's word: it keeps its cost. */
+const adjustedAccounts = {
+  bank: journalAccounts.bank,
+  refunds: journalAccounts.refunds,
   none: journalAccounts.adjustments,
 } as const;
 
@@ -67,13 +67,13 @@ const walletOf = (accountId: string): string => `${journalAccounts.wallets}:${ac
 /**
  * What a line does, in double entry. A wallet is what the company owes its owner, so it grows with a negative amount. An
  * order of known cost takes it from the float, and earns its cost and the margin; one of unknown cost earns its price. A
- * refund gives the cost back. An adjustment that corrects a record is posted to the account of that record.
+ * refund gives the cost back. An adjustment is posted by its name.
  */
 const postingsOf = (accountId: string, { kind, id, effect, cost }: Line): readonly Posting[] => {
   const kobo = signedKobo(effect);
   const wallet: Posting = [walletOf(accountId), -kobo];
   if (kind === "funding") return [[journalAccounts.bank, kobo], wallet];
-  if (kind === "adjustment") return [[correctionAccounts[correctedBy(id)?.kind ?? "none"], kobo], wallet];
+  if (kind === "adjustment") return [[adjustedAccounts[adjusts(id)], kobo], wallet];
   const costKobo = signedKobo(cost ?? 0);
   const spent: readonly Posting[] =
     cost === null

@@ -182,7 +182,7 @@ describe("closing an account", () => {
       new RegExp(
         [
           "It is active: restrict it first",
-          "Its balance is NGN 300.00: pay it out, and book that with wallet adjust",
+          "Its balance is NGN 300.00: pay it out, and book that with wallet adjust and the id payout-<the bank's reference>",
           "1 of its orders are open: wait for their outcome, or resolve them",
           "1 of its orders are queued: wait until they are refunded, or resolve them",
           "It was restricted, or its balance changed, less than 2 minutes ago",

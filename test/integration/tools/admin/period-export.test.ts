@@ -7,6 +7,7 @@ import * as z from "#zod";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { runs } from "../../../../shared/actions/runs.ts";
+import type { ActionOutput } from "../../../../shared/contract/actions/actions.ts";
 import { refundName, reversalName } from "../../../../shared/contract/corrections.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { periodCsvColumns } from "../../../../shared/contract/statement-csv.ts";
@@ -80,6 +81,7 @@ beforeAll(async () => {
   });
 });
 
+type Lines = ActionOutput<"periods lines">;
 async function* exported(month: string): AsyncGenerator<ExportedAccount> {
   for (const sums of (await runs["periods accounts"](context, { month })).accounts) {
     const account = sums.account_id;
@@ -180,6 +182,25 @@ testWithHledger(
     expect(() => hledger(november, "check")).toThrow(/balance assertion/);
   },
 );
+
+test.for([
+  ["refund of DATA_1", journalAccounts.refunds],
+  ["delivered-DATA_1", journalAccounts.refunds],
+  ["reversal of GTB-1", journalAccounts.bank],
+  ["payout-GTB-2", journalAccounts.bank],
+  ["case-1", journalAccounts.adjustments],
+] as const)("an adjustment named %s is posted to %s", async ([id, posted]) => {
+  async function* adjusted(pages: ExportedAccount["pages"]): AsyncGenerator<Lines> {
+    for await (const page of pages)
+      yield { ...page, lines: page.lines.map((line) => ({ ...line, kind: "adjustment", id })) };
+  }
+  async function* accountsOf(): AsyncGenerator<ExportedAccount> {
+    for await (const { sums, pages } of exported(MONTH)) yield { sums, pages: adjusted(pages) };
+  }
+  const period = await runs["periods show"](context, { month: MONTH });
+  const journal = (await Array.fromAsync(exportFormats.journal(period, accountsOf()))).join("");
+  expect(journal).toContain(`(${id}) adjustment\n    ${posted}  NGN 5000.07\n`);
+});
 
 test("the CSV file has a row for each line, and no cell that a spreadsheet takes for a formula", async () => {
   const [heading, ...rows] = (await textOf("csv")).split("\r\n");
