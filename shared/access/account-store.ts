@@ -118,6 +118,10 @@ export class AccountError extends Error {
 export const findAccount = async ({ db, ledgerTable }: AccountTable, accountId: string): Promise<Account | undefined> =>
   getItem({ db, table: ledgerTable }, accountPk(accountId), accountSchema);
 
+/** The id first: it alone is unique, and nobody chooses it. Two accounts may have one name. */
+export const accountText = ({ account_id, name }: Pick<Account, "account_id" | "name">): string =>
+  `${account_id} (${name})`;
+
 export const requireAccount = async (store: AccountTable, accountId: string): Promise<Account> => {
   const account = await findAccount(store, accountId);
   if (account === undefined) throw new AccountError(`There is no account ${accountId}`);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Account, requireAccount } from "../access/account-store.ts";
+import { type Account, accountText, requireAccount } from "../access/account-store.ts";
 import { changePriceRules } from "../access/accounts.ts";
 import { builtInSnapshot } from "../catalog/built-in-catalog.ts";
 import { catalogOf } from "../catalog/snapshot.ts";
@@ -170,7 +170,7 @@ export const priceConsequence = async (context: ActionContext, input: SetInput):
   const example =
     cheapest && `: ${cheapest.name} of ${koboMoneyText(cheapest.faceKobo)} costs ${koboMoneyText(cheapest.kobo)}`;
   const begins = input.from === undefined ? "" : ` from ${input.from}`;
-  return `Sets a price${input.below_cost ? " below cost" : ""} for ${account.name}${begins}, ${ruleText(bounded)}${example ?? ""}; the upstream's discount is ${bound} percent, or unknown`;
+  return `Sets a price${input.below_cost ? " below cost" : ""} for ${accountText(account)}${begins}, ${ruleText(bounded)}${example ?? ""}; the upstream's discount is ${bound} percent, or unknown`;
 };
 
 const currentRulesOf = ({ price_list }: Account, nowMs: number): readonly PriceRule[] =>

@@ -1,5 +1,5 @@
 import type * as z from "#zod";
-import { type Account, assertNotClosed, requireAccount } from "../access/account-store.ts";
+import { type Account, accountText, assertNotClosed, requireAccount } from "../access/account-store.ts";
 import { ENTITLEMENTS_CHANGED, isRepetition, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
 import { refundName, reversalName } from "../contract/corrections.ts";
@@ -59,16 +59,16 @@ const entry = async (
   account: string,
   amountKobo: number,
   booked: LedgerEntry | undefined,
-  what: (name: string, amount: string) => string,
+  what: (ofAccount: string, amount: string) => string,
 ): Promise<Preview> => {
   assertWithinBound(context, amountKobo);
-  const { name } = await requireAccount(context.accounts, account);
+  const ofAccount = accountText(await requireAccount(context.accounts, account));
   await assertUnusedId(context.ledger, booked, account);
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed) throw closedError(account);
   const after = before + amountKobo;
   if (after < 0) throw new OperatorError(`The balance is ${koboMoneyText(before)} and must not become negative`);
-  const consequence = what(name, koboMoneyText(Math.abs(amountKobo)));
+  const consequence = what(ofAccount, koboMoneyText(Math.abs(amountKobo)));
   return { account, consequence, amountKobo, balance: { before, after }, needsApproval: true };
 };
 
@@ -80,7 +80,7 @@ const settlement = async (
   reported = "",
 ): Promise<Preview> => {
   const { account_id: account, amount_kobo, mode } = transaction;
-  const { name } = await requireAccount(context.accounts, account);
+  const ofAccount = accountText(await requireAccount(context.accounts, account));
   const isRefund = status === "failed" && mode === "live";
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed && isRefund) throw closedError(account);
@@ -89,7 +89,7 @@ const settlement = async (
   return {
     account,
     input,
-    consequence: `Settles ${referenceOf(transaction)} of ${name} as ${status} for good${effect}${reported}`,
+    consequence: `Settles ${referenceOf(transaction)} of ${ofAccount} as ${status} for good${effect}${reported}`,
     amountKobo: amount_kobo,
     balance: { before, after: isRefund ? before + amount_kobo : before },
     needsApproval: isSettledByTwo(
@@ -116,11 +116,11 @@ const previews: {
       account,
       amount_kobo,
       await readFunding(context.ledger, id),
-      (name, amount) => `Credits ${amount} to ${name} for the transfer ${id}`,
+      (ofAccount, amount) => `Credits ${amount} to ${ofAccount} for the transfer ${id}`,
     ),
   "wallet adjust": async (context, { account, amount_kobo, id }) =>
-    entry(context, account, amount_kobo, await readAdjustment(context.ledger, account, id), (name, amount) =>
-      amount_kobo < 0 ? `Takes ${amount} from ${name} (${id})` : `Gives ${amount} to ${name} (${id})`,
+    entry(context, account, amount_kobo, await readAdjustment(context.ledger, account, id), (ofAccount, amount) =>
+      amount_kobo < 0 ? `Takes ${amount} from ${ofAccount} (${id})` : `Gives ${amount} to ${ofAccount} (${id})`,
     ),
   "wallet reverse": async (context, { account, id }) => {
     const funding = await readFunding(context.ledger, id);
@@ -132,7 +132,7 @@ const previews: {
       account,
       -funding.amount_kobo,
       await readAdjustment(context.ledger, account, reversalName(funding.entry_id)),
-      (name, amount) => `Takes the funding ${id} of ${amount} back from ${name}`,
+      (ofAccount, amount) => `Takes the funding ${id} of ${amount} back from ${ofAccount}`,
     );
   },
   "float fund": async (context, { amount_kobo, id }) => {
@@ -160,7 +160,7 @@ const previews: {
       transaction.account_id,
       transaction.amount_kobo,
       await readAdjustment(context.ledger, transaction.account_id, refundName(ours)),
-      (name, amount) => `Gives ${amount} for ${ours} back to ${name}`,
+      (ofAccount, amount) => `Gives ${amount} for ${ours} back to ${ofAccount}`,
     );
   },
   "transactions resolve": async (context, { sending: seen, ...input }) => {
@@ -181,23 +181,25 @@ const previews: {
   },
   "accounts limits": async (context, { before, ...input }) => {
     const { account, limits } = input;
-    const { name, order_limits: stored = {} } = await requireNotClosed(context, account);
+    const limited = await requireNotClosed(context, account);
+    const { order_limits: stored = {} } = limited;
     return {
       account,
       isDone: isRepetition(stored, limits, before, LIMITS_CHANGED),
       input: { ...input, before: stored },
-      consequence: `Changes the limits of ${name} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
+      consequence: `Changes the limits of ${accountText(limited)} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
       needsApproval: raisesLimits(stored, limits),
     };
   },
   "accounts entitle": async (context, { before, ...input }) => {
     const { account, entitlements } = input;
-    const { name, entitlements: stored } = await requireNotClosed(context, account);
+    const entitled = await requireNotClosed(context, account);
+    const { entitlements: stored } = entitled;
     return {
       account,
       isDone: isRepetition(stored, entitlements, before, ENTITLEMENTS_CHANGED),
       input: { ...input, before: stored },
-      consequence: `Changes what ${name} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
+      consequence: `Changes what ${accountText(entitled)} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
       needsApproval: raisesEntitlements(stored, entitlements),
     };
   },

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { accountText } from "../../shared/access/account-store.ts";
 import { assertWithinBound } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/money.ts";
@@ -64,11 +65,11 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
   },
   "keys revoke": async (context, { key }) => {
     const { accounts } = await perform(context, "accounts list", {});
-    for (const { account_id, name } of accounts) {
-      const { keys } = await perform(context, "keys list", { account: account_id });
+    for (const account of accounts) {
+      const { keys } = await perform(context, "keys list", { account: account.account_id });
       const found = keys.find(({ key_id }) => key_id === key);
       if (found === undefined) continue;
-      const what = `${found.mode} key ${key} of ${account_id} (${name})`;
+      const what = `${found.mode} key ${key} of ${accountText(account)}`;
       return { changes: [{ what, before: found.status, after: "revoked" }] };
     }
     const what = `key ${key}, which no account lists`;

@@ -127,6 +127,34 @@ const aProposal = async (by: Asker = ada) => {
   return { ...account, input, id: proposalIn(answer).proposal };
 };
 
+test("each proposal about an account states its id, because an operator may give two accounts one name", async () => {
+  const [delivered, open, { accountId: account }] = await Promise.all([
+    ledger.anOrder(),
+    ledger.anOrder({ amount_kobo: koboFromNaira(900) }),
+    ledger.anAccount(),
+  ]);
+  await settleTransaction(ledger.ledgerAt(), delivered.transaction, { status: "success" }, deadlineIn(9_000));
+  await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
+  await setEntitlements(ledger.storeAt(), account, {});
+  const why = "ticket";
+  const proposed = await Promise.all([
+    send(ada, "wallet fund", { account, amount_kobo: 100, id: randomUUID(), why }),
+    send(ada, "wallet adjust", { account, amount_kobo: 100, id: "gift", why }),
+    send(ada, "wallet adjust", { account, amount_kobo: -100, id: "fee", why }),
+    send(ada, "wallet reverse", { account, id: `first-${account}`, why }),
+    send(ada, "transactions refund", { reference: referenceOf(delivered.transaction), why }),
+    send(ada, "transactions resolve", { reference: referenceOf(open.transaction), status: "failed", why }),
+    send(ada, "accounts limits", { account, limits: { day_naira: 2_000 }, why }),
+    send(ada, "accounts entitle", { account, entitlements: { vtu: null }, why }),
+    send(ada, "prices set", { account, kind: "airtime", percent: -20, below_cost: true, why }),
+  ]);
+  for (const answer of proposed) {
+    const { consequence, account_id } = proposalIn(answer);
+    expect(consequence).toContain(`${account_id} (test)`);
+    await send(ada, "proposals reject", { proposal: proposalIn(answer).proposal, why: "tried" });
+  }
+});
+
 const auditOf = async (account: string) =>
   (await readAudit(ledger.ledgerAt(), account)).map(({ by, action, details }) => ({ by, action, details }));
 
@@ -135,7 +163,7 @@ test("a funding is proposed by one person and approved by another: then it is cr
   expect(await balance()).toBe(1_000);
   expect(await listed(fay, id)).toMatchObject({
     state: "open",
-    consequence: `Credits NGN 500.00 to test for the transfer ${input.id}`,
+    consequence: `Credits NGN 500.00 to ${accountId} (test) for the transfer ${input.id}`,
     amount: 500,
     balance_before: 1_000,
     balance_after: 1_500,
@@ -556,7 +584,7 @@ describe("needs another person", () => {
     const raised = await limit({ day_naira: 5_000, order_naira: 100 });
     const { proposal, consequence } = proposalIn(raised);
     expect(consequence).toBe(
-      "Changes the limits of test from order_naira=100 day_naira=900 to order_naira=100 day_naira=5000",
+      `Changes the limits of ${account} (test) from order_naira=100 day_naira=900 to order_naira=100 day_naira=5000`,
     );
     expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
     const { data } = await send(bola, "accounts show", { account });
@@ -631,7 +659,7 @@ describe("needs another person", () => {
       await send(ada, "proposals reject", { proposal: proposalIn(answer).proposal, why: "tried" });
     }
     const { proposal, consequence } = proposalIn(await entitle(ada, { vtu: 50, identity: 2_000 }));
-    expect(consequence).toBe("Changes what test may do from vtu=50 identity=1000 to vtu=50 identity=2000");
+    expect(consequence).toBe(`Changes what ${account} (test) may do from vtu=50 identity=1000 to vtu=50 identity=2000`);
     expect(await send(ada, "proposals approve", { proposal })).toMatchObject({ status: 403 });
     expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
     const later = proposalIn(await entitle(ada, { vtu: null, identity: 2_000 })).proposal;
@@ -647,10 +675,10 @@ describe("needs another person", () => {
     const price = (fields: object) => send(ada, "prices set", { account, kind: "airtime", why: "contract", ...fields });
     expect(await price({ percent: 2 })).toMatchObject({ status: 200 });
     const sentences = {
-      "Sets a price below cost for test, airtime -NGN 49,999.99: a top-up of NGN 50,000.00 costs NGN 0.01": {
+      "airtime -NGN 49,999.99: a top-up of NGN 50,000.00 costs NGN 0.01": {
         amount_kobo: -4_999_999,
       },
-      "Sets a price below cost for test, airtime mtn -20 percent: a top-up of NGN 1,000.00 costs NGN 800.00": {
+      "airtime mtn -20 percent: a top-up of NGN 1,000.00 costs NGN 800.00": {
         percent: -20,
         network: "mtn",
       },
@@ -658,7 +686,9 @@ describe("needs another person", () => {
     for (const [sentence, fields] of Object.entries(sentences)) {
       const answer = await price({ ...fields, below_cost: true });
       expect(answer, answer.message).toMatchObject({ status: 202 });
-      expect(proposalIn(answer).consequence).toBe(`${sentence}; the upstream's discount is 0 percent, or unknown`);
+      expect(proposalIn(answer).consequence).toBe(
+        `Sets a price below cost for ${account} (test), ${sentence}; the upstream's discount is 0 percent, or unknown`,
+      );
     }
     const rules = async () => z.array(z.unknown()).parse((await send(bola, "prices list", { account })).data.rules);
     expect(await rules()).toHaveLength(1);
@@ -682,7 +712,7 @@ describe("needs another person", () => {
     const answer = await send(ada, "events match", { ...match, accepts_differences: true });
     const { proposal, consequence } = proposalIn(answer);
     expect(consequence).toBe(
-      `Settles ${match.reference} of test as failed for good and refunds NGN 900.00, as ${id} reports, although they differ in type (airtime reported, data expected) and amount (NGN 100.00 reported, NGN 900.00 expected) and phone number`,
+      `Settles ${match.reference} of ${order.accountId} (test) as failed for good and refunds NGN 900.00, as ${id} reports, although they differ in type (airtime reported, data expected) and amount (NGN 100.00 reported, NGN 900.00 expected) and phone number`,
     );
     await discardEvent(ledger.ledgerAt(), stored, { by: "fay", why: "a copy" });
     expect(await listed(bola, proposal)).toMatchObject({
