@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { type Account, accountSchema } from "../access/account-store.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
+import { pkOfOwner } from "../access/owner-item.ts";
 import { listPeople, type PersonItem } from "../access/person-item.ts";
 import type { accessActions } from "../contract/actions/access.ts";
 import { allows } from "../contract/permission.ts";
@@ -35,13 +36,14 @@ const ownedBy = (accounts: readonly OwnedAccount[]): ReadonlyMap<string, readonl
 /** Those who signed in, the latest first; then owners who never did. */
 const peopleOf = (people: readonly PersonItem[], accounts: readonly OwnedAccount[]) => {
   const owned = ownedBy(accounts);
+  const ownerKeys = new Set(accounts.flatMap(({ owners }) => owners.map(pkOfOwner)));
   const known = new Set(people.map(({ by }) => by));
   const signedIn = people
     .toSorted((one, other) => (one.last_seen_at < other.last_seen_at ? 1 : -1))
     .map(({ by, roles, owner_keys, created_at, last_seen_at }) => ({
       name: by,
       roles,
-      is_owner: owner_keys.length > 0 || owned.has(by),
+      is_owner: owned.has(by) || owner_keys.some((key) => ownerKeys.has(key)),
       accounts: [...(owned.get(by) ?? [])],
       first_signed_in_at: created_at,
       last_signed_in_at: last_seen_at,

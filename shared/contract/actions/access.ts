@@ -9,7 +9,7 @@ const personAccess = z.object({
   name: z.string(),
   /** At the last sign-in. */
   roles: z.array(z.enum(roles)),
-  /** At the last sign-in, by an address or a group; true if an account names the person now. */
+  /** Whether an account names the person now, or what made the person an owner at the last sign-in: the address or a group. */
   is_owner: z.boolean(),
   /** The accounts whose owners name the person's address, or the group. */
   accounts: z.array(z.object({ account_id: z.string(), name: z.string() })),

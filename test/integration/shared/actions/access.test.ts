@@ -102,3 +102,34 @@ test("people are listed with their first and last sign-in, the last one first, t
     },
   ]);
 });
+
+test("people whose owner an account no longer has are no owners, though they have not signed in since", async () => {
+  const { accountId } = await access.anAccount();
+  const at = (request: Partial<ConsoleRequest>) => anActionContext(access.tables, anOwnersRequest(request));
+  const owners = [
+    { kind: "email" as const, value: "Emeka@example.com" },
+    { kind: "group" as const, value: "shop" },
+    { kind: "group" as const, value: "kept" },
+  ];
+  await accountsRuns["accounts owners"](anActionContext(access.tables), { account: accountId, owners });
+  const ownedAccounts = async () => [await access.account(accountId)];
+  const person = (name: string, ...groups: readonly string[]) => ({
+    ...{ by: `${name}@example.com`, identity: name, ownedAccounts },
+    owner: { email: `${name}@example.com`, groups: [...groups] },
+  });
+  for (const each of [person("emeka"), person("femi", "shop"), person("gozi", "shop", "kept")]) {
+    await personRuns.me(at(each), {});
+  }
+  const areOwners = async () => {
+    const { people } = await accessRuns["access people"](at({}), {});
+    const known = new Map(people.map(({ name, is_owner }) => [name, is_owner]));
+    return ["emeka", "femi", "gozi"].map((name) => known.get(`${name}@example.com`));
+  };
+  expect(await areOwners()).toEqual([true, true, true]);
+  await accountsRuns["accounts owners"](anActionContext(access.tables), {
+    account: accountId,
+    owners: owners.slice(2),
+    before: owners,
+  });
+  expect(await areOwners()).toEqual([false, false, true]);
+});
