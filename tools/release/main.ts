@@ -22,6 +22,7 @@ import { temporaryFolder } from "../usage/temporary-folder.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { isReleased, releasedVersions, releaseNotes, unreleasedText, withRelease } from "./changelog.ts";
 import { compareSurfaces } from "./compare.ts";
+import { deployedResources, updateProblems } from "./deployed-resources.ts";
 import { provenance, type Subject } from "./provenance.ts";
 import { publicSurface } from "./public-surface.ts";
 import {
@@ -53,7 +54,12 @@ const version = versionOf("package.json");
 const tag = `v${version}`;
 const paths = recordPaths(version);
 const surface = await publicSurface();
-const records = { [paths.surface]: `${JSON.stringify(surface, undefined, 1)}\n`, [paths.golden]: await writeGolden() };
+const deployed = deployedResources();
+const records = {
+  [paths.surface]: `${JSON.stringify(surface, undefined, 1)}\n`,
+  [paths.golden]: await writeGolden(),
+  [paths.deployed]: `${JSON.stringify(deployed, undefined, 1)}\n`,
+};
 const isTagged = git("tag", "--list", tag) !== "";
 /** The release before this one; its own record is replaced until it is tagged. */
 const last = comparedVersions(version, releasedVersions(read("CHANGELOG.md")))
@@ -89,10 +95,11 @@ const checks = (): Readonly<Record<string, readonly string[]>> => ({
       ? [`${file} has unreleased lines: move them below ${version}`]
       : []),
   ]),
-  "its surface and golden file": Object.entries(records)
+  "its surface, golden file and resources": Object.entries(records)
     .filter(([file, text]) => !isCurrent(file, text))
     .map(([file]) => `${file} is not what this tree has: npm run release -- --prepare`),
   "earlier golden files can be read": unreadableGolden,
+  "an update of a live stage": last ? updateProblems(last.deployed, deployed) : [],
   "a new tag": isTagged ? [`${tag} exists`] : [],
   "nothing that is not committed": git("status", "--porcelain") === "" ? [] : ["git status names changes"],
 });

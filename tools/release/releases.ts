@@ -4,13 +4,18 @@ import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { releasedVersions } from "./changelog.ts";
 import { compareSurfaces, compareVersions, leastVersion } from "./compare.ts";
+import { type Deployed, deployedSchema } from "./deployed-resources.ts";
 import { type Surface, surfaceSchema } from "./surface-schema.ts";
 
 export const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
 
 /** What a release promises, in `releases/<version>/`. The workflow Release tags the commit that has them. */
 export const recordPaths = (version: string) =>
-  ({ surface: `releases/${version}/surface.json`, golden: `releases/${version}/stored-items.json` }) as const;
+  ({
+    surface: `releases/${version}/surface.json`,
+    golden: `releases/${version}/stored-items.json`,
+    deployed: `releases/${version}/deployed-resources.json`,
+  }) as const;
 
 /** The packages whose versions are the release's, and what repeats them. */
 const manifests = ["package.json", "package-lock.json", "client/package.json"] as const;
@@ -29,10 +34,14 @@ export const otherVersions = (): readonly string[] => {
 export const releasedGoldenFiles = (): readonly string[] =>
   releasedVersions(read("CHANGELOG.md")).map((version) => recordPaths(version).golden);
 
-export type Release = { readonly version: string; readonly surface: Surface };
+export type Release = { readonly version: string; readonly surface: Surface; readonly deployed: Deployed };
 
 /** Why this version cannot have this surface, after a release with that one; undefined if it can. */
-export const versionProblem = (version: string, surface: Surface, last: Release): string | undefined => {
+export const versionProblem = (
+  version: string,
+  surface: Surface,
+  last: Pick<Release, "version" | "surface">,
+): string | undefined => {
   const { level, breaking, added } = compareSurfaces(last.surface, surface);
   const least = leastVersion(last.version, level);
   if (compareVersions(version, least) >= 0) return undefined;
@@ -53,4 +62,5 @@ export const comparedVersions = (version: string, released: readonly string[]): 
 export const recordedRelease = (version: string): Release => ({
   version,
   surface: surfaceSchema.parse(JSON.parse(read(recordPaths(version).surface))),
+  deployed: deployedSchema.parse(JSON.parse(read(recordPaths(version).deployed))),
 });
