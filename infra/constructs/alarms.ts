@@ -76,9 +76,13 @@ export class Alarms extends Construct {
     this.notifyOf(this.addAlarm(id, props.impact, above(props)), props);
   }
 
-  /** Alarms when the metric is below the threshold. Missing data does not alarm. */
-  addFloorAlarm(id: string, props: Omit<ThresholdAlarmProps, "repeated">): void {
-    const condition = { ...above(props), comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD };
+  /** Alarms when the metric is below the threshold. Missing data does not alarm, or with `keepsState` changes nothing. */
+  addFloorAlarm(id: string, props: Omit<ThresholdAlarmProps, "repeated"> & { readonly keepsState?: true }): void {
+    const condition = {
+      ...above(props),
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      ...(props.keepsState && { treatMissingData: TreatMissingData.IGNORE }),
+    };
     this.notifyOf(this.addAlarm(id, props.impact, condition), props);
   }
 

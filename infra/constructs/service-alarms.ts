@@ -24,6 +24,9 @@ const MINUTE_S = 60;
 /** The page shows no action that its person may not do: a person meets one by a role that changed while it was open. */
 const CONSOLE_REFUSALS_MAX = 10;
 
+/** By then AWS has renewed a certificate that it issued, if the DNS record of its validation stands. */
+const CERTIFICATE_DAYS_MIN = 30;
+
 /** Thresholds on what reconcile-ledger measures. */
 const thresholds = [
   {
@@ -109,6 +112,22 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     impact:
       "Again and again callers, or the upstream, get a 429 of the gateway without an X-Error-Code: they send again. Find the route in the access logs; raise requestsPerSecondMax if the requests are real.",
   });
+  if (settings.domain !== undefined) {
+    alarms.addFloorAlarm("CertificateEnds", {
+      // Source: AWS CDK, `ICertificate.metricDaysToExpiry`: the metric ends with the certificate.
+      metric: new Metric({
+        namespace: "AWS/CertificateManager",
+        metricName: "DaysToExpiry",
+        statistic: "Minimum",
+        dimensionsMap: { CertificateArn: settings.domain.certificateArn },
+        period: Duration.days(1),
+      }),
+      threshold: CERTIFICATE_DAYS_MIN,
+      keepsState: true,
+      urgency: "ticket",
+      impact: `In less than ${CERTIFICATE_DAYS_MIN} days no app can connect to ${settings.domain.name}: its certificate ends. AWS was to renew one that it issued before that, and renews none that was imported: docs/deployment.md, "Set a domain".`,
+    });
+  }
   if (settings.console !== undefined) {
     alarms.addThresholdAlarm("ConsoleRefusals", {
       metric: api.consoleRefusals,

@@ -3,6 +3,12 @@ type Variant = readonly [stage: string, changes: object];
 const account = "000000000000";
 const region = "us-east-1";
 
+/** A domain in front of prod. */
+export const aDomain = {
+  name: "events.example.com",
+  certificateArn: `arn:aws:acm:${region}:${account}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
+};
+
 /**
  * Stages of every kind, as a committed stage and changes of its settings. What must hold for all templates is tested
  * with these; a test requires every setting.
@@ -62,10 +68,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
     {
       front: { kind: "private", vpcEndpointIds: ["vpce-0a1b2c3d", "vpce-0a1b2c3e"] },
       release: { kind: "canary", percent: 10, minutes: 10 },
-      domain: {
-        name: "events.example.com",
-        certificateArn: `arn:aws:acm:${region}:${account}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
-      },
+      domain: aDomain,
     },
   ],
   "every setting, in an existing VPC": [

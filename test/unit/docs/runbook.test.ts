@@ -1,11 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { everyFunction } from "../../builders/console.ts";
+import { aDomain } from "../../builders/stage-variants.ts";
 import { type Resource, templatesOf } from "../../builders/templates.ts";
 
 /** Goal: a person who is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
-const { service, administrator } = templatesOf("prod", { ...everyFunction, recovery: { region: "eu-west-1" } });
+const { service, administrator } = templatesOf("prod", {
+  ...everyFunction,
+  recovery: { region: "eu-west-1" },
+  domain: aDomain,
+});
 /** Those of a canary release, which have names of their own, notify nobody. */
 const alarms = [
   ...service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined),

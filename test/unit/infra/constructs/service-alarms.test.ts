@@ -4,7 +4,7 @@ import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { log, putMetrics } from "../../../../shared/platform/log.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { everyFunction } from "../../../builders/console.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
+import { aDomain, stageVariants } from "../../../builders/stage-variants.ts";
 import { mentions, type Resource, resourceName, templatesOf } from "../../../builders/templates.ts";
 
 const alarms = templatesOf("prod").service.all("AWS::CloudWatch::Alarm");
@@ -225,4 +225,16 @@ test("the dashboard's lists show every alarm that notifies, and CloudWatch accep
   const lengths = alarmLists.parse(body).widgets.map(({ properties }) => properties.alarms.length);
   expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
   expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(notifying.length);
+});
+
+test("a domain's certificate writes a ticket 30 days before its end, which stays when it has ended and AWS measures nothing", () => {
+  const { service } = templatesOf("prod", { domain: aDomain });
+  const found = service
+    .all("AWS::CloudWatch::Alarm")
+    .filter(({ Properties }) => Properties.MetricName === "DaysToExpiry");
+  expect(found.map(({ Properties }) => [Properties.Namespace, Properties.Dimensions])).toEqual([
+    ["AWS/CertificateManager", [{ Name: "CertificateArn", Value: aDomain.certificateArn }]],
+  ]);
+  expect(found.map(conditionOf)).toEqual([["DaysToExpiry", "Minimum < 30, 1 of 1 x 86400 s, ignore, ticket"]]);
+  expect(alarms.some(({ Properties }) => Properties.MetricName === "DaysToExpiry")).toBe(false);
 });
