@@ -195,15 +195,20 @@ const putCases = async (
   }
 };
 
+/** Adds what each side charges. An order that further rows are about counts with its first row only. */
 const count = (totals: Map<FindingClass, Totals[number]>, { class: name, order, row }: Finding): void => {
+  const isRepeat = name === "charged_twice" || name === "only_theirs";
   const { count: counted, ours_kobo, theirs_kobo } = totals.get(name) ?? { count: 0, ours_kobo: 0, theirs_kobo: 0 };
   totals.set(name, {
     class: name,
     count: counted + 1,
-    ours_kobo: ours_kobo + (order?.amount_kobo ?? 0),
-    theirs_kobo: theirs_kobo + (row?.amount_kobo ?? 0),
+    ours_kobo: ours_kobo + (isRepeat ? 0 : chargeOf(order)),
+    theirs_kobo: theirs_kobo + chargeOf(row),
   });
 };
+
+const chargeOf = (side: Finding["order"] | Finding["row"]): number =>
+  side === undefined || side.status === "failed" ? 0 : side.amount_kobo;
 
 export type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 

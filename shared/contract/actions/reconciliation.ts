@@ -69,7 +69,10 @@ const caseView = z.extend(caseFacts, {
   updated_at: z.iso.datetime(),
 });
 
-/** How many findings a class has, and their amounts in the books and in the statement. */
+/**
+ * How many findings a class has, and what the books and the statement charge for them: an order counts once, in the class of
+ * its first row, and what failed counts nothing.
+ */
 const classTotal = z.object({
   class: z.enum(findingClasses),
   count: z.int(),

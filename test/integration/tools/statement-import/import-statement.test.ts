@@ -5,7 +5,7 @@ import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts
 import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
 import { dayBounds } from "../../../../shared/contract/time-zone.ts";
 import { itemKindOf } from "../../../../shared/ledger/schema.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
@@ -247,6 +247,28 @@ test.each([
   expect(await shown()).toMatchObject({
     closing: { balance_kobo: 1_000_00, at: "2026-11-21T22:59:00.000Z" },
   });
+});
+
+test("the totals add up what the books and the statement charge: each order once, and nothing for what failed", async () => {
+  const [first, second] = [await delivered(`${DAY}T09:00:00.000Z`), await delivered(`${DAY}T10:00:00.000Z`)];
+  ledger.nowMs = Date.parse(`${DAY}T11:00:00.000Z`);
+  const order = await ledger.anOpenTransaction(account);
+  await settleTransaction(ledger, order, NOT_DELIVERED, deadlineIn(9_000));
+  const charged = { upstream: "UP-1", reference: first, at: `${DAY}T09:00:01.000Z` };
+  const failed = { status: "failed", amount: "480.00" };
+  const { totals } = await imported(
+    fileOf(
+      charged,
+      charged,
+      { upstream: "UP-2", reference: second, at: `${DAY}T10:00:01.000Z`, ...failed },
+      { upstream: "UP-3", reference: referenceOf(order), at: `${DAY}T11:00:01.000Z`, ...failed },
+    ),
+  );
+  expect(totals).toEqual([
+    { class: "matched", count: 2, ours_kobo: 500_00, theirs_kobo: 500_00 },
+    { class: "status_contradicts", count: 1, ours_kobo: 500_00, theirs_kobo: 0 },
+    { class: "charged_twice", count: 1, ours_kobo: 0, theirs_kobo: 500_00 },
+  ]);
 });
 
 test("a decided case stays decided when another file has the same row again", async () => {
