@@ -11,6 +11,9 @@ export const deployedSchema = z.object({
   resources: z.record(z.string(), z.object({ type: z.string(), name: z.optional(z.string()) })),
   /** The indexes of each table, with their keys and attributes. */
   indexes: z.record(z.string(), z.record(z.string(), z.string())),
+  /** The names under which stacks export something, and those that other stacks import. */
+  exports: z.array(z.string()),
+  imports: z.array(z.string()),
 });
 export type Deployed = z.output<typeof deployedSchema>;
 
@@ -81,7 +84,9 @@ const templateSchema = z.object({
     z.string(),
     z.object({ Type: z.string(), Properties: z._default(z.record(z.string(), z.unknown()), {}) }),
   ),
+  Outputs: z._default(z.record(z.string(), z.object({ Export: z.optional(z.object({ Name: z.string() })) })), {}),
 });
+const IMPORT = /"Fn::ImportValue":"([^"]+)"/g;
 const indexSchema = z.looseObject({ IndexName: z.string() });
 
 const indexesOf = (indexes: unknown): Readonly<Record<string, string>> =>
@@ -96,11 +101,14 @@ const indexesOf = (indexes: unknown): Readonly<Record<string, string>> =>
 export const deployedResources = (): Deployed => {
   const resources = new Map<string, Deployed["resources"][string]>();
   const indexes = new Map<string, Deployed["indexes"][string]>();
+  const [exports, imports] = [new Set<string>(), new Set<string>()];
   for (const settings of stages) {
     const app = unbundledApp();
     addStage(app, "prod", settingsOf("prod", { prod: settings }));
     for (const stack of app.node.children.filter((child) => Stack.isStack(child))) {
-      const { Resources } = templateSchema.parse(Template.fromStack(stack).toJSON());
+      const { Resources, Outputs } = templateSchema.parse(Template.fromStack(stack).toJSON());
+      for (const { Export } of Object.values(Outputs)) if (Export) exports.add(Export.Name);
+      for (const [, name = ""] of JSON.stringify([Resources, Outputs]).matchAll(IMPORT)) imports.add(name);
       for (const [id, { Type: type, Properties }] of Object.entries(Resources)) {
         const place = `${stack.stackName} ${id}`;
         const name = NAMES[type];
@@ -112,7 +120,12 @@ export const deployedResources = (): Deployed => {
   }
   const sorted = <Value>(map: ReadonlyMap<string, Value>): Record<string, Value> =>
     Object.fromEntries([...map].toSorted(([one], [other]) => (one < other ? -1 : 1)));
-  return { resources: sorted(resources), indexes: sorted(indexes) };
+  return {
+    resources: sorted(resources),
+    indexes: sorted(indexes),
+    exports: [...exports].toSorted(),
+    imports: [...imports].toSorted(),
+  };
 };
 
 const stackOf = (place: string): string => place.split(" ")[0] ?? place;
@@ -148,8 +161,15 @@ const impossibleIndexes = (before: Deployed, after: Deployed): readonly string[]
     ];
   });
 
+/** The CDK exports what is imported, so that an export goes with its last use: CloudFormation refuses while the other stack has it. */
+const lostExports = (before: Deployed, after: Deployed): readonly string[] =>
+  before.imports
+    .filter((name) => !after.exports.includes(name))
+    .map((name) => `${name} is imported by a live stage: keep it for a release, with exportValue of its stack`);
+
 /** Why a live stage of the one release cannot become one of the other; empty if it can. */
 export const updateProblems = (before: Deployed, after: Deployed): readonly string[] => [
   ...lostOrDouble(before, after),
   ...impossibleIndexes(before, after),
+  ...lostExports(before, after),
 ];

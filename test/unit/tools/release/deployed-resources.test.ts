@@ -24,6 +24,8 @@ test("the record of a release has what keeps state, what is known outside and wh
     type: "AWS::Lambda::Function",
     name: "prod-airtime-purchase",
   });
+  expect(deployed.imports.length).toBeGreaterThan(0);
+  expect(deployed.imports.filter((name) => !deployed.exports.includes(name))).toEqual([]);
 });
 
 // With nothing before the first release.
@@ -40,6 +42,8 @@ const before: Deployed = {
     "Prod-Service Purchase1": { type: "AWS::Lambda::Function", name: "prod-airtime-purchase" },
   },
   indexes: { "Prod-Data Ledger1": { by_list: "list", by_open: "open" } },
+  exports: ["Prod-Data:Ledger1", "Prod-Data:Kept"],
+  imports: ["Prod-Data:Ledger1"],
 };
 
 test.each<[string, Deployed, readonly string[]]>([
@@ -71,11 +75,16 @@ test.each<[string, Deployed, readonly string[]]>([
     { ...before, indexes: { "Prod-Data Ledger1": { by_list: "list", by_turn: "turn" } } },
     ["Prod-Data Ledger1: one index is made or deleted in an update, not by_open, by_turn"],
   ],
+  [
+    "no export that a live stage imports",
+    { ...before, exports: [], imports: [] },
+    ["Prod-Data:Ledger1 is imported by a live stage: keep it for a release, with exportValue of its stack"],
+  ],
 ])("a release cannot have %s", (_what, after, problems) => {
   expect(updateProblems(before, after)).toEqual(problems);
 });
 
-test("a release may add resources and one index, and remove a function", () => {
+test("a release may add resources and one index, and remove a function and an export that nothing imports", () => {
   const after: Deployed = {
     resources: {
       "Prod-Data Ledger1": { type: "AWS::DynamoDB::Table" },
@@ -83,6 +92,8 @@ test("a release may add resources and one index, and remove a function", () => {
       "Prod-Service Other1": { type: "AWS::Lambda::Function", name: "prod-airtime-other" },
     },
     indexes: { "Prod-Data Ledger1": { by_list: "list", by_open: "open", by_turn: "turn" }, "Prod-Data Other1": {} },
+    exports: ["Prod-Data:Ledger1"],
+    imports: [],
   };
   expect(updateProblems(before, after)).toEqual([]);
 });
