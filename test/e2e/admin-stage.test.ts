@@ -7,6 +7,8 @@ import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { auditDenials } from "../../infra/tables.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
+import { putProposal } from "../../shared/ledger/proposal.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { openSecretsManager, openSqs } from "../../shared/platform/aws/sdk.ts";
@@ -488,6 +490,37 @@ test.each(["y\n", "YES\n"])("wallet fund on a stage is made after the answer %j"
   expect(done.code).toBe(0);
   expect(await balanceOf(account)).toBe(5_000);
 });
+
+test.each(["approve", "break-glass"])(
+  "proposals %s on a stage shows what it would carry out, who proposed it and why, and asks",
+  async (verb) => {
+    const account = await newAccount();
+    const input = JSON.stringify({ account, amount_kobo: 250_000_00, id: `GTB-${verb}`, why: "transfer" });
+    const { ledger } = service;
+    const { proposal_id: id } = await putProposal(
+      ledger,
+      {
+        ...{ action: "wallet fund", input, consequence: `Credits NGN 250,000.00 to ${account}`, account_id: account },
+        ...{ proposer: "ada", proposed_by: "ada@example.com", why: "transfer of 21 November" },
+      },
+      1,
+      (made) => auditPut(ledger, auditEntry({ audit_log: account, by: "ada", action: made.action }, Date.now())),
+    );
+    const args = ["proposals", verb, id, "--why", "ticket 97"];
+    const asked = await atTerminal("n\n", ...args);
+    expect([asked.code, asked.stdout]).toEqual([2, ""]);
+    const proposed = `Credits NGN 250,000\\.00 to ${account}, proposed by ada@example\\.com: transfer of 21 November`;
+    expect(asked.stderr).toMatch(
+      new RegExp(
+        `^proposals ${verb} on the stage prod\nWHAT .*\n${proposed} +open +approved\nbalance of ${account} +0\\.00 +250,000\\.00\nContinue\\?`,
+      ),
+    );
+    const script = await onStage("prod", ...args);
+    expect(script).toMatchObject({ code: 2, stderr: expect.stringMatching(/asks before it acts/) });
+    const unknown = await atTerminal("y\n", "proposals", verb, "prop_0123456789abcdef01", "--why", "ticket 97");
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("is not open") });
+  },
+);
 
 test.each(["transactions resolve", "events match"])(
   "%s asks about one sending of the order, and settles no other one that began while it asked",

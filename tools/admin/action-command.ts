@@ -94,7 +94,7 @@ export const addActionCommand = <Name extends ActionName>(group: Command, name: 
     ),
     ...(kind === "read" && !audited && { readOnly: true }),
     isAction: true,
-    asks: needsReason(action),
+    asks: command.asks ?? needsReason(action),
     ...(changes && { changes }),
     input: typedInput(name, command),
     run: async (context, input) => reportOf(name, command, await perform(context, name, input), context.timeZone),

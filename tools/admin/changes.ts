@@ -45,10 +45,29 @@ const settlementShown = async (context: AdminContext, reference: string, status:
   return { changes: [settled, { what: `balance of ${account}`, before: balance, after }], sending };
 };
 
+/** What the person would carry out. Whether that person may, the service decides. */
+const proposalShown = async (
+  context: AdminContext,
+  { proposal: id }: { readonly proposal: string },
+): Promise<Shown<never>> => {
+  const { proposals } = await perform(context, "proposals list", { state: "open" });
+  const found = proposals.find(({ proposal }) => proposal === id);
+  if (found === undefined) {
+    throw new OperatorError(`${id} is not open`, { command: "proposals list --state all shows who decided it" });
+  }
+  const { consequence, proposed_by, why, state, account_id, balance_before: before, balance_after: after } = found;
+  const what = `${consequence}, proposed by ${proposed_by}${why === null ? "" : `: ${why}`}`;
+  const decided = { what, before: state, after: "approved" };
+  if (before === null || after === null) return { changes: [decided] };
+  return { changes: [decided, { what: `balance of ${account_id}`, before, after }] };
+};
+
 /** Of the actions whose command has `--dry-run`, read as the service has it now. */
 export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } = {
   "wallet fund": balanceChange,
   "wallet adjust": balanceChange,
+  "proposals approve": proposalShown,
+  "proposals break-glass": proposalShown,
   "transactions resolve": async (context, input) => {
     const { changes, sending } = await settlementShown(context, input.reference, input.status);
     return { changes, decided: { sending, ...input } };

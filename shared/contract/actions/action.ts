@@ -20,6 +20,8 @@ export type ActionCommand = {
    * the output has a line.
    */
   readonly table?: { readonly rows: string; readonly columns: readonly string[] };
+  /** On a deployed stage it asks first, although the action needs no reason. */
+  readonly asks?: true;
   /** A sentence below the output. */
   readonly note?: string;
 };

@@ -83,7 +83,7 @@ export const proposalsActions = {
     input: z.extend(changeInput, { proposal: proposalId }),
     output: decisionResult,
     summary: "Carry out, once, exactly what another person proposed",
-    command: { takes: { proposal: "<proposal>" }, example: "prop_0123456789abcdef01" },
+    command: { takes: { proposal: "<proposal>" }, example: "prop_0123456789abcdef01", asks: true },
   },
   "proposals reject": {
     ...bookChange,
