@@ -20,6 +20,7 @@ const deps = {
     profile: parseUpstreamProfile(env.UPSTREAM_PROFILE),
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),
+  baseUrl: env.UPSTREAM_BASE_URL,
   announce: enqueueCatalogUpdated({
     ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
     queue: deliveryQueue(queueClient(), env.DELIVERY_QUEUE_URL),

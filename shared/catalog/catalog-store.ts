@@ -16,6 +16,8 @@ export const catalogItem = z.object({
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
   fetched_at: z.iso.datetime(),
+  /** Of the upstream that sent it. */
+  base_url: z.optional(z.string()),
   dropped: z.object({ count: z.int().check(z.minimum(0)), first: z.array(droppedEntry) }),
   unannounced: z.array(catalogChange),
 });
@@ -37,15 +39,16 @@ export const catalogStore = (db: DocumentClient, table: string): CatalogStore =>
   const read = async (pk: Pk): Promise<Snapshot | undefined> => {
     const { Item } = await db.get({ TableName: table, Key: { pk } });
     if (Item === undefined) return undefined;
-    const { gzip, etag, fetched_at, dropped, unannounced } = catalogItem.parse(Item);
-    return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped, unannounced };
+    const { gzip, etag, fetched_at, base_url: baseUrl, dropped, unannounced } = catalogItem.parse(Item);
+    return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), baseUrl, dropped, unannounced };
   };
-  const put = (pk: Pk, { gzip, etag, fetchedAtMs, dropped: { count, first }, unannounced }: Snapshot) => {
+  const put = (pk: Pk, { gzip, etag, fetchedAtMs, baseUrl, dropped: { count, first }, unannounced }: Snapshot) => {
     const Item: z.infer<typeof catalogItem> = {
       pk,
       gzip,
       etag,
       fetched_at: isoTime(fetchedAtMs),
+      ...(baseUrl !== undefined && { base_url: baseUrl }),
       dropped: { count, first: [...first] },
       unannounced: [...unannounced],
     };

@@ -40,6 +40,8 @@ export type RefreshResult =
 export type RefreshDeps = {
   readonly store: CatalogStore;
   readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
+  /** The upstream's. */
+  readonly baseUrl: string;
   /** Enqueues the events of a change, all of them if it resolves with true; may be called again for the same one. */
   readonly announce: (change: CatalogChange, deadline: Deadline) => Promise<boolean>;
   readonly clock: Clock;
@@ -53,12 +55,14 @@ export const refreshCatalog = async (
   deadline: Deadline,
   when: "due" | "now" = "due",
 ): Promise<RefreshResult> => {
-  const { store, upstream, clock } = deps;
+  const { store, upstream, baseUrl, clock } = deps;
   const announceDeadline = { remainingMs: () => deadline.remainingMs() - FETCH_RESERVE_MS };
   const read = await readServed(store);
   // A run that died after it stored the catalog left these.
   const before = read && { ...(await announceChanges(deps, read, announceDeadline)), catalog: read.catalog };
-  const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
+  // Another upstream may have other bundles under the same ids.
+  const isOfUpstream = before?.baseUrl === baseUrl;
+  const isFresh = before !== undefined && isOfUpstream && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
   const fetched = await fetchCatalog(upstream, deadline);
@@ -74,7 +78,7 @@ export const refreshCatalog = async (
   }
   const { catalog } = fetched;
   const plans = catalog.data_plans.length;
-  const snapshot = snapshotOf(catalog, clock(), fetched.dropped);
+  const snapshot = { ...snapshotOf(catalog, clock(), fetched.dropped), baseUrl };
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
   // A caller without gzip gets it as it is.
   const bytes = responseBytes(documentText(snapshot));

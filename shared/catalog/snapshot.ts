@@ -13,6 +13,8 @@ const DROPPED_LISTED_MAX = 50;
 export type Snapshot = PreparedDocument & {
   /** When the upstream sent it. */
   readonly fetchedAtMs: number;
+  /** The upstream's base URL. Absent of a built-in one. */
+  readonly baseUrl?: string | undefined;
   /** Entries of the upstream's catalog that are not served. */
   readonly dropped: DroppedEntries;
   /** Changes up to this catalog that subscribed accounts may not have been sent yet, oldest first. */

@@ -267,7 +267,7 @@ const fieldsOf = (shape: z.ZodMiniType): readonly string[] => {
 const plainFields = new Set(
   `
   about account_id account_limits account_status accounts action after amount_kobo asked asked_at at_once_percent
-  balance_kobo begun_at body broke_glass by_email by_slack case_id cases checks claim closed closed_at closing closing_kobo compared comparison cost_kobo
+  balance_kobo base_url begun_at body broke_glass by_email by_slack case_id cases checks claim closed closed_at closing closing_kobo compared comparison cost_kobo
   counted created_at day day_kobo day_kobo_near day_orders day_orders_near debit decided_at difference_kobo dropped
   duplicate_window_s empty_checks empty_run_found empty_run_from endpoint endpoints_made entitlements entry_id escalated etag event
   expires_at expires_at_s extent face_kobo facts failed_event_pk failing failure fetched_at finding

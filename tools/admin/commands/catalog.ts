@@ -102,9 +102,10 @@ const refresh = async (context: AdminContext, { why }: z.output<typeof changeInp
   assertLocal(context);
   await recordAudited(context, SERVICE, { action: "catalog refresh", why });
   const { catalog: store, upstream, ledger } = context;
-  const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
+  const { DELIVERY_QUEUE_URL, UPSTREAM_BASE_URL: baseUrl } = context.target.environment;
+  const queue = deliveryQueue(context.sqs, DELIVERY_QUEUE_URL);
   const result = await refreshCatalog(
-    { store, upstream, announce: enqueueCatalogUpdated({ ledger, queue }), clock: ledger.clock },
+    { store, upstream, baseUrl, announce: enqueueCatalogUpdated({ ledger, queue }), clock: ledger.clock },
     deadlineIn(REFRESH_FUNCTION_TIMEOUT_S * 1_000),
     "now",
   );

@@ -45,8 +45,8 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   const announce = vi.fn(async (_change: CatalogChange, _deadline: Deadline) => true);
   return {
     ...{ simulator, db, cacheTable, store, clock, serve, announce },
-    refresh: (when?: "now") =>
-      refreshCatalog({ store, upstream, announce, clock: () => clock.nowMs }, deadlineIn(60_000), when),
+    refresh: (when?: "now", baseUrl = simulator.baseUrl) =>
+      refreshCatalog({ store, upstream, baseUrl, announce, clock: () => clock.nowMs }, deadlineIn(60_000), when),
     /** The catalog in the table. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
@@ -66,6 +66,15 @@ const reads = (simulator: Simulator): number => {
 };
 const countReads = (simulator: Simulator): void =>
   simulator.state.faults.add({ kind: "delay", delay_ms: 0, path: "/vtu/data", times: 1_000 });
+
+test("the catalog of another upstream is replaced by the next run, whatever its age: its ids may be other bundles there", async () => {
+  const { refresh, clock } = await aRefresh();
+  await refresh();
+  clock.nowMs += 1;
+  expect(await refresh()).toEqual({ kind: "fresh_enough" });
+  expect(await refresh(undefined, "https://other.example.com/v1")).toMatchObject({ kind: "replaced" });
+  expect(await refresh(undefined, "https://other.example.com/v1")).toEqual({ kind: "fresh_enough" });
+});
 
 test("the table returns a snapshot byte by byte, with its tag and its time", async () => {
   const { store } = await aRefresh();

@@ -314,17 +314,14 @@ describe("budgets", () => {
     const store = catalogStore(db, tables.cacheTable);
     // It has no key: nothing is due, and nothing waits.
     const noKey = async () => undefined;
-    const upstream = httpUpstream({
-      baseUrl: "http://127.0.0.1:1/v1",
-      profile: PROFILE,
-      liveKey: { value: noKey, refetch: noKey },
-    });
+    const baseUrl = "http://127.0.0.1:1/v1";
+    const upstream = httpUpstream({ baseUrl, profile: PROFILE, liveKey: { value: noKey, refetch: noKey } });
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
-    await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
+    await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock(), baseUrl });
     const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
     const accounts = { db, ledgerTable: tables.ledgerTable };
     const announce = () => Promise.reject(new Error("The catalog has not changed"));
-    const refresh = { store, upstream, announce, clock: systemClock };
+    const refresh = { store, upstream, baseUrl, announce, clock: systemClock };
     const sender = {
       ...{ ledger, cache, outcomeQueue: queue, queueMinutes: 15, upstream, costs: FACE_VALUES },
       gate: orderGate({ ...cache, initially: "on" }, systemClock, "vtu"),
