@@ -233,10 +233,13 @@ const TransactionFacts = ({ transaction }: { readonly transaction: Shown }) => (
       { name: "Mode", value: transaction.mode === "live" ? "Live" : "Test" },
       { name: "App's reference", value: transaction.caller_reference },
       { name: "Upstream reference", value: transaction.upstream_reference },
-      { name: "Error code", value: transaction.error_code },
-      { name: "Queued", value: transaction.wait },
-      { name: "Unknown outcome", value: transaction.unknown_outcome },
-      { name: "The upstream's last answer", value: transaction.lookup && <LastAnswer {...transaction.lookup} /> },
+      // Few orders have them.
+      ...[
+        { name: "Error code", value: transaction.error_code },
+        { name: "Queued", value: transaction.wait },
+        { name: "Unknown outcome", value: transaction.unknown_outcome },
+        { name: "The upstream's last answer", value: transaction.lookup && <LastAnswer {...transaction.lookup} /> },
+      ].filter(({ value }) => value !== null),
       { name: "Created", value: <Time iso={transaction.created_at} /> },
       { name: "Last change", value: <Time iso={transaction.updated_at} /> },
     ]}
