@@ -35,7 +35,7 @@ export type EndedCount = {
   readonly kobo: number;
   /** One number for each bound, and last the transactions above all of them; only of successful ones. */
   readonly latency: readonly number[];
-  /** How many ended in each quarter of the hour; only of orders of a network. */
+  /** How many ended in each quarter of the hour; only of orders of a network, without those that an operator resolved. */
   readonly quarters: readonly number[];
 };
 
@@ -73,8 +73,9 @@ const increments = (transaction: Ended, more: string | undefined): readonly Incr
   ] as const;
 };
 
-const quarterOf = ({ network, endedAtMs }: Ended): string | undefined =>
-  network && `q${Math.floor((endedAtMs - hourOf(endedAtMs)) / QUARTER_MS)}`;
+/** When a person ends an order says nothing of what its network delivers then. */
+const quarterOf = ({ network, endedAtMs, latencyMs }: Ended): string | undefined =>
+  latencyMs === undefined ? undefined : network && `q${Math.floor((endedAtMs - hourOf(endedAtMs)) / QUARTER_MS)}`;
 
 /** Adds transactions to the items of the hours in which they ended. A call that is made again counts them twice. */
 export const addToHours = (cache: Table, ended: readonly Ended[]): Promise<void> =>

@@ -1,8 +1,12 @@
 import { DAY_MS } from "../contract/durations.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { sum } from "../platform/sum.ts";
 import { type EndedCount, QUARTER_MS, readHours } from "./hourly-counts.ts";
 
-/** The share of a network's orders that were delivered: in the last 15 to 30 minutes, and in the day before. */
+/**
+ * The share of a network's orders that were delivered: in the last 15 to 30 minutes, and in the day before. Those that an
+ * operator resolved are left out.
+ */
 export type SuccessRate = {
   readonly network: string;
   /** Orders that ended in that time. */
@@ -31,7 +35,7 @@ export const readSuccessRates = async (cache: Table, nowMs: number): Promise<rea
   return [...networks].flatMap((network) => {
     const ofNetwork = counts.filter((count) => count.network === network);
     const recent = tally(ofNetwork, (count) => count.recent);
-    const before = tally(ofNetwork, ({ count, recent: later }) => count - later);
+    const before = tally(ofNetwork, ({ quarters, recent: later }) => sum(quarters) - later);
     if (recent.ended === 0 || before.ended === 0) return [];
     const [rate, norm] = [recent.delivered / recent.ended, before.delivered / before.ended];
     return [{ network, count: recent.ended, rate, norm }];
@@ -39,7 +43,7 @@ export const readSuccessRates = async (cache: Table, nowMs: number): Promise<rea
 };
 
 const recentOf = (hourMs: number, { quarters }: EndedCount, fromMs: number): number =>
-  quarters.reduce((sum, count, quarter) => (hourMs + quarter * QUARTER_MS >= fromMs ? sum + count : sum), 0);
+  sum(quarters.filter((_, quarter) => hourMs + quarter * QUARTER_MS >= fromMs));
 
 const tally = <Counted extends EndedCount>(counts: readonly Counted[], numberOf: (count: Counted) => number): Tally =>
   counts.reduce(

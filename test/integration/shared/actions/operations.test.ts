@@ -293,6 +293,24 @@ test("a network that delivers less than in the day before is looked into, from 2
   );
 });
 
+test("orders that an operator resolves change no success rate, neither now nor the usual one", async () => {
+  const { context } = await aService();
+  const ended = (status: "success" | "failed", count: number, minutesAgo: number, latencyMs?: number) =>
+    Array.from({ length: count }, () => ({
+      ...({ type: "data", network: "MTN", status, amountKobo: 50_000, latencyMs } as const),
+      endedAtMs: NOON_MS - minutesAgo * 60_000,
+    }));
+  await addToHours(context.purchases, [
+    ...[...ended("success", 40, 120, 900), ...ended("failed", 40, 120)],
+    ...[...ended("success", 19, 1, 900), ...ended("failed", 25, 1)],
+  ]);
+  expect((await checksOf(context))["success rates"]).toBe("ok: as usual");
+  await addToHours(context.purchases, ended("failed", 4, 1, 900));
+  expect((await checksOf(context))["success rates"]).toBe(
+    "look: MTN delivered 83 % of the last 23 orders, and 100 % in the day before",
+  );
+});
+
 test("a float below its alarm, an endpoint that is down and a low wallet are looked into", async () => {
   const { ledger, context } = await aService();
   const quiet = {
