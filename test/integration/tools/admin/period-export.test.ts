@@ -9,15 +9,19 @@ import type { ActionContext } from "../../../../shared/actions/action-context.ts
 import { runs } from "../../../../shared/actions/runs.ts";
 import type { ActionOutput } from "../../../../shared/contract/actions/actions.ts";
 import { refundName, reversalName } from "../../../../shared/contract/corrections.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { marginReport } from "../../../../shared/contract/margin-report.ts";
+import { koboFromNaira, koboFromText, nearestKobo } from "../../../../shared/contract/money.ts";
 import { periodCsvColumns } from "../../../../shared/contract/statement-csv.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { accountIdsOf } from "../../../../shared/ledger/query-index.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { advanceSums } from "../../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
+import { sum } from "../../../../shared/platform/sum.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type ExportedAccount, exportFormats, journalAccounts } from "../../../../tools/admin/views/period-export.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
@@ -33,16 +37,16 @@ let nowMs = Date.parse("2026-10-05T12:00:00.000Z");
 let accounts: readonly [string, string];
 const MONTH = "2026-10";
 
-let orders = 0;
+const orders: Transaction[] = [];
 const order = async (accountId: string, costKobo?: number) => {
   nowMs += 1_000;
-  orders += 1;
   const now = isoTime(nowMs);
   const transaction = aTransaction({
-    ...{ pk: transactionPk(`T${String(orders).padStart(25, "0")}`), list_key: `${accountId}#live` },
+    ...{ pk: transactionPk(`T${String(orders.length + 1).padStart(25, "0")}`), list_key: `${accountId}#live` },
     ...{ account_id: accountId, created_at: now, updated_at: now, listed_at: now },
     description: '=MTN; 1GB | "data"',
   });
+  orders.push(transaction);
   await openTransaction(context.ledger, transaction, [], deadlineIn(29_000));
   if (costKobo !== undefined) await changeItem(context.ledger, transaction.pk, { cost_kobo: costKobo });
   return transaction;
@@ -182,6 +186,30 @@ testWithHledger(
     expect(() => hledger(november, "check")).toThrow(/balance assertion/);
   },
 );
+
+testWithHledger("once no order is open, journal, margin report and float agree over all months", async () => {
+  for (const each of orders) await settleTransaction(context.ledger, each, { status: "success" }, deadlineIn(9_000));
+  for (const accountId of await accountIdsOf(context.ledger))
+    await advanceSums({ ...context.ledger, timeZone: context.timeZone }, accountId, deadlineIn(9_000));
+  await runs["float fund"](context, { amount_kobo: 5_000_00, id: "WEMA-1", why: "weekly payment" });
+  const asked = { from: "2026-10-01", to: "2026-11-30", by: "account" };
+  const { total } = marginReport([await runs["margin report"](context, asked)]);
+  const float = await runs["float show"](context, {});
+  const months = await Promise.all([MONTH, "2026-11"].map((month) => textOf("journal", month)));
+  const kobo = Object.entries(balances(months.join("\n"))).map(
+    ([account, balance]) => [account, koboFromText(balance.replace("NGN ", "")) ?? Number.NaN] as const,
+  );
+  const sumOf = (name: string): number =>
+    sum(kobo.filter(([account]) => account.startsWith(name)).map(([, each]) => each));
+  // 500 NGN were given back by an adjustment.
+  expect(-sumOf("income:") - sumOf(journalAccounts.cost)).toBe(
+    nearestKobo(total.margin) + nearestKobo(total.unknown_price) - 500_00,
+  );
+  expect(5_000_00 + sumOf(journalAccounts.float)).toBe(
+    nearestKobo(float.expected_balance ?? Number.NaN) + nearestKobo(float.unknown_cost_at_price),
+  );
+  expect(total.unknown_orders).toBe(2);
+});
 
 test.for([
   ["refund of DATA_1", journalAccounts.refunds],
