@@ -15,7 +15,7 @@ import { type Finding, statementMatcher } from "../../shared/upstream-statement/
 import { caseFactsOf, caseIdOf } from "../../shared/upstream-statement/statement-case.ts";
 import type { ColumnMap } from "./columns.ts";
 import { partsOnDisk } from "./parts-on-disk.ts";
-import { readStatement, type StatementSummary, summarise } from "./read-statement.ts";
+import { readStatement, rowsHash, type StatementSummary, summarise } from "./read-statement.ts";
 
 type Totals = NonNullable<ActionInput<"reconciliation cases put">["totals"]>;
 type SentCase = ActionInput<"reconciliation cases put">["put"][number];
@@ -59,7 +59,7 @@ export const importStatement = async (
     ...bounds,
   });
   if (!begun.is_whole) await storeRows(importer, { path, day, map, file, summary, offset: begun.rows });
-  const compared = await compareDay(importer, day, map.within_minutes * MINUTE_MS);
+  const compared = await compareDay(importer, { day, file, summary }, map.within_minutes * MINUTE_MS);
   return { day, rows: summary.rows, stored: begun.is_whole ? 0 : summary.rows - begun.rows, ...compared };
 };
 
@@ -127,22 +127,36 @@ const sentAgain = async <Result>(send: () => Promise<Result>): Promise<Result> =
   }
 };
 
+type ImportedFile = { readonly day: string; readonly file: string; readonly summary: StatementSummary };
+
+/** Throws OperatorError if the rows that are stored for the file, which another person may have sent, are not its rows. */
 const compareDay = async (
   importer: Importer,
-  day: string,
+  { day, file, summary: { sha256, rowsSha256 } }: ImportedFile,
   withinMs: number,
 ): Promise<Pick<Imported, "open_cases" | "totals">> => {
-  const { revision, comparison: replaces } = await importer.act("reconciliation statements show", { day });
+  const shown = await importer.act("reconciliation statements show", { day });
+  const { revision, comparison: replaces, files } = shown;
+  const place = files.findIndex((each) => each.file === file);
   const { makeParts, remove } = partsOnDisk();
   try {
     const matcher = statementMatcher(makeParts, withinMs);
     const progress = progressEvery(PROGRESS_MS, importer);
     let read = 0;
+    const stored = rowsHash();
     const rowPages = pagesOf((cursor) => sentAgain(() => importer.act("reconciliation rows list", { day, cursor })));
     for await (const { rows } of rowPages) {
-      for (const row of rows) matcher.addRow(row);
+      for (const row of rows) {
+        matcher.addRow(row);
+        if (row.file === place) stored.add({ ...row, isForNumber: row.phone_hash !== undefined });
+      }
       read += rows.length;
       progress(() => `${read} rows read back`);
+    }
+    if (stored.digest() !== rowsSha256) {
+      throw new OperatorError(
+        `The rows stored by ${files[place]?.by} are not those of this file: run reconciliation files remove ${day} ${sha256}, then import it again`,
+      );
     }
     read = 0;
     const orderPages = pagesOf((cursor) =>

@@ -147,8 +147,24 @@ export type StatementSummary = {
   readonly rows: number;
   /** SHA-256 of the file. */
   readonly sha256: string;
+  /** Of its rows, by `rowsHash`. */
+  readonly rowsSha256: string;
   /** The balance that the last row before the end of the day states. */
   readonly closing: Stated | undefined;
+};
+
+/** The rows of a file as it has them, or as they are stored: with a number, or with the hash of one. */
+type HashedRow = Omit<SentRow, "phone_number"> & { readonly isForNumber: boolean };
+
+/** A hash that is the same of a file's rows and of those that are stored for it. It covers no number, only that there is one. */
+export const rowsHash = () => {
+  const hash = createHash("sha256");
+  return {
+    add: ({ line, reference, upstream_reference, type, amount_kobo, status, at, isForNumber }: HashedRow): void => {
+      hash.update(JSON.stringify([line, reference, upstream_reference, type, amount_kobo, status, at, isForNumber]));
+    },
+    digest: (): string => hash.digest("hex"),
+  };
 };
 
 /** Reads a file as a whole, so that a wrong row is found before anything is stored. */
@@ -158,16 +174,18 @@ export const summarise = async (
   { dayEnd, onRow }: { readonly dayEnd: string; readonly onRow: (rows: number) => void },
 ): Promise<StatementSummary> => {
   const hash = createHash("sha256");
+  const hashed = rowsHash();
   let rows = 0;
   const closing = closingBalance();
   for await (const { row, stated } of readStatement(path, map, (bytes) => void hash.update(bytes))) {
     if (stated !== undefined && stated.at < dayEnd) closing.add(stated);
     if (row === undefined) continue;
     rows += 1;
+    hashed.add({ ...row, isForNumber: row.phone_number !== undefined });
     onRow(rows);
   }
   if (rows === 0) throw new OperatorError(`${path} has no row of an order`);
-  return { rows, sha256: hash.digest("hex"), closing: closing.last() };
+  return { rows, sha256: hash.digest("hex"), rowsSha256: hashed.digest(), closing: closing.last() };
 };
 
 /** Of rows with the last time, the one that was booked last is the first one of a file that begins with its newest row. */

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
+import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
 import { dayBounds } from "../../../../shared/contract/time-zone.ts";
 import { itemKindOf } from "../../../../shared/ledger/schema.ts";
@@ -42,6 +43,8 @@ const writtenFile = (...lines: readonly string[]): string => {
   writeFileSync(path, lines.join("\n"));
   return path;
 };
+
+type SentRow = ActionInput<"reconciliation files append">["rows"][number];
 
 type Row = { readonly upstream: string; readonly at: string } & Partial<
   Readonly<Record<"reference" | "type" | "phone" | "amount" | "status", string>>
@@ -321,6 +324,28 @@ test("of two imports of a day at once, the one whose comparison was replaced is 
     },
   });
 });
+
+test.each([
+  ["another amount", (row: SentRow): SentRow => ({ ...row, amount_kobo: 500_00 })],
+  ["another status", (row: SentRow): SentRow => ({ ...row, status: "failed" })],
+  ["no number", ({ phone_number: _, ...row }: SentRow): SentRow => row],
+])(
+  "the next import of a file finds that a person stored %s under its name, and the file can be imported again",
+  async (_, forged) => {
+    const at = `${DAY}T10:00:00.000Z`;
+    const path = fileOf({ upstream: "UP-1", reference: await delivered(at), amount: "750", at });
+    const honest = directImporter(context);
+    const act: Importer["act"] = (name, input) =>
+      honest.act(name, "rows" in input ? { ...input, rows: input.rows.map(forged) } : input);
+    await imported(path, documentedColumns, DAY, { ...honest, act }).catch(() => {});
+    const refused = await imported(path).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ message: expect.stringContaining("are not those of this file") });
+    expect(refused).toMatchObject({ message: expect.stringContaining("stored by Command line (says: ada)") });
+    const [{ sha256 } = { sha256: "" }] = (await shown()).files;
+    await reconciliationRuns["reconciliation files remove"](context, { day: DAY, sha256, why: "not the file" });
+    expect(await imported(path)).toMatchObject({ rows: 1, stored: 1, totals: [{ class: "amount_differs", count: 1 }] });
+  },
+);
 
 test("a file that is not there is refused, and one with other columns with those that it has, and how to name them", async () => {
   await expect(imported("/no/such.csv")).rejects.toThrow(OperatorError);
