@@ -120,8 +120,9 @@ const isBelowCost = ({ costs }: ActionContext, rule: PriceRule, { networks, data
       ? network === undefined || isSameNetwork(code, network)
       : data_plans.some((plan) => plan.id === plan_id && plan.network_id === id),
   );
-  const codes = kind === "data" || kind === "airtime" ? inScope.map(({ code }) => code) : [undefined];
-  return codes.some((code) => {
+  const codes = kind === "data" || kind === "airtime" ? inScope.map(({ code }) => code) : [];
+  // What the catalog does not have now may come back.
+  return (codes.length > 0 ? codes : [network]).some((code) => {
     const [bound, discount] = [boundOf(rule, code), expectedDiscount(costs, kind, code) ?? 0];
     if (bound === undefined) return true;
     if (change.by === "amount") return change.kobo < 0 && bound > discount;

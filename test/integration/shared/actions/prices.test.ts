@@ -184,6 +184,20 @@ describe("a rule without a network, where each network has a discount of its own
     expect(ids.map((id) => after.get(id))).toEqual(each.map(([, isBelow]) => isBelow));
   });
 
+  test("is listed as below cost as it was meant, also while the catalog has nothing that it is for", async () => {
+    const { accountId: account } = await operator.anAccount();
+    await set(account, { kind: "airtime", network: "glo", percent: -9, below_cost: true });
+    await set(account, { kind: "airtime", network: "mtn", percent: -1 });
+    const empty = async () => snapshotOf({ networks: [], data_plans: [] }, NOON_MS);
+    for (const catalog of [contextAt().catalog, { ...contextAt().catalog, read: empty }]) {
+      const { rules } = await pricesRuns["prices list"]({ ...contextAt(), catalog }, { account });
+      expect(rules.map(({ network, below_cost }) => [network, below_cost])).toEqual([
+        ["glo", true],
+        ["mtn", false],
+      ]);
+    }
+  });
+
   test("is bounded by the discount of the kind while the catalog has no network", async () => {
     const empty = async () => snapshotOf({ networks: [], data_plans: [] }, NOON_MS);
     const context = { ...contextAt(), catalog: { ...contextAt().catalog, read: empty } };
