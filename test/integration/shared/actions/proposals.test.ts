@@ -71,18 +71,24 @@ beforeAll(async () => {
 
 const envelope = z.object({ message: z.string(), data: z.optional(z.record(z.string(), z.unknown())) });
 
-type Options = { readonly nowMs?: number; readonly db?: DocumentClient; readonly rules?: FourEyes | "off" };
+type Options = {
+  readonly nowMs?: number;
+  readonly db?: DocumentClient;
+  readonly rules?: FourEyes | "off";
+  readonly naira?: number;
+};
 
 const send = async (
   asker: Asker,
   name: keyof typeof consoleActions,
   input: object,
-  { nowMs = NOON_MS, db = ledger.tables.db, rules = fourEyes }: Options = {},
+  { nowMs = NOON_MS, db = ledger.tables.db, rules = fourEyes, naira = 1_000_000 }: Options = {},
 ) => {
   const { actor: _, capacity: __, ...stores } = anActionContext(ledger.tables, { clock: () => nowMs });
   const context = {
     ...stores,
     fourEyes: rules === "off" ? undefined : rules,
+    operatorActMax: koboFromNaira(naira),
     ledger: { ...stores.ledger, db },
     accounts: { ...stores.accounts, db },
   };
@@ -292,6 +298,41 @@ test("what was proposed under another identity provider is approved by nobody: i
   const { proposal } = proposalIn(await send(ada, "wallet fund", input, { rules }));
   expect(proposal).not.toBe(id);
   expect(await send(bola, "proposals approve", { proposal }, { rules })).toMatchObject({ status: 200 });
+  expect(await balance()).toBe(1_500);
+});
+
+test("a proposal of before the stage allowed less at once is refused with the setting's name, and approved once it allows it again", async () => {
+  const { id, balance } = await aProposal();
+  const refused = refusal(409, "raise operatorActMaxNaira");
+  expect(await send(bola, "proposals approve", { proposal: id }, { naira: 499 })).toMatchObject(refused);
+  expect(await balance()).toBe(1_000);
+  expect(await listed(bola, id)).toMatchObject({ state: "open" });
+  expect(await send(bola, "proposals approve", { proposal: id })).toMatchObject({ data: { state: "approved" } });
+  expect(await balance()).toBe(1_500);
+});
+
+test("what was proposed before the stage gave up four eyes is done by one person, once, also after it has them again", async () => {
+  const [done, unwanted] = [await aProposal(), await aProposal()];
+  const alone = { rules: "off" } as const;
+  const { data } = await send(bola, "proposals list", {}, alone);
+  expect(data.proposals).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ proposal: done.id, refusal: expect.stringMatching(/fourEyes/) }),
+    ]),
+  );
+  expect(await send(bola, "proposals approve", { proposal: done.id }, alone)).toMatchObject(refusal(403, "fourEyes"));
+  expect(await send(ada, "wallet fund", done.input, alone)).toMatchObject({ status: 200 });
+  const rejection = { proposal: unwanted.id, why: "ticket" };
+  expect(await send(bola, "proposals reject", rejection, alone)).toMatchObject({ data: { state: "rejected" } });
+  expect(await send(bola, "proposals approve", { proposal: done.id })).toMatchObject(refusal(409, "done before"));
+  expect([await done.balance(), await unwanted.balance()]).toEqual([1_500, 1_000]);
+});
+
+test("a funding whose answer was lost before the stage had four eyes is named when it is repeated, and not proposed", async () => {
+  const { accountId: account, balance } = await ledger.anAccount();
+  const input = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+  expect(await send(ada, "wallet fund", input, { rules: "off" })).toMatchObject({ status: 200 });
+  expect(await send(ada, "wallet fund", input)).toMatchObject(refusal(409, "was recorded already, with NGN 500"));
   expect(await balance()).toBe(1_500);
 });
 
