@@ -119,6 +119,10 @@ const Choose = ({ choices: { email, slack } }: { readonly choices: Choices }) =>
             "An incoming webhook of Slack, or of a chat that takes the same. A message is posted to it now. It is not shown again.",
         },
       }}
+      preview={({ email: byEmail, slack: toChat }) => ({
+        sentence: `By e-mail: ${kindsText(byEmail.filter(isKind))}. To a chat: ${kindsText(toChat.filter(isKind))}.`,
+        button: "Save",
+      })}
       inputOf={(values, why) => ({
         email: values.email.filter(isKind),
         slack: values.slack.filter(isKind),

@@ -1228,7 +1228,7 @@ test("chosen notifications are shown after a reload, until none is chosen", asyn
   const choose = async (act: "check" | "uncheck") => {
     await button(page, "Choose").click();
     await page.getByRole("dialog").getByLabel("Statement ready").first()[act]();
-    await submit(page, "Choose");
+    await submit(page, "Save");
     await page.getByText("Your notifications were saved.").waitFor();
   };
   const shown = page.getByRole("main").getByText("Statement ready");
