@@ -23,8 +23,8 @@ export const LimitsTable = ({ limits, usage }: { readonly limits: OrderLimits; r
     emptyText="None: orders are limited by the balance only."
     columns={[
       { header: "Limit", cell: (each) => labels[each] },
-      { header: "At most", cell: (each) => <Amount of={each} value={limits[each]} /> },
-      { header: "Used", cell: (each) => <Amount of={each} value={usedOf(usage, each)} /> },
+      { header: "At most", align: "end", cell: (each) => <Amount of={each} value={limits[each]} /> },
+      { header: "Used", align: "end", cell: (each) => <Amount of={each} value={usedOf(usage, each)} /> },
     ]}
   />
 );

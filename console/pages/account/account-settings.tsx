@@ -151,8 +151,8 @@ const MayDo = ({ account: { account_id, entitlements, orders_today } }: { readon
       columns={[
         { header: "Permission", cell: (each) => <code>{each}</code> },
         { header: "Orders", cell: (each) => orders[each] },
-        { header: "Daily quota", cell: (each) => entitlements[each] ?? "None" },
-        { header: "Placed today", cell: (each) => orders_today[each] ?? "Not counted" },
+        { header: "Daily quota", align: "end", cell: (each) => entitlements[each] ?? "Any number" },
+        { header: "Placed today", align: "end", cell: (each) => orders_today[each] ?? "Not counted" },
       ]}
     />
   </Section>
@@ -173,7 +173,7 @@ const Entitle = ({ account, entitlements }: EntitleProps) => {
   const quota = (entitlement: Entitlement) =>
     ({
       kind: "number",
-      label: `Orders a day: ${orders[entitlement]}`,
+      label: `${orders[entitlement]}: orders a day (optional)`,
       initial: String(entitlements[entitlement] ?? ""),
       isOptional: true,
     }) as const;
@@ -362,7 +362,7 @@ const SetOwners = ({ account: { account_id, owners = [] } }: { readonly account:
     }
     success="The owners were changed."
   >
-    <p>Who is no longer in the list loses access with the next request.</p>
+    <p>A person who is no longer in the list loses access with the next request.</p>
   </ChangeDialog>
 );
 

@@ -184,7 +184,12 @@ const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
         why,
       })}
       success={({ name, key_id }) => `${name} (${key_id}) was created.`}
-      shownOnce={({ name, key }) => ({ title: `The new key ${name}`, label: "key", secret: key })}
+      shownOnce={({ name, key }) => ({
+        title: `The new key ${name}`,
+        label: "key",
+        secret: key,
+        children: <p>Requests with it are accepted only from the addresses of the whitelist.</p>,
+      })}
       ifUnknown={ifUnknown}
     >
       <p>Operators decide what the account may do; its keys can do no more.</p>
@@ -249,7 +254,7 @@ const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
     })}
     ifUnknown={ifUnknown}
   >
-    <p>The new key has the same name, mode, permissions and limits, and counts anew.</p>
+    <p>The new key has the same name, mode, permissions and limits. What it uses of the limits begins at 0.</p>
   </ChangeDialog>
 );
 

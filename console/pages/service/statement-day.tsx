@@ -217,7 +217,7 @@ const RemoveFile = ({ day, sha256 }: { readonly day: string; readonly sha256: st
 const decisionTexts = {
   explained: "Explained: both sides are right",
   disputed: "Disputed with the upstream",
-  resolved: "Resolved: what was to do is done",
+  resolved: "Resolved: it was corrected",
 } as const satisfies Record<(typeof caseDecisions)[number], string>;
 
 const shortDecisionTexts = {

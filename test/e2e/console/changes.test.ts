@@ -664,7 +664,7 @@ test("what an account may do is not replaced by what a person saw before another
   const page = await open("operator", `/accounts/${account}/settings`);
   await button(page, "Change what it may do").click();
   await setEntitlements(service().accounts, account, {});
-  const quota = dialog(page).getByLabel("Orders a day: Airtime and data");
+  const quota = dialog(page).getByLabel("Airtime and data: orders a day");
   await quota.fill("1,000");
   await dialog(page).getByLabel("Verifications, basic", { exact: true }).uncheck();
   await submit(page, "Change what it may do");
