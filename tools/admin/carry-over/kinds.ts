@@ -19,7 +19,7 @@ import {
 } from "../../../shared/ledger/transaction.ts";
 import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
 import { walletSchema } from "../../../shared/ledger/wallet.ts";
-import { floatPaymentSchema, floatSchema } from "../../../shared/margin/float.ts";
+import { floatPaymentSchema } from "../../../shared/margin/float.ts";
 import { recipientSchema } from "../../../shared/notifications/recipient.ts";
 import { EPOCH } from "../../../shared/platform/time.ts";
 import { priceListItemSchema } from "../../../shared/prices/price-list.ts";
@@ -309,24 +309,6 @@ const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem): 
   return { kind: "update", item: { ...oldItem, accounts }, when };
 });
 
-/**
- * Each payment is carried over by itself: the sum of more of them has them all, unless both ledgers took some since the
- * moment, which a person must decide.
- */
-const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
-  const { payments_kobo, payments = 0 } = old;
-  const { payments: read } = restored;
-  if (payments <= (read ?? 0)) return { kind: "present" };
-  return {
-    kind: "update",
-    item: { ...restored, payments_kobo, payments },
-    when:
-      read === undefined
-        ? { expression: "attribute_not_exists(payments)", values: {} }
-        : { expression: "payments = :read", values: { ":read": read } },
-  };
-});
-
 const walletFields = z.pick(walletSchema, {
   account_id: true,
   restricted: true,
@@ -485,7 +467,8 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   // A mark of a low balance is set again from the restored wallet.
   subscription: { name: "subscriptions", compare: compareLater(subscriptionSchema, "updated_at") },
   "reference-key": { name: "reference key", compare: compareImmutable() },
-  float: { name: "float", compare: compareFloat },
+  // Its sum is recomputed from the payments, and the next hourly run measures it.
+  float: { name: "float" },
   "float-payment": { name: "float payments", compare: compareImmutable(floatPaymentSchema) },
   // Those of the restored ledger fit its own items: the next hourly run goes on from them.
   "order-sums": { name: "order sums" },

@@ -13,6 +13,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
 import { kindOf } from "../carry-over/kinds.ts";
+import { recomputePayments } from "../carry-over/payments.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -74,15 +75,18 @@ const carryOver = async (service: AdminContext, { from, to, dryRun, why }: z.out
   const accounts = new Set(items.accountIds);
   for (const accountId of await accountIdsOf(ledger)) accounts.add(accountId);
   const totals = new Map<string, number>();
+  const payments = await recomputePayments(ledger);
   const wallets = await recomputeWallets(ledger, accounts, {
     plannedChanges: items.balanceChanges,
     logProgress,
-    onItem: ({ pk }) => {
-      const name = kindOf(pk)?.name ?? "other";
+    onItem: (item) => {
+      const name = kindOf(item.pk)?.name ?? "other";
       totals.set(name, (totals.get(name) ?? 0) + 1);
+      payments.add(item);
     },
     ...(!dryRun && { audit: (accountId, details) => auditItem(context, accountId, { ...auditFields, details }) }),
   });
+  if (!dryRun) await payments.write();
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
   const reconciled = dryRun ? [] : await reconcileWallets(ledger, present, logProgress);
   for (const { account_id } of reconciled)

@@ -359,19 +359,6 @@ test("a proposal that was decided since is not open again, and an undecided one 
   expect(compare(proposal("approved"), proposal("rejected"))).toEqual({ kind: "differs", fields: ["state"] });
 });
 
-test("the sum of more payments to the upstream is the later one, also if a correction has lowered it", () => {
-  const float = (booked: object): Item => ({ pk: "float#", measured_at: THEN, ...booked });
-  const wrong = float({ payments_kobo: 20_000_00, payments: 1 });
-  const corrected = float({ payments_kobo: 2_000_00, payments: 2 });
-  const whenRead = { expression: "payments = :read", values: { ":read": 1 } };
-  expect(compare(corrected, wrong)).toEqual({ kind: "update", item: corrected, when: whenRead });
-  expect(compare(wrong, corrected)).toEqual({ kind: "present" });
-  expect(compare(corrected, corrected)).toEqual({ kind: "present" });
-  const whenNone = { expression: "attribute_not_exists(payments)", values: {} };
-  expect(compare(corrected, float({}))).toEqual({ kind: "update", item: corrected, when: whenNone });
-  expect(compare(float({}), float({}))).toEqual({ kind: "present" });
-});
-
 test("a person is known as of the later sign-in, so that nobody is notified by a role that was lost since", () => {
   const person = (last_seen_at: string, roles: readonly string[]): Item => ({
     ...{ pk: "person#hash", by: "Ada", roles, owner_keys: [], email: null, list_key: "people" },
