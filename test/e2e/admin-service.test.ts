@@ -5,7 +5,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
-import { readAudit } from "../../shared/ledger/audit.ts";
+import { readAudit, recordAudit } from "../../shared/ledger/audit.ts";
 import { ACCOUNTS_LIST, accountPk } from "../../shared/ledger/schema.ts";
 import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
@@ -157,6 +157,30 @@ test("secrets rotate webhook-token prints the new URL to standard error before i
   const again = json.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
   expect(again.webhook_url).not.toBe(url);
   expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
+});
+
+test("accounts show has the latest entries of a long audit log, and audit all of them, or those since a time", async () => {
+  const { account } = await service.newApp();
+  const day = (number: number): string => `2026-11-${String(number).padStart(2, "0")}T12:00:00.000Z`;
+  for (let index = 0; index < 60; index += 1) {
+    const clock = () => Date.parse(day(1 + Math.floor(index / 2)));
+    const entry = { audit_log: account, by: "ada", action: "test", details: { index } };
+    await recordAudit({ ...service.ledger, clock }, entry);
+  }
+  const ofCommand = async (...command: readonly string[]) => {
+    const { acts } = acted.parse(await service.adminJson([...command]));
+    return acts.flatMap(({ action, details }) => (action === "test" ? [details.index] : []));
+  };
+  const all = Array.from({ length: 60 }, (_, index) => index);
+  const newest = await ofCommand("accounts", "show", account);
+  expect(newest.length).toBeLessThan(51);
+  expect(newest).toEqual(all.slice(-newest.length));
+  expect((await admin("accounts", "show", account)).stdout).toContain("Audit log, its latest entries");
+  expect(await ofCommand("audit", account)).toEqual(all);
+  expect(await ofCommand("audit", account, "--from", day(29))).toEqual([56, 57, 58, 59]);
+});
+const acted = z.object({
+  acts: z.array(z.object({ action: z.string(), details: z.record(z.string(), z.unknown()) })),
 });
 
 test("audit verify counts the entries, and exits with 1 and the place of one that was changed by hand", async () => {

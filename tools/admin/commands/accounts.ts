@@ -10,7 +10,7 @@ import { accountField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { fields, localTime, nairaText, sections, table, timeCell } from "../views/print.ts";
-import { accountAudit } from "./audit.ts";
+import { latestAudit } from "./audit.ts";
 
 const accountInput = z.object({ account: accountField });
 
@@ -18,22 +18,24 @@ export const addCommands = (group: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "Show an account with its addresses, keys, webhook endpoints and audit log",
+    summary: "Show an account with its addresses, keys, webhook endpoints and its latest audit entries",
     example: "show acc_0123456789abcdef01",
     input: accountInput,
     run: showAccount,
   });
 };
 
+const LATEST = "Audit log, its latest entries (audit ACCOUNT shows all)";
+
 const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
   const { timeZone } = context;
   const account = await perform(context, "accounts show", input);
   const seesAudit = mayDo({ roles: [context.role], owns: [] }, "audit account");
-  const acts = seesAudit ? await accountAudit(context, input.account) : undefined;
+  const audit = seesAudit ? await latestAudit(context, input.account) : undefined;
   const { balance, low_balance_threshold, owners, entitlements, orders_today, ...others } = account;
   const { duplicate_window_s, order_limits, usage, ips, keys, webhook: _first, webhooks, ...view } = others;
   return {
-    json: { ...account, ...(acts && { acts }) },
+    json: { ...account, ...(audit && { acts: audit.acts }) },
     text: sections({
       Account: fields({
         ...view,
@@ -53,7 +55,7 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
         ["endpoint", "name", "url", "status"],
         webhooks.map(({ endpoint, name, url, status }) => [endpoint, name, url, status]),
       ),
-      ...(acts && { "Audit log": auditTable(acts, timeZone) }),
+      ...(audit && { [audit.isWhole ? "Audit log" : LATEST]: auditTable(audit.acts, timeZone) }),
     }),
   };
 };

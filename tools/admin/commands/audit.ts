@@ -5,11 +5,12 @@ import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import type { AuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField } from "../fields.ts";
+import { accountField, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { scanTable } from "../table-scan.ts";
 import { auditTable } from "../views/audit.ts";
@@ -22,11 +23,18 @@ export const addAudit = (program: Command): void => {
     summary: "Show who changed an account, a transaction or an event, and why; without a subject, the service itself",
     texts: { subject: "`verify` checks instead that no entry of any log was changed, removed or added by hand" },
     example: "audit acc_0123456789abcdef01",
-    options: [{ flags: "--account <account>", text: "the account, if <subject> is a caller's own reference" }],
-    input: z.object({ subject: z._default(z.string(), SERVICE), account: z.optional(accountField) }),
-    run: async (context, { subject, account }) => {
+    options: [
+      { flags: "--account <account>", text: "the account, if <subject> is a caller's own reference" },
+      { flags: "--from <time>", text: "of an account or the service: a date or a time; default: the first entry" },
+    ],
+    input: z.object({
+      subject: z._default(z.string(), SERVICE),
+      account: z.optional(accountField),
+      from: z.optional(timeField),
+    }),
+    run: async (context, { subject, account, from }) => {
       if (subject === "verify" && account === undefined) return verifyLogs(context);
-      const acts = await auditOn(context, subject, account);
+      const acts = await auditOn(context, subject, { account, from });
       return { json: { acts }, text: auditTable(acts, context.timeZone) };
     },
   });
@@ -85,17 +93,27 @@ const verifyAll = async (ledger: AdminContext["ledger"], copies: AuditCopies | u
 
 type Acts = ActionOutput<"audit account">["entries"];
 
-/** Everything on an account, oldest first. */
-export const accountAudit = (context: AdminContext, account: string): Promise<Acts> =>
-  oldestFirst(pagesOf((cursor) => perform(context, "audit account", { account, cursor })));
+/** The latest entries on an account, oldest first: within years it has more than anybody reads beside the account. */
+export const latestAudit = async (
+  context: AdminContext,
+  account: string,
+): Promise<{ readonly acts: Acts; readonly isWhole: boolean }> => {
+  const { entries, next_cursor } = await perform(context, "audit account", { account });
+  return { acts: entries.toReversed(), isWhole: next_cursor === null };
+};
 
 const oldestFirst = async (pages: AsyncIterable<{ readonly entries: Acts }>): Promise<Acts> =>
   (await Array.fromAsync(pages)).flatMap(({ entries }) => entries).toReversed();
 
-const auditOn = async (context: AdminContext, subject: string, account: string | undefined): Promise<Acts> => {
+type Wanted = { readonly account: string | undefined; readonly from: string | undefined };
+
+const auditOn = async (context: AdminContext, subject: string, { account, from }: Wanted): Promise<Acts> => {
   if (subject === SERVICE) {
-    return oldestFirst(pagesOf((cursor) => perform(context, "audit list", { account: SERVICE, cursor })));
+    return oldestFirst(pagesOf((cursor) => perform(context, "audit list", { account: SERVICE, from, cursor })));
   }
-  if (!subject.startsWith("acc_")) return (await perform(context, "audit about", { subject, account })).entries;
-  return accountAudit(context, subject);
+  if (subject.startsWith("acc_")) {
+    return oldestFirst(pagesOf((cursor) => perform(context, "audit account", { account: subject, from, cursor })));
+  }
+  if (from !== undefined) throw new OperatorError("--from is for the log of an account or of the service");
+  return (await perform(context, "audit about", { subject, account })).entries;
 };
