@@ -62,7 +62,7 @@ export const handler = consoleHandler(
     fourEyes: parseFourEyes(env.FOUR_EYES, consoleSettings?.issuer),
     floatAlarmHours: env.FLOAT_ALARM_HOURS,
     timeZone: env.TIME_ZONE,
-    facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
+    facts: { sells: env.SELLS === "yes", workers: env.WORKERS, hasConsole: consoleSettings !== undefined },
     keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
     mail: env.NOTIFICATIONS_TOPIC_ARN === "" ? undefined : { sns: openSns(), arn: env.NOTIFICATIONS_TOPIC_ARN },
     sqs: openSqs(),

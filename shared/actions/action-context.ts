@@ -42,6 +42,8 @@ type ServiceFacts = {
   readonly sells: boolean;
   /** `off`: background changes of the ledger are stopped. */
   readonly workers: "on" | "off";
+  /** False: orders are not counted for charts. */
+  readonly hasConsole: boolean;
 };
 
 /** What actions work with: the stores of one service, and who acts. */

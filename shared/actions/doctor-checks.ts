@@ -197,7 +197,8 @@ const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 
-const successRates: DoctorCheck = async ({ purchases: cache, ledger }) => {
+const successRates: DoctorCheck = async ({ purchases: cache, ledger, facts }) => {
+  if (!facts.hasConsole) return skipped("are counted in a stage with a console");
   const low = (await readSuccessRates(cache, ledger.clock())).filter(isBelowNorm);
   if (low.length === 0) return ok("as usual");
   const found = low.map(({ network, count, rate, norm }) => {

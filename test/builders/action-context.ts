@@ -50,7 +50,7 @@ export const anActionContext = (
     operatorActMax: koboFromNaira(1_000_000),
     floatAlarmHours: 12,
     timeZone: "Africa/Lagos",
-    facts: { sells: true, workers: "on" },
+    facts: { sells: true, workers: "on", hasConsole: true },
     keyedHashes,
     sqs: openSqs(),
     queues: queueUrls({ outcomes: `${QUEUES}/outcomes`, delivery: `${QUEUES}/delivery` }),

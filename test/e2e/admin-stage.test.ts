@@ -371,18 +371,20 @@ test("dead letters of the stream and of the schedules make doctor of a stage exi
   await expectDoctor({}, 1, "dead letters +wrong +stream: 1, schedules: 1");
 });
 
-test("doctor of a sandbox without upstream key, token, catalog, alarm address and quota exits with 0", async () => {
+test("doctor of a sandbox without console, upstream key, token, catalog, alarm address and quota exits with 0", async () => {
   const absent = "secret-without-value";
   sandboxOutputs = new Map([
     ...prodOutputs,
     [outputOf("UPSTREAM_KEY_SECRET_ID"), absent],
     [outputOf("WEBHOOK_TOKEN_SECRET_ID"), absent],
     [outputOf("CACHE_TABLE"), prodOutputs.get(outputOf("LEDGER_TABLE")) ?? ""],
+    [outputOf("CONSOLE"), ""],
   ]);
   account = { ...inOrder, pages: [], tickets: [], limits: limitsOf(10, 10) };
   const { code, stdout } = await onStage("sandbox", "doctor");
   expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
   expect(stdout).toMatch(/^upstream key +skipped +is not set: the stage serves test keys only/m);
+  expect(stdout).toMatch(/^success rates +skipped +are counted in a stage with a console/m);
   expect(stdout).toMatch(/^limits +look +only 10 concurrent executions/m);
 });
 

@@ -113,7 +113,11 @@ export const openAdminContext = async (
     operatorActMax: koboFromNaira(environment.OPERATOR_ACT_MAX_NAIRA),
     floatAlarmHours: environment.FLOAT_ALARM_HOURS,
     timeZone: environment.TIME_ZONE,
-    facts: { sells: target.stage === undefined || target.stage.sells, workers: environment.WORKERS },
+    facts: {
+      sells: target.stage === undefined || target.stage.sells,
+      workers: environment.WORKERS,
+      hasConsole: environment.CONSOLE !== "",
+    },
     keyedHashes: loadKeyedHashes(
       secret(secrets, environment.REFERENCE_KEY_SECRET_ID),
       checkReferenceKey(ledger, "ignore"),
