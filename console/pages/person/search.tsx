@@ -54,8 +54,8 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
   if (numberOf(found) === 0) {
     return (
       <Empty>
-        Nothing is found for “{text}”. A phone number finds orders until it is masked; a reference must be whole, and
-        that of a bank transfer is found once it is credited.
+        Nothing is found for “{text}”. If it is a phone number, no order was placed for it, or only old ones whose
+        numbers are masked. A reference must be whole, and that of a bank transfer is found once it is credited.
       </Empty>
     );
   }
@@ -70,8 +70,13 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         rowKey={({ reference }) => reference}
         columns={[
           {
-            header: "Reference",
-            cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
+            header: "Order or check",
+            cell: ({ account_id, reference, description }) => (
+              <>
+                <TransactionLink account={account_id} reference={reference} />
+                <div>{description}</div>
+              </>
+            ),
           },
           {
             header: "Status",
@@ -81,7 +86,6 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
               </>
             ),
           },
-          { header: "Description", cell: ({ description }) => description },
           { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
           { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
           accountColumn,
