@@ -113,6 +113,12 @@ export const readNewestFirst = (
 ): AsyncGenerator<AuditItem, void, void> =>
   readItems(table, pk, { order: "newest_first", behind: before, ...(pageItems !== undefined && { pageItems }) });
 
+/** The first item of a log with this place, or behind it. */
+export const readFirstFrom = async (table: Table, auditLog: string, place: number): Promise<AuditItem | undefined> => {
+  const order = { order: "oldest_first", behind: sequenceKey(place - 1), pageItems: 1 } as const;
+  return (await readItems(table, entriesPk(auditLog), order).next()).value ?? undefined;
+};
+
 /** All items of a log, by their keys. */
 export const readAllEntries = (table: Table, auditLog: string): AsyncGenerator<AuditItem, void, void> =>
   readItems(table, entriesPk(auditLog), { order: "oldest_first" });

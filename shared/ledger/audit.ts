@@ -9,6 +9,7 @@ import {
   readAbout,
   readAllAttested,
   readAllEntries,
+  readFirstFrom,
   readListed,
   readNewestFirst,
 } from "./audit-chain.ts";
@@ -17,7 +18,7 @@ import type { CopiedEntry } from "./copied-entry.ts";
 import type { AuditedLedger, Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import { ALL_TIMES, type TimeRange } from "./query-index.ts";
-import { ENTRIES_LIST, entriesPk, isEntryPk, placeOf } from "./schema.ts";
+import { ENTRIES_LIST, entriesPk, isEntryPk, placeOf, sequenceKey } from "./schema.ts";
 import { lowestOf, sortedReader } from "./sorted-reader.ts";
 import { transactWithRetry } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
@@ -223,6 +224,30 @@ const PAGE_ENTRIES_MAX = 50;
 /** Entries that one page looks through: a page of a rare kind may be empty, and the next one goes on. */
 const LOOKED_THROUGH_MAX = 2_000;
 
+/** In a shorter log the entries of a time are found page by page. */
+const SEARCHED_FROM = 200;
+
+/**
+ * A place behind all entries of this time or an earlier one; undefined: the log's end is near enough. Places are bisected,
+ * because times rise with them, but for clocks that differ: some twenty reads of one entry for a log of a million.
+ */
+const placeBehind = async (ledger: AuditedLedger, auditLog: string, at: string): Promise<string | undefined> => {
+  if (at === ALL_TIMES.to) return undefined;
+  const table = auditTableOf(ledger);
+  const atMs = Date.parse(at) + CLOCK_DIFFERENCE_MS;
+  const { value: newest } = await readPlacedEntries(ledger, auditLog, { pageItems: 1 }).next();
+  let [first, last] = [1, placeOf(newest?.sequence ?? "") ?? 0];
+  if (last < SEARCHED_FROM) return undefined;
+  while (first < last) {
+    const middle = Math.floor((first + last) / 2);
+    const { data } = placedEntrySchema.safeParse(await readFirstFrom(table, auditLog, middle));
+    // What cannot be read says nothing of its time: then the search begins behind it.
+    if (data !== undefined && Date.parse(data.created_at) > atMs) last = middle;
+    else first = middle + 1;
+  }
+  return sequenceKey(last + 1);
+};
+
 /** Which entries are wanted. */
 export type AuditFilter = {
   /** Of one log; absent: of all. */
@@ -247,9 +272,9 @@ export const readAuditPage = async (
   const read =
     auditLog === undefined
       ? placedIn(readListed(auditTableOf(ledger), range, start))
-      : // One more shows whether there is another page.
-        readPlacedEntries(ledger, auditLog, {
-          ...(start && { before: start.sequence }),
+      : readPlacedEntries(ledger, auditLog, {
+          before: start === undefined ? await placeBehind(ledger, auditLog, range.to) : start.sequence,
+          // One more shows whether there is another page.
           pageItems: PAGE_ENTRIES_MAX + 1,
         });
   const entries: PlacedEntry[] = [];

@@ -13,11 +13,12 @@ import {
   SERVICE,
   verifyAudit,
 } from "../../../../shared/ledger/audit.ts";
-import { readAllEntries, readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
+import { linkEntry, readAllEntries, readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
 import { attestationsPk, entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 
 const operator = await openOperatorLedger();
 afterEach(() => {
@@ -211,8 +212,36 @@ test("entries are read by pages, newest first, and those about an item until its
   expect(await readAuditPage(ledger, { auditLog: log, range }, undefined)).toMatchObject({
     entries: [{ details: { second: 51 } }, { details: { second: 50 } }],
   });
-  expect(query).toHaveBeenCalledTimes(1);
+  // The newest entry says that the log is short.
+  expect(query).toHaveBeenCalledTimes(2);
   expect(await readAuditPage(ledger, { auditLog: log, range }, first.next)).toEqual({ entries: [], next: undefined });
+});
+
+test("the entries of a time in a long log are found without reading those since, whatever lies between the places", async () => {
+  const ledger = operator.ledgerAt();
+  const log = `long-${randomUUID()}`;
+  const entries: (ReturnType<typeof auditEntry> & { readonly sequence: string; readonly hash: string })[] = [];
+  for (let minute = 0; minute < 300; minute += 1) {
+    const action = { audit_log: log, by: "ada", action: "test", details: { minute } };
+    entries.push(linkEntry(auditEntry(action, NOON_MS + minute * 60_000), entries.at(-1)));
+  }
+  // An item under a key that is no place, and one that cannot be read.
+  const odd = { pk: entriesPk(log), sequence: "0000000150a" };
+  const items = entries.map((entry, place) => (place === 224 ? { pk: entry.pk, sequence: entry.sequence } : entry));
+  await putItems(ledger.db, ledger.auditTable, [...items, odd]);
+  const query = vi.spyOn(ledger.db, "query");
+  const minutesOf = async (from: number, to: number) => {
+    const range = { from: isoTime(NOON_MS + from * 60_000), to: isoTime(NOON_MS + to * 60_000) };
+    query.mockClear();
+    const found = await readAuditPage(ledger, { auditLog: log, range }, undefined);
+    const pages = await Promise.all(query.mock.results.map(({ value }) => value));
+    // Two pages of 51 at most, and the reads that find where they begin.
+    expect(pages.reduce((count, { Count }) => count + Count, 0)).toBeLessThan(115);
+    return found === "no_cursor" ? found : found.entries.map(({ details }) => details.minute);
+  };
+  for (const minute of [0, 1, 100, 149, 150, 223, 299]) expect(await minutesOf(minute, minute)).toEqual([minute]);
+  expect(await minutesOf(222, 226)).toEqual([226, 225, 223, 222]);
+  expect(await minutesOf(-10, -1)).toEqual([]);
 });
 
 test("entries about an item are found without reading the others of their log, and only those of the given logs", async () => {
