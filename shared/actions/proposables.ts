@@ -4,8 +4,14 @@ import { ENTITLEMENTS_CHANGED, isRepetition, LIMITS_CHANGED } from "../access/ac
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
 import { refundName, reversalName } from "../contract/corrections.ts";
 import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
-import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
-import { entitlementsText, raisesEntitlements } from "../contract/permission.ts";
+import { type OrderLimitName, type OrderLimits, orderLimitName, raisesLimits } from "../contract/order-limits.ts";
+import {
+  type Entitlement,
+  type Entitlements,
+  entitlementSchema,
+  isEntitled,
+  raisesEntitlements,
+} from "../contract/permission.ts";
 import { isSettledByTwo } from "../contract/settled-by-two.ts";
 import { type LedgerEntry, readAdjustment, readFunding } from "../ledger/ledger-entry.ts";
 import { referenceOf, sendingOf, type Transaction } from "../ledger/transaction.ts";
@@ -107,6 +113,30 @@ const differencesText = (differences: readonly Difference[]): string =>
     )
     .join(" and ");
 
+/** What changes and nothing else, with commas between thousands: a person must see one zero more. */
+const changesText = <Name extends string>(
+  names: readonly Name[],
+  before: (name: Name) => string,
+  after: (name: Name) => string,
+): string =>
+  names
+    .filter((name) => before(name) !== after(name))
+    .map((name) => `${name} from ${before(name)} to ${after(name)}`)
+    .join(", ");
+
+const limitText =
+  (limits: OrderLimits) =>
+  (name: OrderLimitName): string =>
+    limits[name]?.toLocaleString("en") ?? "no limit";
+
+const quotaText =
+  (entitlements: Entitlements) =>
+  (name: Entitlement): string => {
+    if (!isEntitled(entitlements, name)) return "nothing";
+    const perDay = entitlements[name];
+    return typeof perDay === "number" ? `${perDay.toLocaleString("en")} a day` : "any number";
+  };
+
 const previews: {
   readonly [Name in ProposableName]: (context: ActionContext, input: ActionInput<Name>) => Promise<Preview>;
 } = {
@@ -187,7 +217,7 @@ const previews: {
       account,
       isDone: isRepetition(stored, limits, before, LIMITS_CHANGED),
       input: { ...input, before: stored },
-      consequence: `Changes the limits of ${accountText(limited)} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
+      consequence: `Changes the limits of ${accountText(limited)}: ${changesText(orderLimitName.options, limitText(stored), limitText(limits))}`,
       needsApproval: raisesLimits(stored, limits),
     };
   },
@@ -199,7 +229,7 @@ const previews: {
       account,
       isDone: isRepetition(stored, entitlements, before, ENTITLEMENTS_CHANGED),
       input: { ...input, before: stored },
-      consequence: `Changes what ${accountText(entitled)} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
+      consequence: `Changes what ${accountText(entitled)} may order: ${changesText(entitlementSchema.options, quotaText(stored), quotaText(entitlements))}`,
       needsApproval: raisesEntitlements(stored, entitlements),
     };
   },

@@ -622,14 +622,14 @@ describe("needs another person", () => {
     const limit = (limits: object) => send(ada, "accounts limits", { account, limits, why: "ticket" });
     expect(await limit({ day_naira: 900, order_naira: 100 })).toMatchObject({ status: 200 });
     expect(await limit({ order_naira: 100 })).toMatchObject({ status: 202 });
-    const raised = await limit({ day_naira: 5_000, order_naira: 100 });
+    const raised = await limit({ day_naira: 5_000, order_naira: 100, month_orders: 50 });
     const { proposal, consequence } = proposalIn(raised);
     expect(consequence).toBe(
-      `Changes the limits of ${account} (test) from order_naira=100 day_naira=900 to order_naira=100 day_naira=5000`,
+      `Changes the limits of ${account} (test): day_naira from 900 to 5,000, month_orders from no limit to 50`,
     );
     expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
     const { data } = await send(bola, "accounts show", { account });
-    expect(data.order_limits).toEqual({ day_naira: 5_000, order_naira: 100 });
+    expect(data.order_limits).toEqual({ day_naira: 5_000, order_naira: 100, month_orders: 50 });
   });
 
   test("and a limit that was lowered since then is not raised by an approval, nor by a lowering that was under way", async () => {
@@ -700,10 +700,14 @@ describe("needs another person", () => {
       await send(ada, "proposals reject", { proposal: proposalIn(answer).proposal, why: "tried" });
     }
     const { proposal, consequence } = proposalIn(await entitle(ada, { vtu: 50, identity: 2_000 }));
-    expect(consequence).toBe(`Changes what ${account} (test) may do from vtu=50 identity=1000 to vtu=50 identity=2000`);
+    expect(consequence).toBe(`Changes what ${account} (test) may order: identity from 1,000 a day to 2,000 a day`);
     expect(await send(ada, "proposals approve", { proposal })).toMatchObject({ status: 403 });
     expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
-    const later = proposalIn(await entitle(ada, { vtu: null, identity: 2_000 })).proposal;
+    const other = proposalIn(await entitle(ada, { vtu: null, "identity:retrieve": 5 }));
+    expect(other.consequence).toBe(
+      `Changes what ${account} (test) may order: vtu from 50 a day to any number, identity from 2,000 a day to nothing, identity:retrieve from nothing to 5 a day`,
+    );
+    const later = other.proposal;
     expect(await entitle(bola, { identity: 20 })).toMatchObject({ status: 200 });
     const changed = expect.stringContaining("Another person has changed what the account may do");
     expect(await send(bola, "proposals approve", { proposal: later })).toMatchObject({ status: 409, message: changed });
