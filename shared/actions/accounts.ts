@@ -55,9 +55,14 @@ export const keyView = ({ hash: _hash, ...key }: Account["keys"][number], nowMs:
   status: isEnded(key, nowMs) ? ("ended" as const) : key.status,
 });
 
-/** What limits count today, and this month. */
+/**
+ * What limits count today, and this month: as for a debit, the day of the counters if it is ahead, as after a change of the
+ * stage's time zone.
+ */
 export const usageView = ({ ledger, timeZone }: ActionContext, usage: Usage | undefined) => {
-  const day = dateIn(ledger.clock(), timeZone);
+  const today = dateIn(ledger.clock(), timeZone);
+  const { usage_day = today } = usage ?? {};
+  const day = usage_day > today ? usage_day : today;
   const { day_kobo, day_orders, month_kobo, month_orders } = usageOn(usage, day);
   return {
     ...{ day, day_orders, month_orders },

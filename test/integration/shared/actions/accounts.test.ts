@@ -61,6 +61,25 @@ test("accounts are listed with their balances, oldest first", async () => {
   ]);
 });
 
+test("what is used of limits is shown as debits count it, also while their day is ahead of that of another time zone", async () => {
+  const { accountId: account } = await own.anAccount();
+  const limits = { day_naira: 500 };
+  const at = anActionContext(own.tables, { clock: () => NOON_MS, timeZone: "Africa/Lagos" });
+  await accountsRuns["accounts limits"](at, { account, limits, why: "test" });
+  const amount_kobo = koboFromNaira(300);
+  const order = { ...aTransaction({ pk: newTransactionPk(), amount_kobo }), account_id: account };
+  const countedIn = (timeZone: string) => ({ limits: { limits: { account: limits }, timeZone } });
+  expect(await openTransaction(at.ledger, order, [], deadlineIn(9_000), countedIn("Pacific/Auckland"))).toMatchObject({
+    kind: "opened",
+  });
+  const next = { ...order, pk: newTransactionPk(), write_token: "next" };
+  expect(await openTransaction(at.ledger, next, [], deadlineIn(9_000), countedIn("Africa/Lagos"))).toMatchObject({
+    kind: "limit_reached",
+    reached: { used: 300 },
+  });
+  expect((await accountsRuns["accounts show"](at, { account })).usage).toMatchObject({ day_naira: 300, day_orders: 1 });
+});
+
 test("an account is shown with its addresses, keys and webhook, and without a hash or a secret", async () => {
   const { account_id: account } = await create("checkout");
   const shown = await accountsRuns["accounts show"](context(), { account });
