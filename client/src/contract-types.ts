@@ -341,7 +341,7 @@ export type Wallet = {
         currency: "NGN";
         /** NGN, at most 2 decimals. */
         balance: number;
-        /** NGN. Balances below this value count as low. Set by the operator; null if it is not set. */
+        /** NGN. Balances below this value count as low. Set for the account; null if it is not set. */
         lowBalanceThreshold: number | null;
         /** Time of the last change, in UTC. */
         updatedAt: string;

@@ -560,7 +560,7 @@ type WalletWallet struct {
 	// NGN, at most 2 decimals.
 	Balance json.Number `json:"balance"`
 
-	// NGN. Balances below this value count as low. Set by the operator; null if it is not set.
+	// NGN. Balances below this value count as low. Set for the account; null if it is not set.
 	LowBalanceThreshold *json.Number `json:"low_balance_threshold"`
 
 	// Time of the last change, in UTC.

@@ -176,7 +176,7 @@ export const webhooks = {
     operationId: "walletLow",
     summary: "The balance fell below its threshold",
     description:
-      "Sent to accounts that asked an operator for it, when the balance is below the account's low balance threshold for the first " +
+      "Sent to endpoints for which it was chosen, when the balance is below the account's low balance threshold for the first " +
       "time since it was not. It is noticed within about a minute; a fall and a rise in between may go unnoticed.",
     schema: walletLow,
     id: "evt_819fce4792552f90fd558122e5d84f84",
@@ -194,7 +194,7 @@ export const webhooks = {
     operationId: "limitNear",
     summary: "Little is left of a limit of orders",
     description:
-      "Sent to accounts that asked an operator for it, once for each limit and day or month, when live orders use more than " +
+      "Sent to endpoints for which it was chosen, once for each limit and day or month, when live orders use more than " +
       "80 % of a limit of the account or of one of its keys. Orders beyond the limit are refused with `limit_reached`. It is " +
       "noticed within about a minute; a limit that is first near in the last minute of its day or month may go unnoticed.",
     schema: limitNear,
@@ -214,7 +214,7 @@ export const webhooks = {
     operationId: "catalogUpdated",
     summary: "Plans or networks changed",
     description:
-      "Sent to accounts that asked an operator for it, when plans or networks are added or removed, or prices change. The lists are " +
+      "Sent to endpoints for which it was chosen, when plans or networks are added or removed, or prices change. The lists are " +
       "cut where they would be too long: then `truncated` is true, `counts` is still complete, and `GET /vtu/data` has everything.",
     schema: catalogUpdated,
     id: "evt_45beef3803061c3431c87acbb16296fc",

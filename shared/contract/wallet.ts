@@ -9,7 +9,7 @@ export const walletResult = z
       currency: z.literal("NGN"),
       balance: amountField,
       low_balance_threshold: z.nullable(z.number()).register(z.globalRegistry, {
-        description: "NGN. Balances below this value count as low. Set by the operator; null if it is not set.",
+        description: "NGN. Balances below this value count as low. Set for the account; null if it is not set.",
       }),
       updated_at: updatedAtField,
     }),

@@ -15,7 +15,7 @@ final class WalletWallet
         public readonly string $currency,
         /** NGN, at most 2 decimals. */
         public readonly float $balance,
-        /** NGN. Balances below this value count as low. Set by the operator; null if it is not set. */
+        /** NGN. Balances below this value count as low. Set for the account; null if it is not set. */
         public readonly float|null $lowBalanceThreshold,
         /** Time of the last change, in UTC. */
         public readonly string $updatedAt,

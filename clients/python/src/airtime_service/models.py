@@ -441,7 +441,7 @@ class WalletWallet:
     balance: Decimal
     """NGN, at most 2 decimals."""
     low_balance_threshold: Decimal | None
-    """NGN. Balances below this value count as low. Set by the operator; null if it is not set."""
+    """NGN. Balances below this value count as low. Set for the account; null if it is not set."""
     updated_at: str
     """Time of the last change, in UTC."""
 

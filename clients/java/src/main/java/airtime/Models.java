@@ -468,7 +468,7 @@ public final class Models {
 
   /**
    * @param balance NGN, at most 2 decimals.
-   * @param lowBalanceThreshold NGN. Balances below this value count as low. Set by the operator; null if it is not set.
+   * @param lowBalanceThreshold NGN. Balances below this value count as low. Set for the account; null if it is not set.
    * @param updatedAt Time of the last change, in UTC.
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
