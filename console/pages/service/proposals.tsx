@@ -63,8 +63,15 @@ export const ProposalsPage = () => {
               },
               { header: "Balance after", align: "end", cell: ({ balance_after: naira }) => <Balance naira={naira} /> },
               { header: "Reason", cell: ({ why }) => why ?? "–" },
-              { header: "Proposed by", cell: ({ proposed_by }) => proposed_by },
-              { header: "Proposed", cell: ({ proposed_at }) => <Time iso={proposed_at} /> },
+              {
+                header: "Proposed",
+                cell: ({ proposed_at, proposed_by }) => (
+                  <>
+                    <Time iso={proposed_at} />
+                    <div>by {proposed_by}</div>
+                  </>
+                ),
+              },
               { header: "Expires", cell: ({ expires_at }) => <Time iso={expires_at} /> },
             ]}
             emptyText={state === "open" ? "No proposal waits for a decision." : "Nothing was proposed yet."}
@@ -136,17 +143,31 @@ const approvalPreview = ({ amount, balance_before, balance_after, consequence }:
   button: amount === null ? "Approve" : `Approve ${moneyText(Math.abs(amount))}`,
 });
 
-/** Those whose role may do what is proposed may reject it, and its author may. */
-const useMayReject = ({ action, proposed_by }: Proposal): boolean => {
+/** Those whose role may do what is proposed may reject it, and its author may withdraw it. */
+const useRejection = ({ action, proposed_by, consequence }: Proposal) => {
   const { by, may } = usePerson();
   const name = actionNames.find((each) => each === action);
-  return proposed_by === by || (name !== undefined && may(name));
+  return proposed_by === by
+    ? ({
+        mayReject: true,
+        button: "Withdraw",
+        title: "Withdraw the proposal",
+        success: "The proposal is withdrawn.",
+        children: `${consequence}: this will not happen. You can propose it again.`,
+      } as const)
+    : ({
+        mayReject: name !== undefined && may(name),
+        button: "Reject",
+        title: "Reject the proposal",
+        success: "The proposal is rejected.",
+        children: `${consequence}: this will not happen. The person who proposed it can propose it again.`,
+      } as const);
 };
 
 const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
   const { proposal, state, consequence, refusal } = shown;
   const isOpen = state === "open";
-  const mayReject = useMayReject(shown);
+  const { mayReject, ...rejection } = useRejection(shown);
   // Two people may propose the same.
   const subject = `${consequence}, ${proposal}`;
   return (
@@ -168,17 +189,13 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
       </KeptWhileOpen>
       <KeptWhileOpen isShown={isOpen && mayReject}>
         <ChangeDialog
+          {...rejection}
           action="proposals reject"
-          button="Reject"
           subject={subject}
           buttonVariant="default"
           buttonSize="xs"
-          title="Reject the proposal"
           inputOf={(_, why = "") => ({ proposal, why })}
-          success="The proposal is rejected."
-        >
-          {consequence}: this will not happen. The person who proposed it can propose it again.
-        </ChangeDialog>
+        />
       </KeptWhileOpen>
       <KeptWhileOpen isShown={isOpen}>
         <IrreversibleDialog

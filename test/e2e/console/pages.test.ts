@@ -1177,6 +1177,9 @@ test("a funding that finance proposes is carried out once another person approve
   await proposed(page).getByText("finance@example.com").waitFor();
   await proposed(page).getByText("You proposed it: another person approves it").waitFor();
   expect(await proposed(page).getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await proposed(page)
+    .getByRole("button", { name: /^Withdraw/ })
+    .waitFor();
   expect(await balance()).toBe(100);
 
   const other = await open("operator", "/proposals");
