@@ -13,10 +13,11 @@ const newEntry = z.extend(itemKey, { previous: z.string(), hash: z.string() });
 type NewEntry = z.infer<typeof newEntry>;
 
 /**
- * More entries than a day writes. An entry that skips more places is not attested, because the next one would
- * continue it (audit-chain.ts).
+ * More entries than people write while an outage lasts. The stream keeps a change for a day: of more lost ones no entry would be
+ * attested any more, and each change would read all since. An entry that skips more places is not attested, because the next
+ * one would continue it (audit-chain.ts), and a log has ten billion places.
  */
-const GAP_MAX = 10_000;
+const GAP_MAX = 1_000_000;
 
 /**
  * Keeps the hash of each new audit entry, under a key that only this function may write. Nothing changes or removes an

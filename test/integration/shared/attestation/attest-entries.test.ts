@@ -279,6 +279,18 @@ test("an entry that does not continue the attested one before it, or skips a pla
   ]);
 });
 
+test("after tens of thousands of entries whose changes the stream has lost, the next ones are attested, and continue them", async () => {
+  const log = captureLog();
+  const items = await fiveEntries();
+  await put(forged(at(items, 5), sequenceKey(50_000)));
+  await eventually(async () => expect(await itemsAt(attestationsPk(auditLog))).toHaveLength(6));
+  await change(6);
+  await eventually(async () =>
+    expect((await itemsAt(attestationsPk(auditLog))).at(-1)).toMatchObject({ sequence: sequenceKey(50_001) }),
+  );
+  expect(new Set(alarmsIn(log).map(({ sequence }) => sequence))).toEqual(new Set([sequenceKey(50_000)]));
+});
+
 test("an entry whose place was attested with another hash before raises an alarm, and the first hash stays", async () => {
   const log = captureLog();
   await fiveEntries();
