@@ -26,7 +26,7 @@ import { requireEvent, requireTransaction } from "./lookup.ts";
 import { priceConsequence, pricesRuns } from "./prices.ts";
 import { transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";
-import { assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
+import { assertTakesOrderAgain, assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
 
 /** What an action would do now. Throws OperatorError if it would be refused. */
 type Preview = {
@@ -148,10 +148,17 @@ const previews: {
       await readFunding(context.ledger, id),
       (ofAccount, amount) => `Credits ${amount} to ${ofAccount} for the transfer ${id}`,
     ),
-  "wallet adjust": async (context, { account, amount_kobo, id }) =>
-    entry(context, account, amount_kobo, await readAdjustment(context.ledger, account, id), (ofAccount, amount) =>
-      amount_kobo < 0 ? `Takes ${amount} from ${ofAccount} (${id})` : `Gives ${amount} to ${ofAccount} (${id})`,
-    ),
+  "wallet adjust": async (context, { account, amount_kobo, id }) => {
+    await assertTakesOrderAgain(context, { account, amount_kobo, id });
+    return entry(
+      context,
+      account,
+      amount_kobo,
+      await readAdjustment(context.ledger, account, id),
+      (ofAccount, amount) =>
+        amount_kobo < 0 ? `Takes ${amount} from ${ofAccount} (${id})` : `Gives ${amount} to ${ofAccount} (${id})`,
+    );
+  },
   "wallet reverse": async (context, { account, id }) => {
     const funding = await readFunding(context.ledger, id);
     if (funding?.account_id !== account) {

@@ -2,9 +2,10 @@ import * as z from "#zod";
 import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
-import { correctedBy, recreditId, reversalName } from "../contract/corrections.ts";
+import { correctedBy, recreditId, refundName, reversalName, takenAgain } from "../contract/corrections.ts";
 import { koboMoneyText, koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
+import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import {
   adjustWallet,
@@ -78,6 +79,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return entryView(context, { account, amount_kobo, id }, result);
   },
   "wallet adjust": async (context, { account, amount_kobo, id, why }) => {
+    await assertTakesOrderAgain(context, { account, amount_kobo, id });
     const details = { id, amount: nairaFromKobo(amount_kobo) };
     return adjust(context, { account, amount_kobo, id, why }, { action: "wallet adjust", details });
   },
@@ -178,6 +180,30 @@ export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo:
   throw new OperatorError(
     `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
     { command: "Or make several entries, each with an --id of its own" },
+  );
+};
+
+/**
+ * By its name an adjustment takes the amount of an order again: all of it, of the account that got it back. With a wrong sign it
+ * would be given a second time. An order that a restored ledger lacks cannot be compared.
+ */
+export const assertTakesOrderAgain = async (
+  { ledger }: ActionContext,
+  { account, amount_kobo, id }: NewEntry,
+): Promise<void> => {
+  const reference = takenAgain(id);
+  const transaction = reference === undefined ? undefined : await findByOwnReference(ledger, reference);
+  if (reference === undefined || transaction === undefined) return;
+  const { account_id, mode, status } = transaction;
+  if (account_id !== account) throw new OperatorError(`${reference} is an order of ${account_id}`);
+  const isRefunded =
+    mode === "live" &&
+    (status === "failed" ||
+      (status === "success" && (await readAdjustment(ledger, account, refundName(reference))) !== undefined));
+  if (!isRefunded) throw new OperatorError(`${reference} is ${status} in mode ${mode}: it was not refunded`);
+  if (amount_kobo === -transaction.amount_kobo) return;
+  throw new OperatorError(
+    `${id} takes the amount of ${reference} again: it is ${koboMoneyText(-transaction.amount_kobo)}, not ${koboMoneyText(amount_kobo)}`,
   );
 };
 

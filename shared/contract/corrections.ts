@@ -11,6 +11,10 @@ export const recreditId = (fundingId: string): string => `${fundingId}-again`;
 /** The id under which the amount of an order that had failed and was delivered is taken again: one id for all operators. */
 export const deliveredId = (reference: string): string => `delivered-${reference}`;
 
+/** The order whose amount an adjustment with this name takes again. */
+export const takenAgain = (name: string): string | undefined =>
+  name.startsWith(deliveredId("")) ? name.slice(deliveredId("").length) : undefined;
+
 /** The id under which it is booked that a balance was paid out, by the bank's reference of the transfer. */
 export const payoutId = (transfer: string): string => `payout-${transfer}`;
 
@@ -26,5 +30,5 @@ export const correctedBy = (name: string): { readonly kind: "order" | "funding";
 export const adjusts = (name: string): "bank" | "refunds" | "none" => {
   const corrected = correctedBy(name)?.kind;
   if (corrected === "funding" || name.startsWith(payoutId(""))) return "bank";
-  return corrected === "order" || name.startsWith(deliveredId("")) ? "refunds" : "none";
+  return corrected === "order" || takenAgain(name) !== undefined ? "refunds" : "none";
 };

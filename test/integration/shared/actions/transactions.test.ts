@@ -388,10 +388,33 @@ test("a failed order that the upstream says was delivered is not said to be safe
   const why = "delivered after all, ticket 90";
   const adjustment = { account, amount_kobo: -500_00, id: `delivered-${reference}`, why };
   await walletRuns["wallet adjust"](context(), adjustment);
+  expect(await walletRuns["wallet adjust"](context(), adjustment)).toMatchObject({ repeated: true });
   expect(await said()).toMatch(/an adjustment has taken its amount again\./);
   expect((await shown()).history).toContainEqual(
     expect.objectContaining({ what: "Adjusted", details: `delivered-${reference}, -NGN 500.00, "${why}"` }),
   );
+});
+
+test("an adjustment that takes an order's amount again takes all of it, once, of the account to which it was given back", async () => {
+  const { accountId: account, transaction } = await anOrder();
+  const reference = referenceOf(transaction);
+  const take = (changes: object = {}) =>
+    walletRuns["wallet adjust"](context(), {
+      ...{ account, amount_kobo: -500_00, id: `delivered-${reference}`, why: "ticket 97" },
+      ...changes,
+    });
+  await expect(take()).rejects.toThrow(`${reference} is processing in mode live: it was not refunded`);
+  await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+  await expect(take()).rejects.toThrow(`${reference} is success in mode live: it was not refunded`);
+  await transactionsRuns["transactions refund"](context(), { reference, why: "no proof, ticket 97" });
+  for (const amount_kobo of [500_00, -50_00]) {
+    await expect(take({ amount_kobo }), `${amount_kobo}`).rejects.toThrow("it is -NGN 500.00, not ");
+  }
+  const { accountId: other } = await operator.anAccount();
+  await expect(take({ account: other })).rejects.toThrow(`${reference} is an order of ${account}`);
+  expect(await take()).toMatchObject({ repeated: false, amount: -500 });
+  // A restored ledger may lack the order.
+  expect(await take({ id: "delivered-DATA_0", amount_kobo: -1_00 })).toMatchObject({ repeated: false });
 });
 
 describe("transactions resolve", () => {
