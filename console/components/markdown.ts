@@ -1,7 +1,8 @@
 /** A part of a document in Markdown, as far as docs/runbook.md uses it. */
 export type Block =
   | { readonly kind: "heading" | "code" | "paragraph"; readonly text: string }
-  | { readonly kind: "list"; readonly items: readonly string[] }
+  /** `steps` are numbered: the text refers to them by their numbers. */
+  | { readonly kind: "list" | "steps"; readonly items: readonly string[] }
   | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
 export type Section = { readonly title: string; readonly slug: string; readonly text: string };
@@ -38,7 +39,7 @@ const blockOf = (text: string): Block => {
   if (text.startsWith("### ")) return { kind: "heading", text: text.slice(4) };
   if (/^(-|\d+\.) /.test(text)) {
     return {
-      kind: "list",
+      kind: text.startsWith("-") ? "list" : "steps",
       items: text
         .split(/^(?:-|\d+\.) /m)
         .slice(1)

@@ -64,13 +64,16 @@ const BlockView = ({ block }: { readonly block: Block }) => {
     case "paragraph":
       return <p>{spans(block.text)}</p>;
     case "list":
+    case "steps": {
+      const List = block.kind === "list" ? "ul" : "ol";
       return (
-        <ul>
+        <List>
           {block.items.map((item) => (
             <li key={item}>{spans(item)}</li>
           ))}
-        </ul>
+        </List>
       );
+    }
     case "table":
       return (
         <DataTable

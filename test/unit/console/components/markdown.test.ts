@@ -27,11 +27,23 @@ test("no block of the runbook is read as another kind", () => {
   for (const { head, rows } of tables) expect(new Set([head, ...rows].map(({ length }) => length)).size).toBe(1);
 });
 
+test("no mark of Markdown is left in the texts of the runbook", () => {
+  const texts = blocks.flatMap((block): readonly string[] => {
+    if (block.kind === "code") return [];
+    if (block.kind === "table") return [block.head, ...block.rows].flat();
+    return "items" in block ? block.items : [block.text];
+  });
+  const plain = texts.flatMap(spansOf).flatMap(({ kind, text }) => (kind === "text" ? text : []));
+  expect(plain.length).toBeGreaterThan(500);
+  expect(plain.filter((text) => /[`*]|\]\(/.test(text))).toEqual([]);
+});
+
 test("a text is read in blocks and spans", () => {
-  expect(blocksOf("One\ntwo.\n\n```sh\na\n\nb\n```\n\n- x\n  y\n- z\n")).toEqual([
+  expect(blocksOf("One\ntwo.\n\n```sh\na\n\nb\n```\n\n- x\n  y\n- z\n\n1. first\n2. second\n")).toEqual([
     { kind: "paragraph", text: "One two." },
     { kind: "code", text: "a\n\nb" },
     { kind: "list", items: ["x y", "z"] },
+    { kind: "steps", items: ["first", "second"] },
   ]);
   expect(spansOf("See `doctor`, **`a` b** and [Stop](#stop).")).toEqual([
     { kind: "text", text: "See " },
