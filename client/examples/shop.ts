@@ -4,7 +4,7 @@ import { AirtimeClient, OutcomeUnknownError, ServiceError, WaitEndedError } from
 
 /*
  * An app that sells data bundles and survives a kill -9 between any two lines: each of its orders is delivered and paid
- * once. It needs Node 22 or newer, for node:sqlite; any database does.
+ * once. It needs Node 22.18 or newer, which runs TypeScript and has node:sqlite; any database does.
  *
  *   node shop.ts 08031234567    sells a bundle to this number
  *   node shop.ts                finishes what an earlier run left open
