@@ -59,11 +59,15 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
   "prices remove": async (context, { account: accountId, rule_id: ruleId, why }) => {
     const nowMs = context.ledger.clock();
     let endsAt = isoTime(nowMs);
+    const catalog = await readCatalog(context);
     const store = audited(context, () => ({ action: "prices remove", why, details: { rule: ruleId } }));
     await changePriceRules(store, accountId, (account) => {
-      const rules = currentRulesOf(account, nowMs);
-      const rule = rules.find(({ id }) => id === ruleId);
-      if (rule === undefined) throw new OperatorError(`${accountId} has no price rule ${ruleId}`);
+      const { rules, rule } = currentRule(account, ruleId, nowMs);
+      // Two people decide that with a proposal. Without one, a rule was set after `propose` had looked.
+      const isAlone = context.fourEyes !== undefined && context.actor().proposal === undefined;
+      if (isAlone && belowCostBehind(context, catalog, { rules, rule })) {
+        throw new OperatorError("Another person has changed the prices since you saw them: try again");
+      }
       const others = rules.filter(({ id }) => id !== ruleId);
       if (Date.parse(rule.from) > nowMs) {
         assertRetrievalCostsMore(context, rules, others);
@@ -76,6 +80,52 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
     });
     return { account_id: accountId, rule_id: ruleId, ends_at: endsAt };
   },
+};
+
+const currentRule = (account: Account, ruleId: string, nowMs: number) => {
+  const rules = currentRulesOf(account, nowMs);
+  const rule = rules.find(({ id }) => id === ruleId);
+  if (rule === undefined) throw new OperatorError(`${account.account_id} has no price rule ${ruleId}`);
+  return { rules, rule };
+};
+
+/**
+ * The rule below cost that may price orders of this one once it is removed: one for the same orders, which it would have
+ * replaced or ended, or one for more. Which network a plan is of, rules do not say.
+ */
+const belowCostBehind = (
+  context: ActionContext,
+  catalog: Catalog,
+  { rules, rule }: { readonly rules: readonly PriceRule[]; readonly rule: PriceRule },
+): PriceRule | undefined => {
+  const hasBegun = Date.parse(rule.from) <= context.ledger.clock();
+  const isBehind = (each: PriceRule): boolean =>
+    isSameSelector(each, rule)
+      ? !hasBegun
+      : each.kind === rule.kind &&
+        each.plan_id === undefined &&
+        (rule.plan_id !== undefined || each.network === undefined);
+  return rules.find((each) => each.id !== rule.id && isBehind(each) && isBelowCost(context, each, catalog));
+};
+
+/** What `prices remove` would do now, and whether a price below cost applies by it. */
+export const removalPreview = async (
+  context: ActionContext,
+  { account: accountId, rule_id: ruleId }: ActionInput<"prices remove">,
+) => {
+  const account = await requireAccount(context.accounts, accountId);
+  const found = currentRule(account, ruleId, context.ledger.clock());
+  const { rule } = found;
+  const behind = belowCostBehind(context, await readCatalog(context), found);
+  const what = `${rule.change.by === "none" ? "end" : "price rule"} ${ruleId} (${ruleText(rule)}) of ${accountText(account)}`;
+  return {
+    account: accountId,
+    consequence:
+      behind === undefined
+        ? `Removes the ${what}`
+        : `Removes the ${what}, behind which a price below cost applies: ${ruleText(behind)}`,
+    needsApproval: behind !== undefined,
+  };
 };
 
 /**

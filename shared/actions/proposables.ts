@@ -23,7 +23,7 @@ import { accountsRuns } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
 import { bookedError, floatRuns } from "./float.ts";
 import { requireEvent, requireTransaction } from "./lookup.ts";
-import { priceConsequence, pricesRuns } from "./prices.ts";
+import { priceConsequence, pricesRuns, removalPreview } from "./prices.ts";
 import { transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";
 import { assertTakesOrderAgain, assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
@@ -244,6 +244,10 @@ const previews: {
     const { account_id: account } = await requireNotClosed(context, input.account);
     const consequence = await priceConsequence(context, input);
     return { account, consequence, needsApproval: input.below_cost === true };
+  },
+  "prices remove": async (context, input) => {
+    await requireNotClosed(context, input.account);
+    return removalPreview(context, input);
   },
 };
 

@@ -99,6 +99,7 @@ export const pricesActions = {
   },
   "prices remove": {
     ...serviceChange,
+    fourEyes: true,
     input: z.extend(accountInput, {
       rule_id: printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(40)),
       why: whySchema,

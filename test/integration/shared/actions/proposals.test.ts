@@ -743,6 +743,70 @@ describe("needs another person", () => {
     expect(await price({ percent: -20 })).toMatchObject({ status: 409 });
   });
 
+  test("the removal of a price rule behind which a price below cost applies, and not of one below cost", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    const why = "contract";
+    const rule = async (by: typeof ada, fields: object) => {
+      const answer = await send(by, "prices set", { account, kind: "airtime", why, ...fields });
+      expect(answer.status, answer.message).toBe("below_cost" in fields ? 202 : 200);
+      if (answer.status === 202) await send(bola, "proposals approve", { proposal: proposalIn(answer).proposal });
+      const { data } = await send(by, "prices list", { account });
+      return (
+        z
+          .array(z.looseObject({ rule_id: z.string() }))
+          .parse(data.rules)
+          .at(-1)?.rule_id ?? ""
+      );
+    };
+    const remove = (rule_id: string) => send(ada, "prices remove", { account, rule_id, why });
+    const below = await rule(ada, { percent: -20, below_cost: true });
+    const days = (count: number) => ({ from: new Date(NOON_MS + count * 86_400_000).toISOString() });
+    const later = await rule(ada, { percent: 0, ...days(1) });
+    const narrower = await rule(ada, { percent: 1, network: "mtn" });
+    const ofData = await rule(ada, { percent: 2, kind: "data" });
+    const end = proposalIn(await remove(later));
+    expect(end.consequence).toBe(
+      `Removes the price rule ${later} (airtime 0 percent) of ${account} (test), behind which a price below cost applies: airtime -20 percent`,
+    );
+    const ofMtn = proposalIn(await remove(narrower));
+    expect(ofMtn.consequence).toContain(`${narrower} (airtime mtn 1 percent)`);
+    expect(await remove(ofData)).toMatchObject({ status: 200 });
+    expect(await send(bola, "prices list", { account })).toMatchObject({
+      data: { rules: [{ rule_id: below }, { rule_id: later }, { rule_id: narrower }] },
+    });
+    expect(await send(bola, "proposals approve", { proposal: end.proposal })).toMatchObject({ status: 200 });
+    expect(await remove(below)).toMatchObject({ status: 200 });
+    expect(await remove(narrower)).toMatchObject({ status: 200 });
+    await send(ada, "proposals reject", { proposal: ofMtn.proposal, why: "done" });
+  });
+
+  test("and a removal by one person is refused if a price below cost was set behind the rule while it was under way", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    const price = (by: typeof ada, fields: object) =>
+      send(by, "prices set", { account, kind: "airtime", why: "contract", ...fields });
+    await price(ada, { percent: 1, network: "mtn" });
+    const listed = z.object({ rules: z.array(z.looseObject({ rule_id: z.string() })) });
+    const [rule] = listed.parse((await send(ada, "prices list", { account })).data).rules;
+    const { proposal } = proposalIn(await price(ada, { percent: -20, below_cost: true }));
+    const { db } = ledger.tables;
+    let writes = 0;
+    const racing: DocumentClient = Object.assign<DocumentClient, Pick<DocumentClient, "transactWrite">>(
+      Object.create(db),
+      {
+        transactWrite: async (input, ...rest) => {
+          if (++writes === 1) await send(bola, "proposals approve", { proposal });
+          return db.transactWrite(input, ...rest);
+        },
+      },
+    );
+    const removal = { account, rule_id: rule?.rule_id, why: "contract" };
+    const answer = await send(ada, "prices remove", removal, { db: racing });
+    expect(answer).toMatchObject(refusal(409, "Another person has changed the prices"));
+    const proposed = await send(ada, "prices remove", removal);
+    expect(proposed).toMatchObject({ status: 202 });
+    await send(ada, "proposals reject", { proposal: proposalIn(proposed).proposal, why: "tried" });
+  });
+
   test("a match with an event, whose sentence names the event and the differences that the proposer accepted", async () => {
     const order = await ledger.anOrder({ pk: await aTransactionPk(), amount_kobo: koboFromNaira(900) });
     const upstreamReference = `U-${randomUUID()}`;
