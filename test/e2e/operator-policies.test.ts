@@ -625,6 +625,8 @@ const runbookGrants = (isDirect: boolean): ReadonlyMap<string, readonly Grant[]>
   return new Map([
     ["sqs start-message-move-task", redrive],
     ["sqs purge-queue", onQueues(true, "PurgeQueue")],
+    ["sqs receive-message", onQueues(true, "ReceiveMessage")],
+    ["sqs delete-message", onQueues(true, "DeleteMessage")],
     ["lambda list-event-source-mappings", ["lambda:ListEventSourceMappings on *"]],
   ]);
 };
