@@ -427,6 +427,19 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect(system.upstream.requests.length).toBe(sent);
 
     const why = ["--why", "region lost"];
+    // A backup may have a debit's transaction, and its wallet as it was before.
+    await system.db.update({
+      TableName: ledgerAtT,
+      Key: { pk: walletPk(main) },
+      UpdateExpression: "ADD balance_kobo :amount, version :line",
+      ExpressionAttributeValues: { ":amount": koboFromNaira(100), ":line": -1 },
+    });
+    const copy = await copyTable(system.db, "ledger", ledgerAtT);
+    const compare = ["ledger", "carry-over", "--from", copy];
+    const computed = await adminJson(carryOverReport, ...compare, ...why);
+    expect([written(computed), computed.discrepancies, computed.wallets.length]).toEqual([0, [], 1]);
+    // Balances and counts of lines are right, so that a month can be closed.
+    expect((await adminJson(carryOverReport, ...compare, "--dry-run")).wallets).toEqual([]);
     await adminJson(z.unknown(), "wallet", "fund", main, "700", "--id", "bank-after");
     const open = z.object({ transactions: z.array(stored) });
     const { transactions } = await adminJson(open, "transactions", "list", "--open");
