@@ -155,6 +155,13 @@ testWithHledger(
   },
 );
 
+test("the journal names its accounts as the kept files of earlier months do", () => {
+  expect(Object.values(journalAccounts)).toEqual([
+    ...["assets:bank", "assets:upstream float", "liabilities:wallets", "equity:opening balances", "equity:adjustments"],
+    ...["income:margin", "income:cost of orders", "income:unknown cost", "income:refunds", "expenses:cost"],
+  ]);
+});
+
 testWithHledger("hledger refuses a journal whose lines do not lead to the closing balance", async () => {
   const [line = ""] = /\n2026-10-05 \(T?[^\n]*adjustment[^\n]*\n[^\n]*\n[^\n]*\n/.exec(await textOf("journal")) ?? [];
   expect(line).toContain("19.99");
