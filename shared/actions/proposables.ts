@@ -62,14 +62,13 @@ const requireNotClosed = async ({ accounts }: ActionContext, accountId: string):
 /** A ledger entry. `booked`: the one that has its id already. */
 const entry = async (
   context: ActionContext,
-  account: string,
-  amountKobo: number,
+  { account, amountKobo, id }: { readonly account: string; readonly amountKobo: number; readonly id: string },
   booked: LedgerEntry | undefined,
   what: (ofAccount: string, amount: string) => string,
 ): Promise<Preview> => {
-  assertWithinBound(context, amountKobo);
   const ofAccount = accountText(await requireAccount(context.accounts, account));
   await assertUnusedId(context.ledger, booked, account);
+  assertWithinBound(context, amountKobo, id);
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed) throw closedError(account);
   const after = before + amountKobo;
@@ -143,8 +142,7 @@ const previews: {
   "wallet fund": async (context, { account, amount_kobo, id }) =>
     entry(
       context,
-      account,
-      amount_kobo,
+      { account, amountKobo: amount_kobo, id },
       await readFunding(context.ledger, id),
       (ofAccount, amount) => `Credits ${amount} to ${ofAccount} for the transfer ${id}`,
     ),
@@ -152,8 +150,7 @@ const previews: {
     await assertTakesOrderAgain(context, { account, amount_kobo, id });
     return entry(
       context,
-      account,
-      amount_kobo,
+      { account, amountKobo: amount_kobo, id },
       await readAdjustment(context.ledger, account, id),
       (ofAccount, amount) =>
         amount_kobo < 0 ? `Takes ${amount} from ${ofAccount} (${id})` : `Gives ${amount} to ${ofAccount} (${id})`,
@@ -164,11 +161,11 @@ const previews: {
     if (funding?.account_id !== account) {
       throw new NotFoundError(`There is no funding ${id} of account ${account}`);
     }
+    const name = reversalName(funding.entry_id);
     return entry(
       context,
-      account,
-      -funding.amount_kobo,
-      await readAdjustment(context.ledger, account, reversalName(funding.entry_id)),
+      { account, amountKobo: -funding.amount_kobo, id: name },
+      await readAdjustment(context.ledger, account, name),
       (ofAccount, amount) => `Takes the funding ${id} of ${amount} back from ${ofAccount}`,
     );
   },
@@ -192,11 +189,12 @@ const previews: {
         `${ours} is ${transaction.status} in mode ${transaction.mode}: nothing is to be refunded`,
       );
     }
+    const { account_id: account, amount_kobo: amountKobo } = transaction;
+    const name = refundName(ours);
     return entry(
       context,
-      transaction.account_id,
-      transaction.amount_kobo,
-      await readAdjustment(context.ledger, transaction.account_id, refundName(ours)),
+      { account, amountKobo, id: name },
+      await readAdjustment(context.ledger, account, name),
       (ofAccount, amount) => `Gives ${amount} for ${ours} back to ${ofAccount}`,
     );
   },

@@ -68,7 +68,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return { account_id: account, low_balance_threshold: orNull(threshold, nairaFromKobo) };
   },
   "wallet fund": async (context, { account, amount_kobo, id, why }) => {
-    assertWithinBound(context, amount_kobo);
+    await assertMayBook(context, { amount_kobo, id }, () => readFunding(context.ledger, id));
     await requireAccount(context.accounts, account);
     const auditFields = { action: "wallet fund", why, details: { id, amount: nairaFromKobo(amount_kobo) } };
     const result = await fundWallet(
@@ -116,7 +116,7 @@ export const adjust = async (
   { account, amount_kobo, id, why }: NewEntry & { readonly why: string },
   auditFields: AuditFields,
 ) => {
-  assertWithinBound(context, amount_kobo);
+  await assertMayBook(context, { amount_kobo, id }, () => readAdjustment(context.ledger, account, id));
   await requireAccount(context.accounts, account);
   const result = await adjustWallet(
     context.ledger,
@@ -174,13 +174,25 @@ export const verifyWallet = async (
   };
 };
 
-/** A typing error or one person's credentials move no more than this at once. */
-export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number): void => {
+/** A typing error or one person's credentials move no more than this at once. What corrects another record is never divided. */
+export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number, id = ""): void => {
   if (Math.abs(amountKobo) <= operatorActMax) return;
   throw new OperatorError(
     `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
-    { command: "Or make several entries, each with an --id of its own" },
+    correctedBy(id) === undefined && takenAgain(id) === undefined
+      ? { command: "If it is not recorded yet, make several entries instead, each with an --id of its own" }
+      : {},
   );
+};
+
+/** The same, unless the entry is recorded: a person who lost the answer, before the bound was lowered, would divide it. */
+const assertMayBook = async (
+  context: ActionContext,
+  { amount_kobo, id }: Pick<NewEntry, "amount_kobo" | "id">,
+  recorded: () => Promise<LedgerEntry | undefined>,
+): Promise<void> => {
+  if (Math.abs(amount_kobo) > context.operatorActMax && (await recorded()) !== undefined) return;
+  assertWithinBound(context, amount_kobo, id);
 };
 
 /**

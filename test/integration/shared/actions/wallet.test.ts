@@ -4,6 +4,7 @@ import { sealCursor } from "../../../../shared/actions/sealed-cursor.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
+import { type Kobo, koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
@@ -84,16 +85,41 @@ describe("wallet fund and wallet adjust", () => {
     expect([await balance(), await other.balance()]).toEqual([1_100, 1_000]);
   });
 
+  test("that were made before the stage's bound was lowered are not refused when their answer was lost, but named as made", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    const entry = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+    const book = async (operatorActMax: Kobo) => [
+      await walletRuns["wallet fund"]({ ...context(), operatorActMax }, entry),
+      await walletRuns["wallet adjust"]({ ...context(), operatorActMax }, entry),
+    ];
+    expect(await book(koboFromNaira(500))).toMatchObject([{ repeated: false }, { repeated: false }]);
+    expect(await book(koboFromNaira(499))).toMatchObject([{ repeated: true }, { repeated: true }]);
+    expect(await balance()).toBe(2_000);
+  });
+
+  test("that correct another record are of its whole amount: above the bound no smaller ones are proposed", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const funding = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+    await walletRuns["wallet fund"](context(), funding);
+    const lowered = { ...context(), operatorActMax: koboFromNaira(499) };
+    const reversal = walletRuns["wallet reverse"](lowered, { account, id: funding.id, why: "wrong account" });
+    await expect(reversal).rejects.toThrow(/by a reviewed deployment$/);
+    const other = walletRuns["wallet fund"](lowered, { ...funding, id: randomUUID() });
+    await expect(other).rejects.toThrow(/make several entries/);
+  });
+
   test("above the stage's bound are refused in both directions and leave no trace, and up to it are made", async () => {
     const { accountId: account, balance } = await operator.anAccount();
     const bound = context().operatorActMax;
     const entry = (amount_kobo: number, id: string) => ({ account, amount_kobo, id, why: "transfer" });
-    for (const refused of [
-      walletRuns["wallet fund"](context(), entry(bound + 1, "above")),
-      walletRuns["wallet adjust"](context(), entry(bound + 1, "above")),
-      walletRuns["wallet adjust"](context(), entry(-bound - 1, "below")),
-    ]) {
-      await expect(refused).rejects.toThrow(/^At most NGN 1,000,000\.00 at once: raise operatorActMaxNaira/);
+    for (const [action, refused] of [
+      ["wallet fund", entry(bound + 1, "above")],
+      ["wallet adjust", entry(bound + 1, "above")],
+      ["wallet adjust", entry(-bound - 1, "below")],
+    ] as const) {
+      await expect(walletRuns[action](context(), refused)).rejects.toThrow(
+        /^At most NGN 1,000,000\.00 at once: raise operatorActMaxNaira/,
+      );
     }
     expect(await balance()).toBe(1_000);
     expect(await readAudit(operator.ledgerAt(), account)).toEqual([]);
