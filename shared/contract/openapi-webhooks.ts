@@ -109,7 +109,7 @@ const headerParameter = (name: string, description: string, example: string) => 
   example,
 });
 
-/** The event of an operator's test. Source: docs/interface.md 15.D9. */
+/** The event of a test. Source: docs/interface.md 15.D9. */
 export const webhookTest = z
   .object({
     event: z.literal("webhook.test"),
@@ -234,9 +234,9 @@ export const webhooks = {
   }),
   "webhook.test": signedPost({
     operationId: "webhookTest",
-    summary: "An operator tests the endpoint",
+    summary: "A person tests the endpoint",
     description:
-      "Sent once when an operator of the service tests the endpoint. It is about no transaction: verify the signature, answer 2xx " +
+      "Sent once when an owner of the account or an operator tests the endpoint. It is about no transaction: verify the signature, answer 2xx " +
       "and ignore it. Ignore every event that you do not know in the same way.",
     schema: webhookTest,
     id: "evt_6543fe7f56a8f9a37c8b869ea0d6655c",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { newWebhookSecret, signedHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
@@ -31,4 +32,16 @@ test("the webhook-id is the same for every copy of an event, and differs by refe
   expect(
     new Set([webhookId("DATA_1", "success"), webhookId("DATA_2", "success"), webhookId("DATA_1", "failed")]).size,
   ).toBe(3);
+});
+
+test("the example of docs/webhooks.md has its event's id, and is what the service signs with the secret below it", () => {
+  const guide = readFileSync(new URL("../../../../docs/webhooks.md", import.meta.url), "utf8");
+  const [example = ""] = /^POST [^`]+/m.exec(guide) ?? [];
+  const [head = "", body = ""] = example.trim().split("\n\n");
+  const [, ...lines] = head.split("\n");
+  const headers = Object.fromEntries(lines.map((line) => line.split(": ", 2)));
+  const [secret = ""] = /whsec_[\w+/]{43}=/.exec(guide) ?? [];
+  const id = webhookId("DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ", "success");
+  const atMs = Date.parse("2026-11-21T09:30:00.000Z");
+  expect(signedHeaders({ id, atMs, body, secrets: [secret] })).toMatchObject(headers);
 });
