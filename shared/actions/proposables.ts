@@ -26,7 +26,7 @@ import { requireEvent, requireTransaction } from "./lookup.ts";
 import { priceConsequence, pricesRuns, removalPreview } from "./prices.ts";
 import { transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";
-import { assertTakesOrderAgain, assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
+import { assertTakesAsNamed, assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
 
 /** What an action would do now. Throws OperatorError if it would be refused. */
 type Preview = {
@@ -147,7 +147,7 @@ const previews: {
       (ofAccount, amount) => `Credits ${amount} to ${ofAccount} for the transfer ${id}`,
     ),
   "wallet adjust": async (context, { account, amount_kobo, id }) => {
-    await assertTakesOrderAgain(context, { account, amount_kobo, id });
+    await assertTakesAsNamed(context, { account, amount_kobo, id });
     return entry(
       context,
       { account, amountKobo: amount_kobo, id },

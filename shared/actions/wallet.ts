@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
-import { correctedBy, recreditId, refundName, reversalName, takenAgain } from "../contract/corrections.ts";
+import { adjusts, correctedBy, recreditId, refundName, reversalName, takenAgain } from "../contract/corrections.ts";
 import { koboMoneyText, koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
@@ -79,7 +79,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return entryView(context, { account, amount_kobo, id }, result);
   },
   "wallet adjust": async (context, { account, amount_kobo, id, why }) => {
-    await assertTakesOrderAgain(context, { account, amount_kobo, id });
+    await assertTakesAsNamed(context, { account, amount_kobo, id });
     const details = { id, amount: nairaFromKobo(amount_kobo) };
     return adjust(context, { account, amount_kobo, id, why }, { action: "wallet adjust", details });
   },
@@ -196,13 +196,17 @@ const assertMayBook = async (
 };
 
 /**
- * By its name an adjustment takes the amount of an order again: all of it, of the account that got it back. With a wrong sign it
- * would be given a second time. An order that a restored ledger lacks cannot be compared.
+ * By its name an adjustment takes what was paid out, or the amount of an order again: all of it, of the account that got it
+ * back. With a wrong sign it would be given a second time, and the journal would not show it among the adjustments. An order
+ * that a restored ledger lacks cannot be compared.
  */
-export const assertTakesOrderAgain = async (
+export const assertTakesAsNamed = async (
   { ledger }: ActionContext,
   { account, amount_kobo, id }: NewEntry,
 ): Promise<void> => {
+  if (amount_kobo > 0 && adjusts(id) !== "none") {
+    throw new OperatorError(`By its name ${id} takes an amount and gives none: it must be below 0`);
+  }
   const reference = takenAgain(id);
   const transaction = reference === undefined ? undefined : await findByOwnReference(ledger, reference);
   if (reference === undefined || transaction === undefined) return;

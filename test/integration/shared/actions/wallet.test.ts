@@ -127,6 +127,18 @@ describe("wallet fund and wallet adjust", () => {
     expect(await walletRuns["wallet adjust"](context(), entry(-bound, "back"))).toMatchObject({ balance: 1_000 });
   });
 
+  test("named as a payout or as an order that was delivered take an amount and give none, which the journal would not post as a gift", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    for (const id of ["payout-GTB-1", "delivered-DATA_OF_NO_ORDER"]) {
+      const entry = { account, amount_kobo: 100_00, id, why: "gift" };
+      await expect(walletRuns["wallet adjust"](context(), entry)).rejects.toThrow(
+        `${id} takes an amount and gives none`,
+      );
+      await walletRuns["wallet adjust"](context(), { ...entry, amount_kobo: -100_00 });
+    }
+    expect(await balance()).toBe(800);
+  });
+
   test("an unknown account is not found", async () => {
     const unknown = { account: "acc_unknown", amount_kobo: 1, id: "x", why: "test" };
     await expect(walletRuns["wallet fund"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
