@@ -87,9 +87,9 @@ export const identify = async (
   const identity = caller_arn === undefined ? undefined : identifyingPart(caller_arn);
   const subject = Object.entries(people).find(([, arns]) => arns.some((arn) => arn === identity))?.[0];
   if (subject === undefined) {
+    const otherWay = issuer === undefined ? "" : "use the console, or ";
     return {
-      refusal:
-        "Your AWS identity belongs to nobody in fourEyes.people of the stage, so it may also be the other person's: use the console, or have the identity added",
+      refusal: `Your AWS identity belongs to nobody in fourEyes.people of the stage, so it may also be the other person's: ${otherWay}have the identity added`,
     };
   }
   if (issuer === undefined || (await hasSignedIn(ledger, { issuer, sub: subject }))) return { subject };

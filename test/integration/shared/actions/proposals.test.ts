@@ -257,6 +257,10 @@ describe("nobody approves their own proposal", () => {
     const input = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
     const { proposal } = proposalIn(await send({ arn: adaAtAws }, "wallet fund", input, { rules }));
     expect(await send({ arn: adaAtAws }, "proposals approve", { proposal }, { rules })).toMatchObject({ status: 403 });
+    expect(await send({ arn: adasRole }, "proposals approve", { proposal }, { rules })).toMatchObject({
+      status: 403,
+      message: expect.stringMatching(/the other person's: have the identity added$/),
+    });
     expect(await send({ arn: bolaAtAws }, "proposals approve", { proposal }, { rules })).toMatchObject({ status: 200 });
     expect(await balance()).toBe(1_500);
   });
