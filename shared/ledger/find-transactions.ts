@@ -162,7 +162,7 @@ export const readableOpenTransactions = async (
   keys: readonly OpenKey[],
 ): Promise<readonly Transaction[]> => {
   const transactions = await getItems(ledger, keys, transactionSchema, (pk, error) =>
-    log.alarm("open_order.unreadable", { transaction: pk, ...errorFields(error) }),
+    log.alarm("open_order.unreadable", { record: pk, ...errorFields(error) }),
   );
   return stillOpen(transactions);
 };

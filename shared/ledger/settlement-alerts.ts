@@ -1,7 +1,7 @@
 import type { Kobo } from "../contract/money.ts";
 import { log } from "../platform/log.ts";
 import type { Settlement } from "./settle-transaction.ts";
-import type { Transaction } from "./transaction.ts";
+import { referenceOf, type Transaction } from "./transaction.ts";
 import { expectedAmount, isExpectedAmount, type UpstreamCosts } from "./upstream-costs.ts";
 
 /**
@@ -10,13 +10,19 @@ import { expectedAmount, isExpectedAmount, type UpstreamCosts } from "./upstream
  * raised.
  */
 export const alertIfContradicted = (
-  { pk, status, amount_kobo }: Pick<Transaction, "pk" | "status" | "amount_kobo">,
+  transaction: Pick<Transaction, "pk" | "type" | "mode" | "status" | "amount_kobo">,
   settlement: Settlement,
 ): boolean => {
+  const { status, amount_kobo } = transaction;
   if (settlement.status === "processing" || settlement.status === status) return false;
   const { upstream_reference, upstream_amount_kobo } = settlement;
   const theirs = { says: settlement.status, upstream_reference, upstream_amount_kobo };
-  log.alarm("transaction.contradicted", { transaction: pk, stands: status, amount_kobo, ...theirs });
+  log.alarm("transaction.contradicted", {
+    transaction: referenceOf(transaction),
+    stands: status,
+    amount_kobo,
+    ...theirs,
+  });
   return true;
 };
 
@@ -26,10 +32,13 @@ export const alertIfContradicted = (
  */
 export const alertIfAmountDiffers = (
   costs: UpstreamCosts,
-  { pk, mode, ...priced }: Pick<Transaction, "pk" | "mode" | "amount_kobo" | "face_kobo" | "cost_kobo">,
+  transaction: Pick<Transaction, "pk" | "type" | "mode" | "amount_kobo" | "face_kobo" | "cost_kobo">,
   upstreamAmountKobo: Kobo,
 ): void => {
-  if (mode !== "live" || isExpectedAmount(costs, priced, upstreamAmountKobo)) return;
-  const ours = expectedAmount(costs, priced);
-  log.alarm("transaction.amount_differs", { transaction: pk, ours, theirs: upstreamAmountKobo });
+  if (transaction.mode !== "live" || isExpectedAmount(costs, transaction, upstreamAmountKobo)) return;
+  log.alarm("transaction.amount_differs", {
+    transaction: referenceOf(transaction),
+    ours: expectedAmount(costs, transaction),
+    theirs: upstreamAmountKobo,
+  });
 };

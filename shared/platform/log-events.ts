@@ -161,20 +161,20 @@ export const logEvents = {
   "queued_orders.unreadable": {
     level: "alarm",
     urgency: "page",
-    fields: { account: "string?", transaction: "string?", ...thrown },
+    fields: { account: "string?", record: "string?", ...thrown },
     meaning: "An account's queued orders are neither sent nor refunded: this release cannot read one of them.",
     action: "Deploy the release that wrote them. admin transactions list --account ACCOUNT.",
   },
   "open_order.unreadable": {
     level: "alarm",
     urgency: "page",
-    fields: { transaction: "string", ...thrown },
+    fields: { record: "string", ...thrown },
     meaning: "An open order is not asked for, and a check not refunded: this release cannot read it. Others are.",
     action: "Deploy the release that wrote it.",
   },
   "queued_orders.not_read": {
     level: "warn",
-    fields: { account: "string?", transaction: "string?", ...thrown },
+    fields: { account: "string?", record: "string?", ...thrown },
     meaning: "An account's queued orders were not sent in this run, because they could not be read. Others were.",
     action: "None: the next run tries again. Check DynamoDB if it repeats.",
   },

@@ -104,7 +104,7 @@ const byNumber = (orders: readonly QueuedOrder[]): Map<number, QueuedOrder> =>
 
 /** Undefined after a fault, or if an order is of a later release. The next run tries again. */
 export const unlessUnreadable = async <Result>(
-  what: { readonly account: string } | { readonly transaction: string },
+  what: { readonly account: string } | { readonly record: string },
   read: () => Promise<Result>,
 ): Promise<Result | undefined> => {
   try {

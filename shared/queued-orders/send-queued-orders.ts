@@ -101,7 +101,7 @@ const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]) => {
 /** The orders that were set aside. One that cannot be read does not hold back the others. */
 const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly QueuedOrder[]> => {
   const read = mapInOrder(keys, CONCURRENT_ACCOUNTS, ({ pk }) =>
-    unlessUnreadable({ transaction: pk }, () => readTransaction(ledger, pk)),
+    unlessUnreadable({ record: pk }, () => readTransaction(ledger, pk)),
   );
   return (await Array.fromAsync(read)).flatMap((order) => (order && isSetAside(order) ? [order] : []));
 };

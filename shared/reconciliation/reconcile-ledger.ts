@@ -7,7 +7,14 @@ import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts, openKeys } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
-import { CHECK_OPEN_MS_MAX, isIdentityCheck, isStuck, sentAt, type Transaction } from "../ledger/transaction.ts";
+import {
+  CHECK_OPEN_MS_MAX,
+  isIdentityCheck,
+  isStuck,
+  referenceOf,
+  sentAt,
+  type Transaction,
+} from "../ledger/transaction.ts";
 import { batchesOf } from "../platform/batches.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
@@ -105,10 +112,10 @@ const refundAll = async (
       if (kind === "applied") refunded += 1;
       if (kind !== "indeterminate") continue;
       notWritten.add(check.account_id);
-      log.error("identity_check.not_refunded", { transaction: check.pk });
+      log.error("identity_check.not_refunded", { transaction: referenceOf(check) });
     } catch (error) {
       notWritten.add(check.account_id);
-      log.error("identity_check.not_refunded", { transaction: check.pk, ...errorFields(error) });
+      log.error("identity_check.not_refunded", { transaction: referenceOf(check), ...errorFields(error) });
     }
   }
   return refunded;

@@ -304,8 +304,8 @@ const checkAmount = async (
 ): Promise<void> => {
   if (amount_kobo === undefined || isExpectedAmount(costs, indexed, amount_kobo)) return;
   const transaction = await readTransaction(ledger, indexed.pk);
-  if (transaction?.upstream_amount_kobo === amount_kobo) return;
-  alertIfAmountDiffers(costs, indexed, amount_kobo);
+  if (transaction === undefined || transaction.upstream_amount_kobo === amount_kobo) return;
+  alertIfAmountDiffers(costs, transaction, amount_kobo);
 };
 
 /** A final status does not change: an event that contradicts it goes to the operator. */

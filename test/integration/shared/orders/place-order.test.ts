@@ -668,7 +668,7 @@ describe("an order after its debit", () => {
       expect.objectContaining({
         event: "transaction.contradicted",
         level: "error",
-        transaction: transaction.pk,
+        transaction: referenceOf(transaction),
         stands: "success",
         says: "failed",
         amount_kobo: 50_000,

@@ -593,7 +593,7 @@ describe("an account that cannot be read", () => {
     });
     const logged = captureLog();
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
-    expect(logged.lines("queued_orders.unreadable")).toMatchObject([{ transaction: pk }]);
+    expect(logged.lines("queued_orders.unreadable")).toMatchObject([{ record: pk }]);
   });
 
   test("is still counted in how long the oldest order waits, so that the alarm comes", async () => {

@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/duration
 import { firstCheckpoint, readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { ACCOUNTS_LIST, accountPk, openLists, walletPk } from "../../../../shared/ledger/schema.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
@@ -117,7 +118,7 @@ describe("reconcileLedger", () => {
     const { result, metrics, logged } = await run();
     expect(result).toMatchObject({ open: 1, refunded: 1 });
     expect(metrics).toMatchObject({ OldestUnrefundedSeconds: 400, Alarms: 1 });
-    expect(logged).toContain(`"event":"open_order.unreadable","transaction":"${later.pk}"`);
+    expect(logged).toContain(`"event":"open_order.unreadable","record":"${later.pk}"`);
   });
 
   test("a check whose refund meets conflicts for 3 s is left to the next run, and the others are refunded", async () => {
@@ -129,7 +130,7 @@ describe("reconcileLedger", () => {
       operation === "TransactWriteItems" && body.includes(check.pk) ? "conflict" : undefined;
     const { result, logged } = await run();
     expect(result).toMatchObject({ open: 2, refunded: 1 });
-    expect(logged).toContain(`"event":"identity_check.not_refunded","transaction":"${check.pk}"`);
+    expect(logged).toContain(`"event":"identity_check.not_refunded","transaction":"${referenceOf(check)}"`);
     proxy.fault = () => undefined;
     expect((await run()).result).toMatchObject({ open: 1, refunded: 1 });
     expect((await readWallet(ledger, busy)).balance_kobo).toBe(200_000);

@@ -107,7 +107,7 @@ describe("settlements of the service", () => {
     const contrary = settlementOf(transaction, {
       settlement: { status: "failed", failure: { code: "delivery_failed" } },
     });
-    expect(JSON.stringify(await logOf(contrary))).toContain(transaction.pk);
+    expect(JSON.stringify(await logOf(contrary))).toContain(referenceOf(transaction));
     expect(await apply(contrary)).toEqual(done("contradiction"));
     expect((await stored())?.status).toBe("success");
   });

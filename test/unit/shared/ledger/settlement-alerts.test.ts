@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../../../../shared/ledger/settlement-alerts.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -14,11 +15,17 @@ beforeEach(() => {
 const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
 
 describe("alertIfContradicted", () => {
-  test("a settlement with the other final status raises an alarm with both statuses and the upstream's facts", () => {
+  test("a settlement with the other final status raises an alarm with our reference, both statuses and the upstream's facts", () => {
     const facts = { upstream_reference: "U1", upstream_amount_kobo: koboFromNaira(480) };
     const transaction = aTransaction({ status: "success" });
     expect(alertIfContradicted(transaction, { ...failed, ...facts })).toBe(true);
-    const fields = { transaction: transaction.pk, stands: "success", says: "failed", amount_kobo: 500_00, ...facts };
+    const fields = {
+      transaction: referenceOf(transaction),
+      stands: "success",
+      says: "failed",
+      amount_kobo: 500_00,
+      ...facts,
+    };
     expect(log.lines()).toEqual([expect.objectContaining({ event: "transaction.contradicted", Alarms: 1, ...fields })]);
   });
 
@@ -35,7 +42,7 @@ describe("alertIfAmountDiffers", () => {
   test.each([499.99, 500.01])("an upstream amount of %d NGN for an order of 500 NGN raises an alarm", (naira) => {
     const transaction = aTransaction();
     alertIfAmountDiffers(FACE_VALUES, transaction, koboFromNaira(naira));
-    const fields = { transaction: transaction.pk, ours: 500_00, theirs: koboFromNaira(naira) };
+    const fields = { transaction: referenceOf(transaction), ours: 500_00, theirs: koboFromNaira(naira) };
     expect(log.lines()).toEqual([
       expect.objectContaining({ event: "transaction.amount_differs", Alarms: 1, ...fields }),
     ]);
