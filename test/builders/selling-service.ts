@@ -1,5 +1,6 @@
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../shared/catalog/snapshot.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
@@ -8,6 +9,7 @@ import { referenceOf } from "../../shared/ledger/transaction.ts";
 import type { OutcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import type { Clock } from "../../shared/platform/time.ts";
+import { buyAirtime } from "../../shared/purchase/buy-airtime.ts";
 import { buyData } from "../../shared/purchase/buy-data.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
 import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
@@ -31,6 +33,8 @@ export type InstanceOptions = {
   readonly beforeSending?: (reference: string) => Promise<void>;
   /** Reads the keys at the upstream. */
   readonly upstreamKeys?: () => string;
+  /** The setting `airtimeMax`, in NGN. */
+  readonly airtimeMax?: number;
 };
 
 /** The function that takes orders and the sender of queued orders, over one ledger and an upstream. */
@@ -52,6 +56,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     clock = ledger.clock,
     beforeSending,
     upstreamKeys = () => LIVE_KEY,
+    airtimeMax = 50_000,
   }: InstanceOptions = {}) => {
     const liveKey = { value: async () => upstreamKeys(), refetch: async () => upstreamKeys() };
     const client = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey, clock });
@@ -90,8 +95,10 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
       prices: NO_PRICE_RULES,
       timeZone: "Africa/Lagos",
     };
+    const purchase = { ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } };
     return {
-      buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
+      buy: buyData(purchase),
+      topUp: buyAirtime({ ...purchase, airtimeKoboMax: koboFromNaira(airtimeMax) }),
       send: (deadline = deadlineIn(60_000)) => sendQueuedOrders({ ...common, upstream }, deadline),
     };
   };

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Caller } from "../../../../shared/call/call.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { aSellingService } from "../../../builders/selling-service.ts";
 import { serviceForTests, startTestService, transactionOf } from "../../../builders/service.ts";
 
 const service = await serviceForTests();
@@ -120,6 +126,30 @@ test("an airtime purchase above the largest amount is refused about it, and noth
   }
   expect(await balance()).toBe(100_000);
   expect(requestCount()).toBe(before);
+});
+
+test("the replay of a purchase is answered, and not charged, whatever the stage and its account allow less since then", async () => {
+  const ledger = await openLedgerAtNoon();
+  const selling = await aSellingService(ledger);
+  const accountId = await ledger.anAccount(1_000);
+  const order = { network: "mtn", phone_number: "08031234567", amount: 100, reference: "before" };
+  const allowed = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS } as const;
+  const topUp = (caller: Caller, airtimeMax?: number) =>
+    selling.instance({ airtimeMax }).topUp({
+      ...{ input: order, caller, deadline: deadlineIn(29_000), request: { headers: {} } },
+    });
+  const { transaction } = (await topUp(allowed)).data;
+  const callers: readonly Caller[] = [
+    { ...allowed, limits: { account: { order_naira: 99 }, key: undefined } },
+    { ...allowed, limits: { account: { day_naira: 100 }, key: { month_orders: 1 } } },
+    { ...allowed, duplicateWindowS: 86_400 },
+    { ...allowed, entitlements: { vtu: 1 } },
+    { ...allowed, entitlements: {} },
+  ];
+  for (const caller of callers) expect((await topUp(caller)).data.transaction).toEqual(transaction);
+  expect((await topUp(allowed, 99)).data.transaction).toEqual(transaction);
+  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 900_00 });
+  expect(selling.arrived()).toHaveLength(1);
 });
 
 describe("an airtime purchase with a used reference", () => {
