@@ -262,8 +262,12 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
   },
 
   "accounts owners": async (context, { account, owners, before, why }) => {
-    const details = { owners: owners.map(ownerText).join(" ") };
+    const { owners: stored } = await requireAccount(context.accounts, account);
+    const wanted = owners.map(ownerText);
+    // Who is removed reads the account's log no more: its entry must name them.
+    const removed = stored.map(ownerText).filter((each) => !wanted.includes(each));
+    const details = { owners: wanted.join(" "), ...(removed.length > 0 && { removed: removed.join(" ") }) };
     const store = audited(context, () => ({ action: "accounts owners", why, details }));
-    return { account_id: account, owners: (await setOwners(store, account, owners, before)).owners };
+    return { account_id: account, owners: (await setOwners(store, account, owners, before ?? stored)).owners };
   },
 };

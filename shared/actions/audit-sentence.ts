@@ -52,7 +52,8 @@ const sentences: Readonly<Record<Recorded, Sentence>> = {
       ? `ended the window for duplicates of ${account}`
       : `set the window for duplicates of ${account} to ${of("window_s")} s`,
   "accounts limits": ({ account, of }) => `set the limits of ${account}: ${listed(of("limits"))}`,
-  "accounts owners": ({ account, of }) => `set the owners of ${account}: ${of("owners") || "nobody"}`,
+  "accounts owners": ({ account, of }) =>
+    `set the owners of ${account}: ${of("owners") || "nobody"}${of("removed") && `; removed: ${of("removed")}`}`,
   "keys create": (facts) =>
     `created ${keyOf(facts)} of ${facts.account}, ${facts.of("mode")}, for ${listed(facts.of("permissions"))}`,
   "keys rotate": (facts) => `replaced the key ${facts.of("instead_of")} of ${facts.account} by ${keyOf(facts)}`,

@@ -4,6 +4,7 @@ import { AccountError, requireAccount } from "../../../../shared/access/account-
 import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
+import { auditSentence } from "../../../../shared/actions/audit-sentence.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
@@ -137,10 +138,20 @@ test("owners are replaced as a whole unless another person has changed them, and
   await expect(stale).rejects.toThrow("Another person has changed the owners");
   expect(await set([])).toEqual({ account_id: account, owners: [] });
   expect(await accountsRuns["accounts show"](context(), { account })).not.toHaveProperty("owners");
+  await set([email]);
+  await set([group]);
   const audit = await readAudit(context().ledger, account);
-  expect(audit.filter(({ action }) => action === "accounts owners")).toMatchObject([
-    { by: "ada", why: "ticket 12", details: { owners: "email:ada@example.com group:Checkout Team" } },
-    { details: { owners: "" } },
+  const entries = audit.filter(({ action }) => action === "accounts owners");
+  expect(entries.map(({ details }) => details)).toEqual([
+    { owners: "email:ada@example.com group:Checkout Team" },
+    { owners: "", removed: "email:ada@example.com group:Checkout Team" },
+    { owners: "email:ada@example.com" },
+    { owners: "group:Checkout Team", removed: "email:ada@example.com" },
+  ]);
+  expect(entries[0]).toMatchObject({ by: "ada", why: "ticket 12" });
+  expect(entries.map((entry) => auditSentence(entry, "checkout")).slice(-2)).toEqual([
+    expect.stringMatching(/set the owners of checkout: email:ada@example.com$/),
+    expect.stringMatching(/set the owners of checkout: group:Checkout Team; removed: email:ada@example.com$/),
   ]);
 });
 
