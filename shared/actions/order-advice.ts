@@ -39,7 +39,7 @@ const refunded: Sentences = {
 
 const paidAgain: Sentences = {
   ...delivered,
-  happened: "It had failed and was refunded. It was delivered after all: an adjustment has taken its amount again.",
+  happened: "It was refunded. It was delivered after all: an adjustment has taken its amount again.",
   upstream:
     "If the customer has nothing: ask for the proof of delivery of {named}. Without one, an adjustment gives it back.",
 };
@@ -151,7 +151,7 @@ type AdviceFacts = {
   readonly isForOwner: boolean;
   /** An operator has refunded it, although it was reported as successful. */
   readonly isRefunded: boolean;
-  /** An operator has taken its amount again, although it was reported as failed. */
+  /** An operator has taken its amount again, because it was delivered. */
   readonly isPaidAgain: boolean;
   /** An event with the other final status waits for a decision. */
   readonly isContradicted: boolean;
@@ -181,8 +181,8 @@ const sentencesFor = (
   { isRefunded, isPaidAgain, isContradicted, isOfAnotherLedger }: AdviceFacts,
 ): Sentences => {
   if (isOfAnotherLedger) return waitingElsewhere;
+  if (isPaidAgain && !isIdentityCheck(order)) return paidAgain;
   if (isRefunded) return refundedSentences(order);
-  if (isPaidAgain) return paidAgain;
   const known = sentencesOn(order);
   // In a restored ledger an order may be open again.
   return isContradicted && isFinalStatus(order.status) && !isIdentityCheck(order) ? contradicted(known) : known;

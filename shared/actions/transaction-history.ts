@@ -140,11 +140,11 @@ const adjustmentsOf = async (
   transaction: Transaction,
 ): Promise<{ readonly refund?: LedgerEntry | undefined; readonly paidAgain?: LedgerEntry | undefined }> => {
   const { mode, status, account_id } = transaction;
-  const read = (name: (reference: string) => string) =>
-    readAdjustment(ledger, account_id, name(referenceOf(transaction)));
-  if (mode === "test") return {};
-  if (status === "success") return { refund: await read(refundName) };
-  return status === "failed" && !isIdentityCheck(transaction) ? { paidAgain: await read(deliveredId) } : {};
+  if (mode === "test" || !isFinalStatus(status)) return {};
+  const [refund, paidAgain] = await Promise.all(
+    [refundName, deliveredId].map((name) => readAdjustment(ledger, account_id, name(referenceOf(transaction)))),
+  );
+  return { refund, paidAgain };
 };
 
 const adjustmentStep = ({ created_at, entry_id, amount_kobo, why = "" }: LedgerEntry): Step => ({

@@ -198,7 +198,7 @@ const assertMayBook = async (
 /**
  * By its name an adjustment takes what was paid out, or the amount of an order again: all of it, of the account that got it
  * back. With a wrong sign it would be given a second time, and the journal would not show it among the adjustments. An order
- * that a restored ledger lacks cannot be compared.
+ * that a restored ledger lacks, or has as cancelled by its caller since, cannot be compared.
  */
 export const assertTakesAsNamed = async (
   { ledger }: ActionContext,
@@ -212,6 +212,7 @@ export const assertTakesAsNamed = async (
   if (reference === undefined || transaction === undefined) return;
   const { account_id, mode, status } = transaction;
   if (account_id !== account) throw new OperatorError(`${reference} is an order of ${account_id}`);
+  if (transaction.debit === "cancelled") return;
   const isRefunded =
     mode === "live" &&
     (status === "failed" ||

@@ -8,7 +8,7 @@ export const reversalName = (fundingId: string): string => `reversal of ${fundin
 /** The id under which a reversed funding is credited again: one id for all operators, so it is credited once. */
 export const recreditId = (fundingId: string): string => `${fundingId}-again`;
 
-/** The id under which the amount of an order that had failed and was delivered is taken again: one id for all operators. */
+/** The id under which the amount of an order that was refunded and was delivered is taken again: one id for all operators. */
 export const deliveredId = (reference: string): string => `delivered-${reference}`;
 
 /** The order whose amount an adjustment with this name takes again. */

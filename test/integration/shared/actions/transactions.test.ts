@@ -407,14 +407,25 @@ test("an adjustment that takes an order's amount again takes all of it, once, of
   await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
   await expect(take()).rejects.toThrow(`${reference} is success in mode live: it was not refunded`);
   await transactionsRuns["transactions refund"](context(), { reference, why: "no proof, ticket 97" });
-  for (const amount_kobo of [500_00, -50_00]) {
-    await expect(take({ amount_kobo }), `${amount_kobo}`).rejects.toThrow("it is -NGN 500.00, not ");
-  }
+  await expect(take({ amount_kobo: -50_00 })).rejects.toThrow("it is -NGN 500.00, not ");
   const { accountId: other } = await operator.anAccount();
   await expect(take({ account: other })).rejects.toThrow(`${reference} is an order of ${account}`);
   expect(await take()).toMatchObject({ repeated: false, amount: -500 });
-  // A restored ledger may lack the order.
-  expect(await take({ id: "delivered-DATA_0", amount_kobo: -1_00 })).toMatchObject({ repeated: false });
+  // The wallet has paid for it, whatever the order's status and the refund say.
+  const { advice, history } = await transactionsRuns["transactions show"](context(), { reference });
+  expect(advice[0]?.text).toMatch(/It was delivered after all: an adjustment has taken its amount again\.$/);
+  expect(history).toContainEqual(expect.objectContaining({ what: "Adjusted" }));
+});
+
+test("an order that a restored ledger lacks, or has as cancelled since, is charged what the operator says", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const order = { account_id: account, amount_kobo: koboSchema.parse(0), debit: "cancelled" } as const;
+  const cancelled = aTransaction({ pk: await aTransactionPk(), ...order });
+  expect(await voidDebit(operator.ledgerAt(), cancelled, deadlineIn(9_000))).toMatchObject({ kind: "void" });
+  for (const reference of [`DATA_${randomUUID()}`, referenceOf(cancelled)]) {
+    const charge = { account, amount_kobo: -1_00, id: `delivered-${reference}`, why: "ticket 98" };
+    expect(await walletRuns["wallet adjust"](context(), charge)).toMatchObject({ repeated: false });
+  }
 });
 
 describe("transactions resolve", () => {
