@@ -8,8 +8,9 @@ import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts"
 import { auditDenials } from "../../infra/tables.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
-import { putProposal } from "../../shared/ledger/proposal.ts";
+import { approvingClient, putProposal } from "../../shared/ledger/proposal.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
+import { transactUnlessRefused } from "../../shared/ledger/transact.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { openSecretsManager, openSqs } from "../../shared/platform/aws/sdk.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
@@ -499,16 +500,18 @@ test.each(["approve", "break-glass"])(
     const account = await newAccount();
     const input = JSON.stringify({ account, amount_kobo: 250_000_00, id: `GTB-${verb}`, why: "transfer" });
     const { ledger } = service;
-    const { proposal_id: id } = await putProposal(
+    const auditOf = ({ action }: { readonly action: string }) =>
+      auditPut(ledger, auditEntry({ audit_log: account, by: "ada", action }, Date.now()));
+    const proposal = await putProposal(
       ledger,
       {
         ...{ action: "wallet fund", input, consequence: `Credits NGN 250,000.00 to ${account}`, account_id: account },
         ...{ proposer: "ada", proposed_by: "ada@example.com", why: "transfer of 21 November" },
       },
       1,
-      (made) => auditPut(ledger, auditEntry({ audit_log: account, by: "ada", action: made.action }, Date.now())),
+      auditOf,
     );
-    const args = ["proposals", verb, id, "--why", "ticket 97"];
+    const args = ["proposals", verb, proposal.proposal_id, "--why", "ticket 97"];
     const asked = await atTerminal("n\n", ...args);
     expect([asked.code, asked.stdout]).toEqual([2, ""]);
     const proposed = `Credits NGN 250,000\\.00 to ${account}, proposed by ada@example\\.com: transfer of 21 November`;
@@ -520,7 +523,14 @@ test.each(["approve", "break-glass"])(
     const script = await onStage("prod", ...args);
     expect(script).toMatchObject({ code: 2, stderr: expect.stringMatching(/asks before it acts/) });
     const unknown = await atTerminal("y\n", "proposals", verb, "prop_0123456789abcdef01", "--why", "ticket 97");
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("is not open") });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no proposal") });
+    const db = approvingClient(ledger, proposal, { by: "tola@example.com" });
+    await transactUnlessRefused({ ...ledger, db }, [auditOf(proposal)]);
+    const repeated = await atTerminal("y\n", ...args);
+    expect(repeated, "a repetition after a lost answer").toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/prop_\w+ +not open +not open/),
+    });
   },
 );
 

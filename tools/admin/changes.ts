@@ -45,16 +45,17 @@ const settlementShown = async (context: AdminContext, reference: string, status:
   return { changes: [settled, { what: `balance of ${account}`, before: balance, after }], sending };
 };
 
-/** What the person would carry out. Whether that person may, the service decides. */
+/**
+ * What the person would carry out. The service says whether that person may, and of one that is not open how it was decided: an
+ * approval whose answer was lost can be repeated.
+ */
 const proposalShown = async (
   context: AdminContext,
   { proposal: id }: { readonly proposal: string },
 ): Promise<Shown<never>> => {
   const { proposals } = await perform(context, "proposals list", { state: "open" });
   const found = proposals.find(({ proposal }) => proposal === id);
-  if (found === undefined) {
-    throw new OperatorError(`${id} is not open`, { command: "proposals list --state all shows who decided it" });
-  }
+  if (found === undefined) return { changes: [{ what: id, before: "not open", after: "not open" }] };
   const { consequence, proposed_by, why, state, account_id, balance_before: before, balance_after: after } = found;
   const what = `${consequence}, proposed by ${proposed_by}${why === null ? "" : `: ${why}`}`;
   const decided = { what, before: state, after: "approved" };
