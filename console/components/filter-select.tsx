@@ -6,7 +6,7 @@ type FilterSelectProps = Pick<NativeSelectProps, "label" | "description" | "data
   readonly onChoose: (value: string) => void;
 };
 
-/** Shorter than a pause before the next key, and hardly longer than the answer takes anyway. */
+/** Longer than it takes to press an arrow key again, and hardly noticed beside the time of an answer. */
 const PAUSE_MS = 300;
 
 /** A choice that filters what the service reads. Arrow keys pass each value, which would be a request: the last one counts. */

@@ -222,6 +222,7 @@ const entitlementsIn = ({ entitlements, ...quotas }: EntitledValues): Entitlemen
 
 /** What the change will do; undefined while a quota is no number. */
 const entitlementsPreview = (entitlements: Entitlements): Preview | undefined => {
+  if (Object.values(entitlements).some(Number.isNaN)) return undefined;
   const button = CHANGE_ENTITLEMENTS;
   const allowed = entitlementSchema.options
     .filter((each) => isEntitled(entitlements, each))
@@ -229,7 +230,6 @@ const entitlementsPreview = (entitlements: Entitlements): Preview | undefined =>
       const quota = entitlements[each] ?? null;
       return quota === null ? orders[each] : `${orders[each]} (at most ${withThousands(quota)} a day)`;
     });
-  if (Object.values(entitlements).some(Number.isNaN)) return undefined;
   if (allowed.length === 0) return { sentence: "Every order will be refused (403).", button };
   return { sentence: `It may order: ${allowed.join("; ")}.`, button };
 };
