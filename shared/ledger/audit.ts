@@ -17,7 +17,7 @@ import { type CopyProblem, copyVerifier } from "./compare-copy.ts";
 import type { CopiedEntry } from "./copied-entry.ts";
 import type { AuditedLedger, Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
-import { ALL_TIMES, type TimeRange } from "./query-index.ts";
+import { ALL_TIMES, INDEXED_AGE_MS, type TimeRange } from "./query-index.ts";
 import { ENTRIES_LIST, entriesPk, isEntryPk, placeOf, sequenceKey } from "./schema.ts";
 import { lowestOf, sortedReader } from "./sorted-reader.ts";
 import { transactWithRetry } from "./transact.ts";
@@ -197,10 +197,7 @@ export const verifyAudit = async (
 /** How much earlier the time of a later entry may be: the clocks of two writers differ. */
 const CLOCK_DIFFERENCE_MS = 5 * MINUTE_MS;
 
-/**
- * The entries of these logs since `from` about this item, oldest first. One that was written a moment ago may be missing,
- * because the index lags.
- */
+/** The entries of these logs since `from` about this item, oldest first. */
 export const readAuditAbout = async (
   ledger: AuditedLedger,
   auditLogs: readonly string[],
@@ -208,11 +205,33 @@ export const readAuditAbout = async (
   from = EPOCH,
 ): Promise<readonly PlacedEntry[]> => {
   const range = { from: isoTime(Date.parse(from) - CLOCK_DIFFERENCE_MS), to: ALL_TIMES.to };
-  const entries = await Array.fromAsync(placedIn(readAbout(auditTableOf(ledger), about, range)));
+  const read = await Promise.all([
+    Array.fromAsync(placedIn(readAbout(auditTableOf(ledger), about, range))),
+    ...auditLogs.map((auditLog) => readLatest(ledger, auditLog)),
+  ]);
   const ofLogs = new Set(auditLogs.map(entriesPk));
-  const orderOf = ({ created_at, pk, sequence }: PlacedEntry): string => [created_at, pk, sequence].join(" ");
-  return entries.filter(({ pk }) => ofLogs.has(pk)).toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+  const entries = new Map<string, PlacedEntry>();
+  for (const entry of read.flat()) {
+    const { created_at, pk, sequence } = entry;
+    if (ofLogs.has(pk) && entry.about === about && isWithin(entry, range)) {
+      entries.set([created_at, pk, sequence].join(" "), entry);
+    }
+  }
+  return [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry);
 };
+
+/** The entries of a log that the index may lack: what was sent again a moment ago has to be found when a person is erased. */
+const readLatest = async (ledger: AuditedLedger, auditLog: string): Promise<readonly PlacedEntry[]> => {
+  const since = isoTime(ledger.clock() - INDEXED_AGE_MS);
+  const latest: PlacedEntry[] = [];
+  for await (const entry of readPlacedEntries(ledger, auditLog, { pageItems: LATEST_ENTRIES })) {
+    if (entry.created_at < since) break;
+    latest.push(entry);
+  }
+  return latest;
+};
+/** People write fewer in this time to most logs: one page has them. */
+const LATEST_ENTRIES = 10;
 
 /** The entries about a transaction, oldest first: of its account, and of the service, which has discarded events. */
 export const readTransactionAudit = (

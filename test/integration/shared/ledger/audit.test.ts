@@ -254,11 +254,31 @@ test("entries about an item are found without reading the others of their log, a
     });
   for (let minute = 0; minute < 20; minute += 1) await record(minute, log, minute % 5 === 0 ? about : undefined);
   await record(16, other, about);
-  const ledger = operator.ledgerAt();
+  const ledger = operator.ledgerAt(NOON_MS + 60 * 60_000);
   const query = vi.spyOn(ledger.db, "query");
   // From five minutes earlier, because the clocks of two writers differ.
   const found = await readAuditAbout(ledger, [log], about, isoTime(NOON_MS + 10 * 60_000));
   expect(found.map(({ details }) => details.minute)).toEqual([5, 10, 15]);
   const pages = await Promise.all(query.mock.results.map(({ value }) => value));
-  expect(pages.reduce((count, { Count }) => count + Count, 0)).toBe(4);
+  // Of the log itself only the newest page.
+  expect(pages.reduce((count, { Count }) => count + Count, 0)).toBe(4 + 10);
+});
+
+test("an entry about an item is found, once, as soon as it is written: what the index lacks is read from its log", async () => {
+  const [log, about] = [`late-${randomUUID()}`, `transaction#${randomUUID()}`];
+  const ledger = operator.ledgerAt();
+  for (const [name, subject] of [
+    ["own", about],
+    ["other", "transaction#other"],
+  ] as const) {
+    await recordAudit(ledger, { audit_log: log, by: "ada", action: name, about: subject });
+  }
+  const found = async (from?: string) => (await readAuditAbout(ledger, [log], about, from)).map(({ action }) => action);
+  expect(await found()).toEqual(["own"]);
+  const query = ledger.db.query.bind(ledger.db);
+  vi.spyOn(ledger.db, "query").mockImplementation(async (input) =>
+    input.IndexName === undefined ? query(input) : { $metadata: {}, Items: [], Count: 0 },
+  );
+  expect(await found()).toEqual(["own"]);
+  expect(await found(isoTime(NOON_MS + 6 * 60_000))).toEqual([]);
 });
