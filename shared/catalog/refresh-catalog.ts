@@ -40,7 +40,7 @@ export type RefreshResult =
 export type RefreshDeps = {
   readonly store: CatalogStore;
   readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
-  /** The upstream's. */
+  /** Of the upstream: the catalog of another one is not kept until it is due. */
   readonly baseUrl: string;
   /** Enqueues the events of a change, all of them if it resolves with true; may be called again for the same one. */
   readonly announce: (change: CatalogChange, deadline: Deadline) => Promise<boolean>;

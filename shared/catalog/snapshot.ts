@@ -13,7 +13,7 @@ const DROPPED_LISTED_MAX = 50;
 export type Snapshot = PreparedDocument & {
   /** When the upstream sent it. */
   readonly fetchedAtMs: number;
-  /** The upstream's base URL. Absent of a built-in one. */
+  /** Of the upstream that sent it. Absent in a built-in one, and in one of an earlier release. */
   readonly baseUrl?: string | undefined;
   /** Entries of the upstream's catalog that are not served. */
   readonly dropped: DroppedEntries;

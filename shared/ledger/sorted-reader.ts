@@ -20,4 +20,4 @@ export const sortedReader = async <Item extends Keyed>(items: AsyncIterable<Item
 
 /** The lowest of these keys; undefined if there is none. */
 export const lowestOf = (keys: readonly (string | undefined)[]): string | undefined =>
-  keys.reduce((lowest, key) => (lowest === undefined || (key !== undefined && key < lowest) ? key : lowest), undefined);
+  keys.filter((key) => key !== undefined).toSorted()[0];

@@ -16,6 +16,7 @@ export type ChangedBalance = {
   readonly version: number;
   readonly changedAtMs: number;
 };
+
 const KEPT_MS = 400 * DAY_MS;
 /** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
 export const WRITES_AT_ONCE = 10;

@@ -15,6 +15,7 @@ export type SuccessRate = {
   readonly rate: number;
   readonly norm: number;
 };
+
 /** Of fewer orders chance alone makes a low rate. */
 const COUNT_MIN = 20;
 /** Of 20 orders at a norm of 95 %, chance alone is as far below it in 1 quarter of 400. */
