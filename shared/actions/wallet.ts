@@ -175,7 +175,7 @@ export const verifyWallet = async (
 };
 
 /** A typing error or one person's credentials move no more than this at once. What corrects another record is never divided. */
-export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number, id = ""): void => {
+export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number, id: string): void => {
   if (Math.abs(amountKobo) <= operatorActMax) return;
   throw new OperatorError(
     `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,

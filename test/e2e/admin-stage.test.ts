@@ -534,6 +534,21 @@ test.each(["approve", "break-glass"])(
   },
 );
 
+test("a refund above the bound of one act is refused before its question, and is not to be divided", async () => {
+  const account = await newAccount();
+  const Item = aTransaction({
+    ...{ pk: transactionPk(`${"0".repeat(25)}4`), list_key: `${account}#live`, account_id: account, mode: "live" },
+    ...{ status: "success", amount_kobo: koboFromNaira(5_000_001) },
+  });
+  await service.ledger.db.put({ TableName: service.ledger.table, Item });
+  sandboxOutputs = new Map([...prodOutputs, [outputOf("OPERATOR_ACT_MAX_NAIRA"), "5000000"]]);
+  const refused = await onStage("sandbox", "transactions", "refund", referenceOf(Item), "--why", "test", "--dry-run");
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    "At most NGN 5,000,000.00 at once: raise operatorActMaxNaira of the stage by a reviewed deployment.\n",
+  ]);
+});
+
 test.each(["transactions resolve", "events match"])(
   "%s asks about one sending of the order, and settles no other one that began while it asked",
   async (command) => {

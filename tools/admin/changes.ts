@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { accountText } from "../../shared/access/account-store.ts";
 import { assertWithinBound } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
+import { refundName } from "../../shared/contract/corrections.ts";
 import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import type { AdminContext } from "./context.ts";
@@ -21,10 +22,10 @@ type ChangesOf<Name extends ActionName> = (
   input: ActionInput<Name>,
 ) => Promise<Shown<ActionInput<Name>>>;
 
-type Entry = Pick<ActionInput<"wallet fund">, "account" | "amount_kobo">;
+type Entry = Pick<ActionInput<"wallet fund">, "account" | "amount_kobo" | "id">;
 
-const balanceChange = async (context: AdminContext, { account, amount_kobo }: Entry): Promise<Shown<never>> => {
-  assertWithinBound(context, amount_kobo);
+const balanceChange = async (context: AdminContext, { account, amount_kobo, id }: Entry): Promise<Shown<never>> => {
+  assertWithinBound(context, amount_kobo, id);
   const { balance } = await perform(context, "wallet show", { account });
   const afterKobo = koboFromNaira(balance) + amount_kobo;
   if (afterKobo < 0) throw new OperatorError(`The balance is ${moneyText(balance)} and must not become negative`);
@@ -79,9 +80,10 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
     return { changes, decided: { sending, ...input } };
   },
   "transactions refund": async (context, { reference }) => {
-    const { account_id: account, mode, status, amount } = await perform(context, "transactions show", { reference });
+    const found = await perform(context, "transactions show", { reference });
+    const { account_id: account, mode, status, amount } = found;
     if (status !== "success" || mode === "test") throw new OperatorError(`${reference} is ${status}, in mode ${mode}`);
-    return balanceChange(context, { account, amount_kobo: koboFromNaira(amount) });
+    return balanceChange(context, { account, amount_kobo: koboFromNaira(amount), id: refundName(found.reference) });
   },
   "keys revoke": async (context, { key }) => {
     const { accounts } = await perform(context, "accounts list", {});
