@@ -165,8 +165,8 @@ const subscribe = async (context: ActionContext, address: string): Promise<void>
     await subscribeMail(mail, address);
   } catch (error) {
     if (!(error instanceof Error) || !LIMITS.includes(error.name)) throw error;
-    const expired = await expiredAddresses(context.ledger);
-    if ((await unsubscribeMail(mail, expired)) > 0) return subscribeMail(mail, address);
+    const unused = await unusedAddresses(context.ledger);
+    if ((await unsubscribeMail(mail, unused)) > 0) return subscribeMail(mail, address);
     throw new OperatorError("AWS accepts no more e-mail addresses for this stage. Choose a chat, or ask an operator", {
       cause: error,
     });
@@ -174,14 +174,14 @@ const subscribe = async (context: ActionContext, address: string): Promise<void>
 };
 
 /**
- * Addresses of people who have not signed in for so long that nothing is sent to them, and of nobody else: those of people
- * who left would fill the topic within years. Who signs in again is told to choose again.
+ * Addresses to which nothing is sent any more, because their people have not signed in for long or have other ones now: those of
+ * people who left would fill the topic within years. Who signs in again is told to choose again.
  */
-const expiredAddresses = async (ledger: ActionContext["ledger"]): Promise<readonly string[]> => {
+const unusedAddresses = async (ledger: ActionContext["ledger"]): Promise<readonly string[]> => {
   const recipients = (await listRecipients(ledger)).filter(({ email }) => email !== undefined);
   const access = await readRecipientAccess(ledger, recipients);
   const current = access.filter(({ until }) => until >= isoTime(ledger.clock()));
-  const inUse = new Set(current.flatMap(({ recipient, email }) => [recipient.email?.address, email]));
+  const inUse = new Set(current.map(({ email }) => email));
   const chosen = new Set(recipients.flatMap(({ email }) => email?.address ?? []));
   return [...chosen].filter((address) => !inUse.has(address));
 };

@@ -671,7 +671,7 @@ describe("choosing", () => {
     expect(arrived).toEqual(["bola@example.org"]);
   });
 
-  test("a topic that is full takes a new address in the place of people who have not signed in for 30 days, and of nobody else", async () => {
+  test("a topic that is full takes a new address in the place of those to which nothing is sent, after 30 days without a sign-in or once the person has another, and of no other one", async () => {
     const withRole = (name: string) => aPerson(name, { roles: ["finance"] });
     const [bola, cleo, dayo] = [withRole("bola"), withRole("cleo"), withRole("dayo")];
     await bola.choose({ email: ["wallet.low"] });
@@ -689,6 +689,11 @@ describe("choosing", () => {
     await bola.signIn();
     const shown = await Promise.all([bola, cleo, dayo].map((person) => person.show()));
     expect(shown.map(({ email }) => email.status)).toEqual(["unsubscribed", "on", "on"]);
+    await aPerson("cleo", { owner: { email: "cleo@example.org", groups: [] } }).signIn();
+    subscribe.mockRejectedValueOnce(isFull);
+    await bola.choose({ email: ["wallet.low"] });
+    await cleo.signIn();
+    expect((await cleo.show()).email.status).toBe("unsubscribed");
   });
 
   test("what SNS says of an address is shown", async () => {
