@@ -173,7 +173,7 @@ export const verifyAudit = async (
 ): Promise<VerifiedAudit> => {
   const verifyPlace = chainVerifier(ledger.clock());
   const table = auditTableOf(ledger);
-  // First of all: what is attested by now is of entries that the other reading finds.
+  // First of all, so that what is attested is of entries that the other reading finds.
   const attestations = await sortedReader(readAllAttested(table, auditLog));
   const items = await sortedReader(readAllEntries(table, auditLog));
   const copies = await sortedReader(copy?.entries ?? []);
