@@ -95,7 +95,7 @@ export const putProposal = async (
     const own = (await openProposals(ledger)).filter(({ proposer }) => proposer === proposed.proposer);
     if (own.length >= OPEN_OF_ONE_MAX) {
       throw new OperatorError(
-        `${OPEN_OF_ONE_MAX} of your proposals are open: have some approved, or reject some, and propose it then`,
+        `${OPEN_OF_ONE_MAX} of your proposals are open: have some approved, or withdraw some, and propose it then`,
       );
     }
     const Item = proposalOf(ledger, id, proposed, hours);
