@@ -28,7 +28,11 @@ const balanceChange = async (context: AdminContext, { account, amount_kobo, id }
   assertWithinBound(context, amount_kobo, id);
   const { balance } = await perform(context, "wallet show", { account });
   const afterKobo = koboFromNaira(balance) + amount_kobo;
-  if (afterKobo < 0) throw new OperatorError(`The balance is ${moneyText(balance)} and must not become negative`);
+  if (afterKobo < 0) {
+    throw new OperatorError(`The balance is ${moneyText(balance)} and must not become negative`, {
+      command: "If its answer was lost, repeat it with --yes",
+    });
+  }
   const what = `balance of ${account}, unless it was recorded before`;
   return { changes: [{ what, before: balance, after: nairaFromKobo(afterKobo) }] };
 };
