@@ -638,7 +638,7 @@ test("a dry run shows what would change, before and after, and changes nothing",
   const below = await onStage("prod", "wallet", "adjust", account, "-5001", "--id", "x", ...why, "--dry-run");
   expect(below).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/must not become negative\. If its answer was lost, repeat it with --yes$/m),
+    stderr: expect.stringMatching(/must not become negative\. If its answer was lost, repeat it with --yes\.$/m),
   });
   const open = await onStage("prod", "transactions", "refund", referenceOf(Item), ...why, "--dry-run");
   expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("is processing") });
