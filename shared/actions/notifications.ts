@@ -175,7 +175,7 @@ const subscribe = async (context: ActionContext, address: string): Promise<void>
 
 /**
  * Addresses to which nothing is sent any more, because their people have not signed in for long or have other ones now: those of
- * people who left would fill the topic within years. Who signs in again is told to choose again.
+ * people who left would fill the topic within years. The page asks who signs in again to choose again.
  */
 const unusedAddresses = async (ledger: ActionContext["ledger"]): Promise<readonly string[]> => {
   const recipients = (await listRecipients(ledger)).filter(({ email }) => email !== undefined);
