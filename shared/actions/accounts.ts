@@ -29,7 +29,7 @@ import { entitlementSchema, entitlementsText, raisesEntitlements } from "../cont
 import { shownUrl } from "../contract/shown-url.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
-import { getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
+import { getItemFields, getItems } from "../ledger/get-item.ts";
 import { ALL_TIMES, accountIdsOf, INDEXED_AGE_MS } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { hasPeriodLimit, type Usage, usageOn } from "../ledger/usage.ts";
@@ -94,15 +94,11 @@ export const endpointsMadeSchema = z.pick(accountSchema, { pk: true, account_id:
  * What the schema has of these accounts. Nothing else is read: within years most of an account's item is its keys, and most
  * readers of all accounts need none.
  */
-export const readAccounts = async <Item extends { readonly pk: string }>(
+export const readAccounts = <Item extends { readonly pk: string }>(
   { ledger }: Pick<ActionContext, "ledger">,
   accountIds: readonly string[],
   schema: z.ZodMiniType<Item> & { readonly shape: object },
-): Promise<readonly Item[]> => {
-  const keys = accountIds.map((accountId) => ({ pk: accountPk(accountId) }));
-  const batches = getItemBatches(ledger, keyBatches(keys), schema);
-  return (await Array.fromAsync(batches)).flatMap(({ items }) => items);
-};
+): Promise<readonly Item[]> => getItemFields(ledger, accountIds.map(accountPk), schema);
 
 /** What accounts are called, by their ids. */
 export const accountNamesOf = async (

@@ -96,6 +96,17 @@ export const getItemBatches = <Key extends ItemKey, Item extends ItemKey>(
 };
 export type ItemBatch<Key, Item> = { readonly keys: readonly Key[]; readonly items: readonly Item[] };
 
+/** Reads many items as `getItemBatches`, all at once. */
+export const getItemFields = async <Item extends ItemKey>(
+  table: Table,
+  pks: readonly string[],
+  schema: z.ZodMiniType<Item> & { readonly shape: object },
+  onUnreadable?: OnUnreadable,
+): Promise<readonly Item[]> => {
+  const batches = getItemBatches(table, keyBatches(pks.map((pk) => ({ pk }))), schema, onUnreadable);
+  return (await Array.fromAsync(batches)).flatMap(({ items }) => items);
+};
+
 type BatchRead = {
   readonly attributes?: readonly string[];
   readonly abortSignal: AbortSignal;

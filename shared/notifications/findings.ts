@@ -7,7 +7,14 @@ import { koboMoneyText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
 import { datesOf, timeIn } from "../contract/time-zone.ts";
-import { BATCHES_AT_ONCE, getItemBatches, getItems, keyBatches, type OnUnreadable } from "../ledger/get-item.ts";
+import {
+  BATCHES_AT_ONCE,
+  getItemBatches,
+  getItemFields,
+  getItems,
+  keyBatches,
+  type OnUnreadable,
+} from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readAccountPeriods, type ServicePeriod } from "../ledger/period.ts";
 import { ALL_TIMES, accountIdsOf, openKeys } from "../ledger/query-index.ts";
@@ -155,7 +162,7 @@ const checkBatch = async (
   lookings: ReadonlyMap<NotificationKind, Looking>,
   ownerKeys: ReadonlySet<string>,
 ): Promise<CheckedBatch> => {
-  const accounts = await readAll(deps, ids.map(accountPk), accountShape);
+  const accounts = await getItemFields(deps.ledger, ids.map(accountPk), accountShape, deps.onUnreadable);
   const found = new Map<NotificationKind, ByAccount>();
   for (const [kind, { ofAccounts }] of lookings) found.set(kind, await ofAccounts(accounts));
   const owned = accounts.flatMap(({ account_id, owners }) =>
@@ -179,16 +186,6 @@ const ownedIds = async (
   return owners.flatMap(({ accounts }) => [...(accounts ?? [])]);
 };
 
-/** Only the attributes of the schema. */
-const readAll = async <Item extends { readonly pk: string }>(
-  { ledger, onUnreadable }: FindingDeps,
-  pks: readonly string[],
-  schema: z.ZodMiniType<Item> & { readonly shape: object },
-): Promise<readonly Item[]> => {
-  const batches = getItemBatches(ledger, keyBatches(pks.map((pk) => ({ pk }))), schema, onUnreadable);
-  return (await Array.fromAsync(batches)).flatMap(({ items }) => items);
-};
-
 /** An account's name is a text that people typed. */
 const nameOf = ({ name }: Pick<Account, "name">): string => maskedDigits(name);
 const accountPath = ({ account_id }: Pick<Account, "account_id">, page = ""): string =>
@@ -200,7 +197,8 @@ const byAccountOf = (findings: readonly (Finding & { readonly account_id: string
 const lookForLowWallets: Look = async (deps) => ({
   ofAccounts: async (accounts) => {
     const pks = accounts.map(({ account_id }) => walletPk(account_id));
-    const walletOf = new Map((await readAll(deps, pks, walletShape)).map((wallet) => [wallet.account_id, wallet]));
+    const wallets = await getItemFields(deps.ledger, pks, walletShape, deps.onUnreadable);
+    const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]));
     return byAccountOf(
       accounts.flatMap((account) => {
         const { account_id } = account;

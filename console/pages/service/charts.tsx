@@ -15,11 +15,10 @@ import { type EndedCount, networkOf } from "../../components/statistics.ts";
 const REFRESH_MS = { hour: MINUTE_MS, day: 300_000 } as const;
 
 const ranges = {
-  day: { label: "24 hours", by: "hour", steps: 24, hours: 24 },
-  twoDays: { label: "48 hours", by: "hour", steps: 48, hours: 48 },
-  // One more day is read, and the first, which is not whole, is left out.
-  week: { label: "7 days", by: "day", steps: 7, hours: 7 * 24 + 1 },
-  month: { label: "30 days", by: "day", steps: 30, hours: 30 * 24 + 1 },
+  day: { label: "24 hours", by: "hour", steps: 24 },
+  twoDays: { label: "48 hours", by: "hour", steps: 48 },
+  week: { label: "7 days", by: "day", steps: 7 },
+  month: { label: "30 days", by: "day", steps: 30 },
 } as const;
 type Range = (typeof ranges)[keyof typeof ranges];
 
@@ -49,7 +48,9 @@ const stepsOf = ({ hours, time_zone: timeZone }: ActionOutput<"statistics show">
 /** Volume, success rate and latency of live orders, by network and time. */
 export const ChartsPage = () => {
   const [{ range, network }, choose] = useFilters(filterFields);
-  const { hours, by } = ranges[range];
+  const { by, steps } = ranges[range];
+  // One more day is read, and the first, which is not whole, is left out.
+  const hours = by === "hour" ? steps : steps * 24 + 1;
   const statistics = useRead("statistics show", { hours }, { everyMs: REFRESH_MS[by] });
   const zone = statistics.data?.time_zone;
   const known = statistics.data?.hours.flatMap(({ counts }) => counts.map(networkOf)) ?? [];

@@ -1,5 +1,4 @@
 import { createHmac, createSecretKey, hash, type KeyObject, randomUUID } from "node:crypto";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 
 // As in shared/upstream/exchange.ts: an import would also evaluate fetch.
 const { Agent, request } = process.getBuiltinModule("node:http");
@@ -25,7 +24,7 @@ export const ANSWER = '{"data":{"transaction":{"status":"success"}}}';
 
 export const sendThreeCalls = async (authorization = ""): Promise<void> => {
   const key = hash("sha256", authorization.replace(/^Bearer /, ""), "base64url");
-  const minute = Math.floor(Date.now() / MINUTE_MS);
+  const minute = Math.floor(Date.now() / 60_000);
   const counted = await send(
     "UpdateItem",
     `{"TableName":"${accessTable}","Key":{"pk":{"S":"${key}"}},"ReturnValues":"ALL_NEW","UpdateExpression":"ADD #counter :one REMOVE #previous","ConditionExpression":"attribute_exists(pk)","ExpressionAttributeNames":{"#counter":"vtu:${minute}","#previous":"vtu:${minute - 1}"},"ExpressionAttributeValues":{":one":{"N":"1"}}}`,
