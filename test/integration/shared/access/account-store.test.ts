@@ -11,6 +11,7 @@ import { findKeys } from "../../../../shared/access/key-store.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { accessForTests, admissionCode, OFFICE } from "../../../builders/access.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
@@ -34,13 +35,7 @@ test("of 10 simultaneous changes each that succeeds raises the version, and the 
 
 test("a change of a key that another change overtakes is decided anew", async () => {
   const { keyId, accountId } = await access.anAccount();
-  const { db } = access.tables;
-  const transactWrite = db.transactWrite.bind(db);
-  const overtaken = vi.spyOn(db, "transactWrite").mockImplementationOnce(async (...call) => {
-    await revokeKey(access.store, accountId, keyId);
-    return transactWrite(...call);
-  });
-  onTestFinished(() => overtaken.mockRestore());
+  beforeNext(access.tables.db, "transactWrite", () => revokeKey(access.store, accountId, keyId));
   await expect(rotateKey(access.store, accountId, keyId, MINUTE_MS)).rejects.toThrow("has ended");
   expect((await access.account(accountId)).keys).toHaveLength(1);
 });

@@ -1,4 +1,3 @@
-import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import { AccountError, requireAccount } from "../../../../shared/access/account-store.ts";
 import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
@@ -30,6 +29,7 @@ import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wal
 import { addEndpoint, disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
@@ -186,10 +186,10 @@ test.for([
 });
 
 describe("closing an account", () => {
-  const at = (nowMs: number, db = own.tables.db) => anActionContext({ ...own.tables, db }, { clock: () => nowMs });
+  const at = (nowMs: number) => anActionContext(own.tables, { clock: () => nowMs });
   const CLOSED_AT = NOON_MS + 3 * MINUTE_MS;
-  const close = (account: string, nowMs = CLOSED_AT, db = own.tables.db) =>
-    accountsRuns["accounts close"](at(nowMs, db), { account, why: "ticket" });
+  const close = (account: string, nowMs = CLOSED_AT) =>
+    accountsRuns["accounts close"](at(nowMs), { account, why: "ticket" });
   const wallet = (account: string) => readWallet(own.ledgerAt(), account);
   const payOut = (account: string, amountKobo: number, nowMs = NOON_MS) =>
     adjustWallet(own.ledgerAt(nowMs), {
@@ -329,17 +329,8 @@ describe("closing an account", () => {
     ],
   ])("that meets %s after it was checked is refused", async (_, booking) => {
     const account = await anEmptyAccount();
-    const { db } = own.tables;
-    let isBooked = false;
-    const transactWrite = async (input: TransactWriteCommandInput) => {
-      if (!isBooked) {
-        isBooked = true;
-        await booking(account);
-      }
-      return db.transactWrite(input);
-    };
-    const racing = Object.assign(Object.create(db), { transactWrite });
-    await expect(close(account, CLOSED_AT, racing)).rejects.toThrow(/has just changed|is not closed/);
+    beforeNext(own.tables.db, "transactWrite", () => booking(account));
+    await expect(close(account)).rejects.toThrow(/has just changed|is not closed/);
     expect((await requireAccount(own.storeAt(), account)).status).toBe("restricted");
     expect((await wallet(account)).closed).toBeUndefined();
   });

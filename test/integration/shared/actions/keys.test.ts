@@ -8,6 +8,7 @@ import { NotAllowedError, NotFoundError, OperatorError } from "../../../../share
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { accessForTests } from "../../../builders/access.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const access = await accessForTests();
@@ -53,12 +54,7 @@ test("a key whose item is missing from the access table is listed as never used"
 
 test("an owner who was removed after the request was authorised creates no key", async () => {
   const { accountId: account } = await anAccount();
-  const { db } = access.tables;
-  const transactWrite = db.transactWrite.bind(db);
-  vi.spyOn(db, "transactWrite").mockImplementationOnce(async (...write) => {
-    await setOwners(access.store, account, []);
-    return transactWrite(...write);
-  });
+  beforeNext(access.tables.db, "transactWrite", () => setOwners(access.store, account, []));
   const creation = keysRuns["keys create"](owner(), { account, mode: "live", permissions: ["vtu"] });
   await expect(creation).rejects.toThrow(NotAllowedError);
   expect(await keysOf(account)).toHaveLength(1);

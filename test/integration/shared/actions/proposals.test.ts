@@ -23,6 +23,7 @@ import { discardEvent } from "../../../../shared/upstream-events/operator-resolu
 import { recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { afterNext, beforeNext } from "../../../builders/another-process.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -639,8 +640,8 @@ describe("needs another person", () => {
   test("and a limit that was lowered since then is not raised by an approval, nor by a lowering that was under way", async () => {
     const { accountId: account } = await ledger.anAccount();
     await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
-    const limit = (day_naira: number, options: Options = {}) =>
-      send(ada, "accounts limits", { account, limits: { day_naira }, why: "ticket" }, options);
+    const limit = (day_naira: number) =>
+      send(ada, "accounts limits", { account, limits: { day_naira }, why: "ticket" });
     const lower = () => send(bola, "accounts limits", { account, limits: { day_naira: 10 }, why: "fraud" });
     const limits = async () => (await send(bola, "accounts show", { account })).data.order_limits;
     const { proposal } = proposalIn(await limit(2_000));
@@ -650,25 +651,13 @@ describe("needs another person", () => {
     expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ status: 409, message: changed });
     expect(await limits()).toEqual({ day_naira: 10 });
 
-    for (const moment of ["transactWrite", "get"] as const) {
+    const { db } = ledger.tables;
+    // The second read of the account is the action's, after the preview.
+    const beforeTheAction = () => afterNext(db, "get", async () => beforeNext(db, "get", lower));
+    for (const race of [() => beforeNext(db, "transactWrite", lower), beforeTheAction]) {
       await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
-      const { db } = ledger.tables;
-      let calls = 0;
-      const racing: DocumentClient = Object.assign<DocumentClient, Pick<DocumentClient, "get" | "transactWrite">>(
-        Object.create(db),
-        {
-          // The second read of the account is the action's, after the preview.
-          get: async (input, ...rest) => {
-            if (moment === "get" && input.Key?.pk === `account#${account}` && ++calls === 2) await lower();
-            return db.get(input, ...rest);
-          },
-          transactWrite: async (input, ...rest) => {
-            if (moment === "transactWrite" && ++calls === 1) await lower();
-            return db.transactWrite(input, ...rest);
-          },
-        },
-      );
-      expect(await limit(900, { db: racing }), moment).toMatchObject({ status: 409, message: changed });
+      race();
+      expect(await limit(900)).toMatchObject({ status: 409, message: changed });
       expect(await limits()).toEqual({ day_naira: 10 });
     }
   });
@@ -792,19 +781,9 @@ describe("needs another person", () => {
     const listed = z.object({ rules: z.array(z.looseObject({ rule_id: z.string() })) });
     const [rule] = listed.parse((await send(ada, "prices list", { account })).data).rules;
     const { proposal } = proposalIn(await price(ada, { percent: -20, below_cost: true }));
-    const { db } = ledger.tables;
-    let writes = 0;
-    const racing: DocumentClient = Object.assign<DocumentClient, Pick<DocumentClient, "transactWrite">>(
-      Object.create(db),
-      {
-        transactWrite: async (input, ...rest) => {
-          if (++writes === 1) await send(bola, "proposals approve", { proposal });
-          return db.transactWrite(input, ...rest);
-        },
-      },
-    );
+    beforeNext(ledger.tables.db, "transactWrite", () => send(bola, "proposals approve", { proposal }));
     const removal = { account, rule_id: rule?.rule_id, why: "contract" };
-    const answer = await send(ada, "prices remove", removal, { db: racing });
+    const answer = await send(ada, "prices remove", removal);
     expect(answer).toMatchObject(refusal(409, "Another person has changed the prices"));
     const proposed = await send(ada, "prices remove", removal);
     expect(proposed).toMatchObject({ status: 202 });

@@ -14,6 +14,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { requireStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { isWrite, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
@@ -91,16 +92,10 @@ test("two requests that store the same rows at once store them once", async () =
 
 test("of two changes of a statement at once both are kept, and one that is not written is an error", async () => {
   const { db } = context.ledger;
-  const transactWrite = db.transactWrite.bind(db);
-  const meets = (other: () => Promise<unknown>) =>
-    vi.spyOn(db, "transactWrite").mockImplementationOnce(async (...call) => {
-      await other();
-      return transactWrite(...call);
-    });
   const [second, third] = ["b".repeat(64), "c".repeat(64)];
-  meets(() => begin(second, second));
+  beforeNext(db, "transactWrite", () => begin(second, second));
   await begin();
-  meets(() => begin(third, third));
+  beforeNext(db, "transactWrite", () => begin(third, third));
   await append(0, [aRow(2)], true);
   expect((await statement()).files).toHaveLength(3);
   vi.spyOn(db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type DuplicateWindow, duplicateGuardPut } from "../../../../shared/ledger/duplicate-guard.ts";
 import { type DebitGuards, openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: of purchases that are alike, one is debited within the window. Method: a real table, with faults on the wire. */
@@ -57,11 +58,7 @@ describe("openTransaction", () => {
     const [refunded, first] = [ledger.aTransaction(accountId), ledger.aTransaction(accountId)];
     await open(refunded, window);
     await settleTransaction(ledger, refunded, NOT_DELIVERED, deadlineIn(29_000));
-    const get = ledger.db.get.bind(ledger.db);
-    vi.spyOn(ledger.db, "get").mockImplementationOnce(async (...call) => {
-      expect(await open(first, window)).toEqual({ kind: "opened" });
-      return get(...call);
-    });
+    beforeNext(ledger.db, "get", async () => expect(await open(first, window)).toEqual({ kind: "opened" }));
     expect(await open(ledger.aTransaction(accountId), window)).toMatchObject({
       ...{ kind: "possible_duplicate", earlier: { pk: first.pk } },
     });

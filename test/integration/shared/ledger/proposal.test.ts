@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
@@ -15,6 +15,7 @@ import {
 } from "../../../../shared/ledger/proposal.ts";
 import { transactOnce } from "../../../../shared/ledger/transact.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -76,11 +77,9 @@ test("an action that is refused leaves its proposal open, and calls without an a
   const { Responses } = await client.batchGet({ RequestItems: { [TableName]: { Keys: [Key] } } });
   expect(Responses).toEqual({ [TableName]: [Key] });
   expect(await openProposals(ledger)).toEqual([proposal]);
-  const batchGet = ledger.db.batchGet.bind(ledger.db);
-  vi.spyOn(ledger.db, "batchGet").mockImplementationOnce(async (input) => {
-    expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(true);
-    return batchGet(input);
-  });
+  beforeNext(ledger.db, "batchGet", async () =>
+    expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(true),
+  );
   // It was decided since the index was read.
   expect(await openProposals(ledger)).toEqual([]);
   expect(await rejectProposal(ledger, proposal, { by: "eve" }, audit())).toBe(false);
@@ -122,11 +121,9 @@ test("a proposal that is open is proposed once, and one that has expired is not 
 test("of two equal proposals at once one is stored, with one audit entry, and both resolve with it", async () => {
   const entries = (await readAudit(ledger, "acc_1")).length;
   const input = randomUUID();
-  const transactWrite = ledger.db.transactWrite.bind(ledger.db);
   let faster: Proposal | undefined;
-  vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (...call) => {
+  beforeNext(ledger.db, "transactWrite", async () => {
     faster = await propose({ input });
-    return transactWrite(...call);
   });
   expect(await propose({ input })).toEqual(faster);
   expect(await readAudit(ledger, "acc_1")).toHaveLength(entries + 1);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { BatchGetCommand, type DynamoDBDocument, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocument, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openOrders, openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
@@ -10,6 +10,7 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
@@ -91,13 +92,7 @@ test("a transaction that is settled after its index was read is not listed as op
   const [ended, ...others] = transactions;
   if (ended === undefined) throw new Error("There are no transactions");
   const db = emulatorClient();
-  const send = db.send.bind(db);
-  vi.spyOn(db, "send").mockImplementation(async (command) => {
-    if (command instanceof BatchGetCommand) {
-      await settleTransaction(ledger, ended, { status: "success" }, deadlineIn(20_000));
-    }
-    return send(command);
-  });
+  beforeNext(db, "batchGet", () => settleTransaction(ledger, ended, { status: "success" }, deadlineIn(20_000)));
   expect(await openTransactions({ ...ledger, db }, ALWAYS)).toEqual(others);
   expect((await openOrders({ ...ledger, db }, ALWAYS)).map(({ pk }) => pk)).toEqual(others.map(({ pk }) => pk));
 });

@@ -2,6 +2,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { checkReferenceKey, OtherReferenceKeyError } from "../../../../shared/ledger/reference-key.ts";
 import { REFERENCE_KEY_PK } from "../../../../shared/ledger/schema.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -39,11 +40,7 @@ test("the first key that may place orders becomes the ledger's, and another one 
 });
 
 test("of two keys that a new ledger meets at the same time the one that is written first becomes the ledger's", async () => {
-  const put = ledger.db.put.bind(ledger.db);
-  vi.spyOn(ledger.db, "put").mockImplementationOnce(async (input) => {
-    await load("record", OTHER)();
-    return put(input);
-  });
+  beforeNext(ledger.db, "put", load("record", OTHER));
   await expect(load("record", KEY)()).rejects.toThrow(OtherReferenceKeyError);
   await load("record", OTHER)();
 });

@@ -1,12 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandInput,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand, QueryCommand, type QueryCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
@@ -41,6 +34,7 @@ import { EPOCH, isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
 import { putItems } from "../../../builders/put-items.ts";
@@ -376,14 +370,9 @@ test("a month is not closed if a run in another zone replaces an account's perio
   for (const _time of [1, 2]) {
     const toClose = await begin("2026-10", deadlineIn(9_000));
     const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
-    const send = db.send.bind(db);
-    const spy = vi.spyOn(db, "send").mockImplementation(async (command) => {
-      if (command instanceof TransactWriteCommand) {
-        spy.mockRestore();
-        await continueClosing(context.ledger, inUtc, { phase: "close", done: 0, accounts: 2 }, noTime);
-      }
-      return send(command);
-    });
+    beforeNext(db, "transactWrite", () =>
+      continueClosing(context.ledger, inUtc, { phase: "close", done: 0, accounts: 2 }, noTime),
+    );
     await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("close the month again");
   }
   expect((await runs["periods list"](context, {})).periods).toEqual([]);

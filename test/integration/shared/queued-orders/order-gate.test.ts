@@ -22,6 +22,7 @@ import {
   UPSTREAM_PACE_PK,
 } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
+import { afterNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
@@ -160,12 +161,7 @@ test.each([
 ])("of two parts that are switched off at the same time while %s, both are off", async (_, before) => {
   const off = { since: isoTime(nowMs), by: "ada" };
   for (const part of before) await writePart(store, part, off, "off");
-  const send = store.db.send.bind(store.db);
-  vi.spyOn(store.db, "send").mockImplementationOnce(async (command) => {
-    const read = await send(command);
-    await writePart(store, "mtn", off, "off");
-    return read;
-  });
+  afterNext(store.db, "get", () => writePart(store, "mtn", off, "off"));
   expect(await writePart(store, "identity", off, "off")).toBe(true);
   expect(new Set(Object.keys((await readParts(store)).off))).toEqual(new Set([...before, "identity", "mtn"]));
 });

@@ -1,5 +1,4 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
@@ -18,6 +17,7 @@ import {
 } from "../../../../shared/queued-orders/queued-orders-report.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
+import { afterNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -116,15 +116,7 @@ test("the report has each account with orders that wait, in its queue or set asi
 
 test("an order that another run claims while the report is made is not in it", async () => {
   const order = await aQueuedOrder(await ledger.anAccount(1_000), { refusals: 1 });
-  const send = ledger.db.send.bind(ledger.db);
-  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-    const answer = await send(command);
-    if (command instanceof QueryCommand) {
-      vi.restoreAllMocks();
-      await claimAsSender(ledger, order);
-    }
-    return answer;
-  });
+  afterNext(ledger.db, "query", () => claimAsSender(ledger, order));
   expect(await readQueuedOrders(deps())).toMatchObject({ accounts: [], count: 0 });
 });
 

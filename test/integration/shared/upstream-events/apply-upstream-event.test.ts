@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
@@ -20,6 +20,7 @@ import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-de
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent } from "../../../../shared/upstream-events/stored-event.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import {
@@ -287,12 +288,8 @@ describe("answers of the upstream to a question for an order", () => {
     ["sent again", { claim: "later" }, "another_sending"],
   ])("an answer about an order that was %s since it was read is not applied", async (_name, changes, outcome) => {
     const { transaction, stored } = await anOrder();
-    const update = ledger.db.update.bind(ledger.db);
     const settled = { ...transaction, ...changes };
-    vi.spyOn(ledger.db, "update").mockImplementationOnce(async (...call) => {
-      await ledger.db.put({ TableName: ledger.table, Item: settled });
-      return update(...call);
-    });
+    beforeNext(ledger.db, "update", () => ledger.db.put({ TableName: ledger.table, Item: settled }));
     expect(await apply(answerOf(transaction))).toEqual(done(outcome));
     expect(await stored()).toEqual(settled);
   });
@@ -382,11 +379,7 @@ describe("events under an upstream reference", () => {
   test("an event whose order gets the other status between the read and the write is a contradiction", async () => {
     const event = await anEvent();
     const { transaction, stored, balance } = await anOrder({ upstream_reference: event.reference });
-    const update = ledger.db.update.bind(ledger.db);
-    vi.spyOn(ledger.db, "update").mockImplementationOnce(async (...call) => {
-      await settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(20_000));
-      return update(...call);
-    });
+    beforeNext(ledger.db, "update", () => settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(20_000)));
     expect(await apply(event)).toEqual(done("contradiction"));
     expect(await stored()).toMatchObject({ status: "failed" });
     expect(await balance()).toBe(2_000);
@@ -578,11 +571,9 @@ describe("events under our own reference", () => {
       "refunds nothing if it was read while the order waited, and the order was %s since",
       async (_what, status, outcome) => {
         const { event, sendAgain, stored, balance } = await aRefusedOrder();
-        const transactWrite = ledger.db.transactWrite.bind(ledger.db);
-        vi.spyOn(ledger.db, "transactWrite").mockImplementationOnce(async (...call) => {
+        beforeNext(ledger.db, "transactWrite", async () => {
           const sent = await sendAgain();
           if (status === "success") await settleTransaction(ledger, sent, { status }, deadlineIn(20_000));
-          return transactWrite(...call);
         });
         expect(await apply(event)).toEqual(outcome);
         expect(await stored()).toMatchObject({ status });

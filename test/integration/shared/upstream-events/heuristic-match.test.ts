@@ -14,6 +14,7 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, storedEventUnder, storedUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -154,11 +155,7 @@ describe("an order that waited for the upstream's limit", () => {
 
   test("is not charged by a match while it waits, although the index lists it as sent", async () => {
     const { stored, phoneNumber, enqueue } = await aFit();
-    const batchGet = ledger.db.batchGet.bind(ledger.db);
-    vi.spyOn(ledger.db, "batchGet").mockImplementationOnce(async (...call) => {
-      expect(await enqueue()).toMatchObject({ kind: "queued" });
-      return batchGet(...call);
-    });
+    beforeNext(ledger.db, "batchGet", async () => expect(await enqueue()).toMatchObject({ kind: "queued" }));
     expect(await apply(await anEvent({ phoneNumber }))).toEqual(done("no_candidate"));
     expect(await stored()).toMatchObject({ status: "processing", queued: { order: toSend } });
   });
@@ -268,11 +265,9 @@ describe("two events that contradict each other under one unknown reference", ()
   test("a failed that is stored at once with a success that fits no order gives both one reason", async () => {
     const events = await twoEvents();
     const other = { ...events.success, amount_kobo: koboFromNaira(501) };
-    const put = ledger.db.put.bind(ledger.db);
-    vi.spyOn(ledger.db, "put").mockImplementationOnce(async (...call) => {
-      expect(await applyAt(other, DECISION_AGE_MS)).toEqual(done("no_candidate"));
-      return put(...call);
-    });
+    beforeNext(ledger.db, "put", async () =>
+      expect(await applyAt(other, DECISION_AGE_MS)).toEqual(done("no_candidate")),
+    );
     expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
   });
@@ -294,11 +289,9 @@ describe("two events that contradict each other under one unknown reference", ()
     const events = await twoEvents();
     const other = { ...events.success, amount_kobo: koboFromNaira(501) };
     const event = status === "failed" ? events.failed : other;
-    const put = ledger.db.put.bind(ledger.db);
-    vi.spyOn(ledger.db, "put").mockImplementationOnce(async (...call) => {
-      expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(done("matched"));
-      return put(...call);
-    });
+    beforeNext(ledger.db, "put", async () =>
+      expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(done("matched")),
+    );
     expect(await applyAt(event, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: reason });
     const about = status === "failed" ? { transaction_pk: events.order.transaction.pk } : {};
     expect(await storedOf(event)).toMatchObject([{ says: status, reason, state: "open", ...about }]);

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
@@ -9,6 +9,7 @@ import {
   recordEndpointHealth,
 } from "../../../../shared/webhooks/endpoint-health.ts";
 import { DOWN_EVENTS } from "../../../../shared/webhooks/next-step.ts";
+import { afterNext } from "../../../builders/another-process.ts";
 import { anEndpoint, firstEndpoint } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -61,13 +62,7 @@ test.each([
 ])("a failure at %s that another one overtakes is counted beside it", async (_title, before) => {
   const { record, read } = aHealth();
   for (const event of before) await record(1, failing(event));
-  const send = tables.db.send.bind(tables.db);
-  const overtaken = vi.spyOn(tables.db, "send").mockImplementationOnce(async (command) => {
-    const answer = await send(command);
-    await record(1, failing("evt_faster"));
-    return answer;
-  });
-  onTestFinished(() => overtaken.mockRestore());
+  afterNext(tables.db, "get", () => record(1, failing("evt_faster")));
   await record(1, failing("evt_slower"));
   expect((await read())?.failing?.events).toEqual([...before, "evt_faster", "evt_slower"]);
 });

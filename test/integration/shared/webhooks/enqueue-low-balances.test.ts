@@ -12,6 +12,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -241,11 +242,7 @@ describe("a fault", () => {
   test("a choice that ends before its fall is marked stays ended, and gets no event", async () => {
     const accountId = await anAccount();
     await setBalance(accountId, 10);
-    const put = ledger.db.put.bind(ledger.db);
-    vi.spyOn(ledger.db, "put").mockImplementationOnce(async (command) => {
-      await subscribe(ledger, accountId, []);
-      return put(command);
-    });
+    beforeNext(ledger.db, "put", () => subscribe(ledger, accountId, []));
     expect(await run()).toEqual([]);
     const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
     expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");

@@ -13,6 +13,7 @@ import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue
 import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
+import { afterNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -129,12 +130,7 @@ test("a choice that ends while an event is enqueued stays ended, and gets none w
   const pk = subscriptionPk("limit.near", firstEndpoint(accountId));
   expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
   await subscribe(ledger, accountId, ["limit.near"]);
-  const query = ledger.db.query.bind(ledger.db);
-  vi.spyOn(ledger.db, "query").mockImplementationOnce(async (input) => {
-    const listed = await query(input);
-    await subscribe(ledger, accountId, []);
-    return listed;
-  });
+  afterNext(ledger.db, "query", () => subscribe(ledger, accountId, []));
   expect(await run()).toEqual([]);
 });
 

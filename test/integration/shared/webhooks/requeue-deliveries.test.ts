@@ -18,6 +18,7 @@ import {
   requeueAtOnce,
   requeueDeliveries,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { anEndpoint, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
@@ -265,11 +266,9 @@ test("a delivery of a later release's form raises an alarm, stays parked, and ho
 
 test("a delivery that was made, or is in the queue, since the index was read is not sent", async () => {
   await anAccountWithDue({ state: "delivered" }, { pk: "delivery#queued" }, {});
-  const batchGet = tables.db.batchGet.bind(tables.db);
-  vi.spyOn(tables.db, "batchGet").mockImplementationOnce(async (input) => {
-    await changeItem(ledgerOf(), "delivery#queued", { open: undefined, listed_at: undefined });
-    return batchGet(input);
-  });
+  beforeNext(tables.db, "batchGet", () =>
+    changeItem(ledgerOf(), "delivery#queued", { open: undefined, listed_at: undefined }),
+  );
   expect((await run()).sent).toEqual(["3"]);
 });
 
