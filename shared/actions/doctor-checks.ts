@@ -1,5 +1,6 @@
 import * as z from "#zod";
-import { accountSchema } from "../access/account-store.ts";
+import { accountSchema, accountText } from "../access/account-store.ts";
+import { CATALOG_AGE_MS_MAX } from "../catalog/sellable-plans.ts";
 import { counted } from "../contract/counted.ts";
 import { HOUR_MS } from "../contract/durations.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
@@ -26,7 +27,6 @@ import { readLowWallets } from "./wallet.ts";
 
 /** A refresh is due each hour, and is tried each minute from then on. */
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
-const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
 
 const TEST_KEYS_ONLY = "the stage serves test keys only";
 const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
@@ -126,7 +126,7 @@ export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
   if (snapshot === undefined) return wrong("none has been fetched yet", CATALOG_REFUSED);
   const ageMs = ledger.clock() - snapshot.fetchedAtMs;
   const age = `${duration(ageMs)} old`;
-  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: too old to sell from`, CATALOG_REFUSED);
+  if (ageMs > CATALOG_AGE_MS_MAX) return wrong(`${age}: too old to sell from`, CATALOG_REFUSED);
   if (ageMs > CATALOG_LATE_MS) return lookInto(`${age}: refreshes fail`, CATALOG_REFUSED);
   const { count } = snapshot.dropped;
   if (count > 0) {
@@ -214,9 +214,9 @@ const endpoints: DoctorCheck = async ({ ledger }) => {
   const accounts = await readAccounts({ ledger }, await accountIdsOf(ledger), accountEndpointsSchema);
   const down = await readEndpointFaults(ledger, accounts);
   if (down.length === 0) return ok("none is down");
-  const nameOf = new Map(accounts.map(({ account_id, name }) => [account_id, name]));
+  const textOf = new Map(accounts.map((account) => [account.account_id, accountText(account)]));
   return lookInto(
-    `down or switched off: ${down.map(({ account_id, name }) => `${name} of ${nameOf.get(account_id)}`).join(", ")}`,
+    `down or switched off: ${down.map(({ account_id, name }) => `${name} of ${textOf.get(account_id)}`).join(", ")}`,
     'Follow "Webhook endpoint down" in docs/runbook.md',
   );
 };
@@ -227,7 +227,7 @@ const wallets: DoctorCheck = async ({ ledger }) => {
   if (low.length === 0) return ok("none is low");
   const ids = low.slice(0, WALLETS_NAMED).map(({ account_id }) => account_id);
   const nameOf = await accountNamesOf({ ledger }, ids);
-  const named = ids.map((id) => nameOf.get(id) ?? id);
+  const named = ids.map((account_id) => accountText({ account_id, name: nameOf.get(account_id) ?? "" }));
   const others = low.length > named.length ? ` and ${counted(low.length - named.length, "other")}` : "";
   return lookInto(
     `below their threshold, the lowest first: ${named.join(", ")}${others}`,

@@ -85,7 +85,11 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
 const currentRule = (account: Account, ruleId: string, nowMs: number) => {
   const rules = currentRulesOf(account, nowMs);
   const rule = rules.find(({ id }) => id === ruleId);
-  if (rule === undefined) throw new OperatorError(`${account.account_id} has no price rule ${ruleId}`);
+  if (rule === undefined) {
+    throw new OperatorError(`${account.account_id} has no price rule ${ruleId}`, {
+      command: `audit ${account.account_id} shows who removed one`,
+    });
+  }
   return { rules, rule };
 };
 

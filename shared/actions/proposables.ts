@@ -24,9 +24,10 @@ import type { ActionContext } from "./action-context.ts";
 import { bookedError, floatRuns } from "./float.ts";
 import { requireEvent, requireTransaction } from "./lookup.ts";
 import { priceConsequence, pricesRuns, removalPreview } from "./prices.ts";
+import { isSettledSo } from "./resolved-transaction.ts";
 import { transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";
-import { assertTakesAsNamed, assertUnusedId, assertWithinBound, walletRuns } from "./wallet.ts";
+import { assertTakesAsNamed, assertUnusedId, boundRefusal, walletRuns } from "./wallet.ts";
 
 /** What an action would do now. Throws OperatorError if it would be refused. */
 type Preview = {
@@ -42,6 +43,9 @@ type Preview = {
   /** False: one person may do it alone. */
   readonly needsApproval: boolean;
 };
+
+/** Of a repetition, which is answered as the first was. */
+const DONE: Preview = { consequence: "Changes nothing", isDone: true, needsApproval: false };
 
 type Proposable = {
   readonly preview: (context: ActionContext, input: unknown) => Promise<Preview>;
@@ -68,7 +72,8 @@ const entry = async (
 ): Promise<Preview> => {
   const ofAccount = accountText(await requireAccount(context.accounts, account));
   await assertUnusedId(context.ledger, booked, account);
-  assertWithinBound(context, amountKobo, id);
+  const refusal = boundRefusal(context, amountKobo, id);
+  if (refusal !== undefined) throw refusal;
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed) throw closedError(account);
   const after = before + amountKobo;
@@ -200,8 +205,10 @@ const previews: {
   },
   "transactions resolve": async (context, { sending: seen, ...input }) => {
     const transaction = await requireTransaction(context, input.reference);
-    assertResolvable(context.ledger, transaction, input.status, seen);
-    return settlement(context, transaction, input.status, { ...input, sending: sendingOf(transaction) });
+    const { status } = input;
+    if (await isSettledSo(context, transaction, { action: "transactions resolve", status })) return DONE;
+    assertResolvable(context.ledger, transaction, status, seen);
+    return settlement(context, transaction, status, { ...input, sending: sendingOf(transaction) });
   },
   "events match": async (context, { sending: seen, ...input }) => {
     const { event: id, reference, accepts_differences: acceptsDifferences } = input;
@@ -209,6 +216,7 @@ const previews: {
       requireEvent(context, id),
       requireTransaction(context, reference),
     ]);
+    if (await isSettledSo(context, transaction, { action: "events match", event: id })) return DONE;
     const { event, differences } = requireMatch(context, stored, transaction, { acceptsDifferences, seen });
     const differs = differences.length === 0 ? "" : `, although they differ in ${differencesText(differences)}`;
     const proposed = { ...input, sending: sendingOf(transaction) };

@@ -1,11 +1,33 @@
 import { nairaFromKobo } from "../contract/money.ts";
+import { type Actor, type AuditEntry, actorName, readTransactionAudit } from "../ledger/audit.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
-import { referenceOf, type Transaction } from "../ledger/transaction.ts";
-import type { ActionContext } from "./action-context.ts";
+import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { InFlightError, OperatorError } from "../platform/operator-error.ts";
+import { correctionOf } from "../upstream-events/operator-resolution.ts";
+import { type ActionContext, requireRequest } from "./action-context.ts";
 
-/** The transaction after an operator resolved it. */
-export const resolvedView = async ({ ledger }: ActionContext, before: Transaction) => {
-  const transaction = (await readTransaction(ledger, before.pk)) ?? before;
+/** An operator's decision that settles a transaction: its action, and what is recorded of it. */
+type Resolution =
+  | { readonly action: "transactions resolve"; readonly status: string }
+  | { readonly action: "events match"; readonly event: string };
+const ACTIONS: readonly string[] = ["transactions resolve", "events match"] satisfies readonly Resolution["action"][];
+
+/** Settles a transaction; resolves with its view. Who has settled it so before may have lost the answer, and gets it again. */
+export const settledView = async (
+  context: ActionContext,
+  before: Transaction,
+  resolution: Resolution,
+  settle: () => Promise<unknown>,
+) => {
+  try {
+    await settle();
+  } catch (error) {
+    if (!(error instanceof OperatorError) || error instanceof InFlightError) throw error;
+    const found = await resolvedBefore(context, before);
+    if (found === undefined) throw error;
+    if (!isRepetition(context.actor(), resolution, found.entry)) throw resolvedError(found);
+  }
+  const transaction = (await readTransaction(context.ledger, before.pk)) ?? before;
   const { account_id, status, mode } = transaction;
   const amount = nairaFromKobo(transaction.amount_kobo);
   return {
@@ -15,4 +37,37 @@ export const resolvedView = async ({ ledger }: ActionContext, before: Transactio
     amount,
     refunded: status === "failed" && mode === "live" ? amount : 0,
   };
+};
+
+/** Whether the person who asks has settled the transaction so before. */
+export const isSettledSo = async (
+  context: ActionContext,
+  transaction: Transaction,
+  resolution: Resolution,
+): Promise<boolean> => {
+  if (!isFinalStatus(transaction.status)) return false;
+  const found = await resolvedBefore(context, transaction);
+  return found !== undefined && isRepetition(requireRequest(context).actor, resolution, found.entry);
+};
+
+type Resolved = { readonly transaction: Transaction; readonly entry: AuditEntry };
+
+/** The decision that settled the transaction; undefined if no operator did. */
+const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): Promise<Resolved | undefined> => {
+  const transaction = await readTransaction(ledger, pk);
+  if (transaction?.resolved_by !== "operator") return undefined;
+  const entries = await readTransactionAudit(ledger, transaction);
+  const entry = entries.findLast(({ action }) => ACTIONS.includes(action));
+  return entry && { transaction, entry };
+};
+
+const isRepetition = (actor: Actor, { action, ...details }: Resolution, entry: AuditEntry): boolean =>
+  entry.action === action &&
+  Object.entries(details).every(([name, value]) => entry.details[name] === value) &&
+  actorName(entry) === actorName(actor);
+
+const resolvedError = ({ transaction, entry }: Resolved): OperatorError => {
+  const { status, updated_at } = transaction;
+  const sentence = `${referenceOf(transaction)} was settled as ${status} at ${updated_at}; that is final: ${actorName(entry)} resolved it ("${entry.why ?? ""}")`;
+  return new OperatorError(sentence, { command: correctionOf(transaction) });
 };

@@ -3,7 +3,7 @@ import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/a
 import { refundName } from "../contract/corrections.ts";
 import { MINUTE_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
-import { actorName, readTransactionAudit } from "../ledger/audit.ts";
+import { actorName } from "../ledger/audit.ts";
 import { type OpenOrder, openOrders, readTransaction, readTransactions } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
@@ -24,7 +24,7 @@ import {
   waitsInAnotherLedger,
 } from "../ledger/transaction.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
-import { InFlightError, OperatorError } from "../platform/operator-error.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import {
@@ -34,14 +34,14 @@ import {
   readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
 import type { UpstreamProfile } from "../upstream/profile.ts";
-import { correctionOf, inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
+import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
 import { askNow, dueMs, readLookup } from "../upstream-lookup/lookup-record.ts";
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { adviceOn } from "./order-advice.ts";
-import { resolvedView } from "./resolved-transaction.ts";
+import { settledView } from "./resolved-transaction.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
 import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
 import { adjust } from "./wallet.ts";
@@ -131,13 +131,9 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions resolve": async (context, { reference, status, sending, why }) => {
     const transaction = await requireTransaction(context, reference);
-    try {
-      await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why }, sending);
-    } catch (error) {
-      if (!(error instanceof OperatorError) || error instanceof InFlightError) throw error;
-      throw (await resolvedBefore(context, transaction)) ?? error;
-    }
-    return resolvedView(context, transaction);
+    return settledView(context, transaction, { action: "transactions resolve", status }, () =>
+      resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why }, sending),
+    );
   },
 };
 
@@ -251,18 +247,3 @@ const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: QueuedO
   })),
   orders: oldestQueuedJson(accounts, nowMs),
 });
-
-/** The refusal of a resolution that another operator came before; undefined if no operator resolved the transaction. */
-const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): Promise<OperatorError | undefined> => {
-  const transaction = await readTransaction(ledger, pk);
-  if (transaction?.resolved_by !== "operator") return undefined;
-  const entries = await readTransactionAudit(ledger, transaction);
-  const entry = entries.findLast(({ action }) => RESOLUTIONS.includes(action));
-  if (entry === undefined) return undefined;
-  const { status, updated_at } = transaction;
-  const sentence = `${referenceOf(transaction)} was settled as ${status} at ${updated_at}; that is final: ${actorName(entry)} resolved it ("${entry.why ?? ""}")`;
-  return new OperatorError(sentence, { command: correctionOf(transaction) });
-};
-
-/** The actions that settle a transaction by an operator's decision. */
-const RESOLUTIONS = ["transactions resolve", "events match"];

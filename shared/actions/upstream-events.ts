@@ -17,7 +17,7 @@ import {
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { referencesOf, requireEvent, requireTransaction } from "./lookup.ts";
-import { resolvedView } from "./resolved-transaction.ts";
+import { settledView } from "./resolved-transaction.ts";
 
 export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
   "events list": async (context, { state }) => {
@@ -49,8 +49,11 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
     const transaction = await requireTransaction(context, reference);
     const decision = { ...context.actor(), why };
     const decided = { acceptsDifferences: accepts_differences, seen: sending };
-    const differences = await matchEvent(context, event, transaction, decision, decided);
-    return { ...(await resolvedView(context, transaction)), differences: [...differences] };
+    const settled = await settledView(context, transaction, { action: "events match", event: id }, () =>
+      matchEvent(context, event, transaction, decision, decided),
+    );
+    const differences = isReadable(event) ? differencesOf(context.costs, event, transaction) : [];
+    return { ...settled, differences: [...differences] };
   },
   "events discard": async (context, { event, why }) => {
     await discardEvent(context.ledger, await requireEvent(context, event), { ...context.actor(), why });

@@ -175,15 +175,19 @@ export const verifyWallet = async (
 };
 
 /** A typing error or one person's credentials move no more than this at once. What corrects another record is never divided. */
-export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number, id: string): void => {
-  if (Math.abs(amountKobo) <= operatorActMax) return;
-  throw new OperatorError(
-    `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
-    correctedBy(id) === undefined && takenAgain(id) === undefined
-      ? { command: "If it is not recorded yet, make several entries instead, each with an --id of its own" }
-      : {},
-  );
-};
+export const boundRefusal = (
+  { operatorActMax }: ActionContext,
+  amountKobo: number,
+  id: string,
+): OperatorError | undefined =>
+  Math.abs(amountKobo) <= operatorActMax
+    ? undefined
+    : new OperatorError(
+        `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
+        correctedBy(id) === undefined && takenAgain(id) === undefined
+          ? { command: "If it is not recorded yet, make several entries instead, each with an --id of its own" }
+          : {},
+      );
 
 /** The same, unless the entry is recorded: a person who lost the answer, before the bound was lowered, would divide it. */
 const assertMayBook = async (
@@ -191,8 +195,8 @@ const assertMayBook = async (
   { amount_kobo, id }: Pick<NewEntry, "amount_kobo" | "id">,
   recorded: () => Promise<LedgerEntry | undefined>,
 ): Promise<void> => {
-  if (Math.abs(amount_kobo) > context.operatorActMax && (await recorded()) !== undefined) return;
-  assertWithinBound(context, amount_kobo, id);
+  const refusal = boundRefusal(context, amount_kobo, id);
+  if (refusal !== undefined && (await recorded()) === undefined) throw refusal;
 };
 
 /**

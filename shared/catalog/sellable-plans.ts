@@ -8,7 +8,7 @@ import type { CatalogMemory } from "./catalog-memory.ts";
 import type { PlanIndex } from "./plan-index.ts";
 
 /** Nothing is sold from an older catalog. */
-const CATALOG_AGE_MS_MAX = DAY_MS;
+export const CATALOG_AGE_MS_MAX = DAY_MS;
 const RETRY_AFTER_S = 60;
 
 /** The networks and plans for sale. Test keys need no upstream: they fall back to the built-in catalog. */

@@ -101,6 +101,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],
     [["audit", "event_none", "--from", "2026-11-01"], /^--from is for the log of an account or of the service/],
+    [["audit", "verify", "--from", "2026-11-01"], /^--from is for the log of an account or of the service/],
     [["audit", none], /There is no account acc_0+\./],
     ...[["audit"], ["deliveries", "show"], ["consents", "show"]].map((command): [string[], RegExp] => [
       [...command, "bundle-1042"],

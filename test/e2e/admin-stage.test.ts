@@ -545,7 +545,7 @@ test("a refund above the bound of one act is refused before its question, and is
   const refused = await onStage("sandbox", "transactions", "refund", referenceOf(Item), "--why", "test", "--dry-run");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    "At most NGN 5,000,000.00 at once: raise operatorActMaxNaira of the stage by a reviewed deployment.\n",
+    "At most NGN 5,000,000.00 at once: raise operatorActMaxNaira of the stage by a reviewed deployment. If its answer was lost, repeat it with --yes.\n",
   ]);
 });
 
@@ -585,6 +585,8 @@ test.each(["transactions resolve", "events match"])(
     }
     expect(await balanceOf(account)).toBe(5_000);
     expect(await atTerminal("y\n", ...args, "--why", "ticket 88")).toMatchObject({ code: 0 });
+    const repeated = await atTerminal("y\n", ...args, "--why", "ticket 88");
+    expect(repeated.stderr, "a repetition after a lost answer").toMatch(/status of DATA_\w+ +failed +failed\n/);
   },
 );
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { accountText } from "../../shared/access/account-store.ts";
-import { assertWithinBound } from "../../shared/actions/wallet.ts";
+import { boundRefusal } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
 import { refundName } from "../../shared/contract/corrections.ts";
 import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/money.ts";
@@ -24,26 +24,33 @@ type ChangesOf<Name extends ActionName> = (
 
 type Entry = Pick<ActionInput<"wallet fund">, "account" | "amount_kobo" | "id">;
 
+/** A refusal before the service is asked, which may have recorded the entry: of one that it has it says so. */
+const unlessRecorded = (refusal: string): OperatorError =>
+  new OperatorError(refusal, { command: "If its answer was lost, repeat it with --yes" });
+
 const balanceChange = async (context: AdminContext, { account, amount_kobo, id }: Entry): Promise<Shown<never>> => {
-  assertWithinBound(context, amount_kobo, id);
+  const aboveBound = boundRefusal(context, amount_kobo, id);
+  if (aboveBound !== undefined) throw unlessRecorded(aboveBound.message);
   const { balance } = await perform(context, "wallet show", { account });
   const afterKobo = koboFromNaira(balance) + amount_kobo;
   if (afterKobo < 0) {
-    throw new OperatorError(`The balance is ${moneyText(balance)} and must not become negative`, {
-      command: "If its answer was lost, repeat it with --yes",
-    });
+    throw unlessRecorded(`The balance is ${moneyText(balance)} and must not become negative`);
   }
   const what = `balance of ${account}, unless it was recorded before`;
   return { changes: [{ what, before: balance, after: nairaFromKobo(afterKobo) }] };
 };
 
-/** An order may be sent while the question waits for its answer: what is decided is about the sending that was shown. */
+/**
+ * An order may be sent while the question waits for its answer: what is decided is about the sending that was shown. Of one that
+ * is not open the service says who settled it, and a settlement whose answer was lost can be repeated.
+ */
 const settlementShown = async (context: AdminContext, reference: string, status: string) => {
   const found = await perform(context, "transactions show", { reference });
   const { account_id: account, sending } = found;
-  if (found.status !== "processing") throw new OperatorError(`${reference} is ${found.status} already`);
+  const what = `status of ${found.reference}`;
+  if (found.status !== "processing") return { changes: [{ what, before: found.status, after: found.status }], sending };
   const state = sending === "waits" ? "waits to be sent" : `sent at ${localTime(sending, context.timeZone)}`;
-  const settled = { what: `status of ${found.reference}`, before: `${found.status}, ${state}`, after: status };
+  const settled = { what, before: `${found.status}, ${state}`, after: status };
   if (status !== "failed" || found.mode === "test") return { changes: [settled], sending };
   const { balance } = await perform(context, "wallet show", { account });
   const after = nairaFromKobo(koboFromNaira(balance) + koboFromNaira(found.amount));

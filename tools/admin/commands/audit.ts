@@ -33,7 +33,10 @@ export const addAudit = (program: Command): void => {
       from: z.optional(timeField),
     }),
     run: async (context, { subject, account, from }) => {
-      if (subject === "verify" && account === undefined) return verifyLogs(context);
+      if (subject === "verify" && account === undefined) {
+        assertNoStart(from);
+        return verifyLogs(context);
+      }
       const acts = await auditOn(context, subject, { account, from });
       return { json: { acts }, text: auditTable(acts, context.timeZone) };
     },
@@ -114,6 +117,10 @@ const auditOn = async (context: AdminContext, subject: string, { account, from }
   if (subject.startsWith("acc_")) {
     return oldestFirst(pagesOf((cursor) => perform(context, "audit account", { account: subject, from, cursor })));
   }
-  if (from !== undefined) throw new OperatorError("--from is for the log of an account or of the service");
+  assertNoStart(from);
   return (await perform(context, "audit about", { subject, account })).entries;
+};
+
+const assertNoStart = (from: string | undefined): void => {
+  if (from !== undefined) throw new OperatorError("--from is for the log of an account or of the service");
 };

@@ -217,7 +217,9 @@ test("a rule that has not begun is dropped, and one in force ends once no app ma
   const remove = (rule_id: string, nowMs = NOON_MS) =>
     pricesRuns["prices remove"](contextAt(nowMs), { account, rule_id, why: "ended" });
   expect(await remove(later.rule_id)).toMatchObject({ ends_at: isoTime(NOON_MS) });
-  await expect(remove(later.rule_id)).rejects.toThrow(/has no price rule/);
+  await expect(remove(later.rule_id)).rejects.toThrow(
+    /has no price rule pr_\w+\. audit acc_\w+ shows who removed one$/,
+  );
   expect(await remove(rule.rule_id)).toMatchObject({ ends_at: isoTime(NOON_MS + PRICE_LEAD_MS) });
   const rulesAt = async (nowMs: number) => (await pricesRuns["prices list"](contextAt(nowMs), { account })).rules;
   expect((await rulesAt(NOON_MS)).map(({ percent }) => percent)).toEqual([-4, null]);

@@ -477,6 +477,19 @@ describe("transactions resolve", () => {
     }
   });
 
+  test("is answered again to the person who resolved the order so, who may have lost the answer, and to nobody else", async () => {
+    const { transaction, balance } = await anOrder();
+    const input = { reference: referenceOf(transaction), status: "failed", why: "ticket 88" } as const;
+    const resolve = (by: string, status: "failed" | "success" = "failed") =>
+      transactionsRuns["transactions resolve"](context(by), { ...input, status });
+    const first = await resolve("ada");
+    expect(await resolve("ada")).toEqual(first);
+    await expect(resolve("ada", "success")).rejects.toThrow("that is final");
+    await expect(resolve("bola")).rejects.toThrow("that is final");
+    expect(await balance()).toBe(1_000);
+    expect(await readTransactionAudit(operator.ledgerAt(), transaction)).toHaveLength(1);
+  });
+
   test("of what its own request has settled is refused without a name", async () => {
     const { transaction } = await anOrder();
     await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
