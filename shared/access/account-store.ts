@@ -19,6 +19,7 @@ import {
 } from "../ledger/transact.ts";
 import { cancellationReasons } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
 import { priceListSchema, priceListWrites } from "../prices/price-list.ts";
@@ -109,11 +110,6 @@ export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "clock" | "
 /** The audit entry of a change, as a part of its transaction. */
 export const auditWrites = ({ audit }: AccountTable, account: Account): Writes => (audit ? [audit(account)] : []);
 
-/** An operator's mistake, in a sentence. */
-export class AccountError extends Error {
-  override readonly name = "AccountError";
-}
-
 /** The account, read strongly; undefined if it does not exist. */
 export const findAccount = async ({ db, ledgerTable }: AccountTable, accountId: string): Promise<Account | undefined> =>
   getItem({ db, table: ledgerTable }, accountPk(accountId), accountSchema);
@@ -124,20 +120,20 @@ export const accountText = ({ account_id, name }: Pick<Account, "account_id" | "
 
 export const requireAccount = async (store: AccountTable, accountId: string): Promise<Account> => {
   const account = await findAccount(store, accountId);
-  if (account === undefined) throw new AccountError(`There is no account ${accountId}`);
+  if (account === undefined) throw new OperatorError(`There is no account ${accountId}`);
   return account;
 };
 
 /** For changes that a closed account does not take. */
 export const assertNotClosed = ({ account_id, status }: Account): void => {
-  if (status === "closed") throw new AccountError(`The account ${account_id} is closed. Reopen it first`);
+  if (status === "closed") throw new OperatorError(`The account ${account_id} is closed. Reopen it first`);
 };
 
 /** A write to a key's item that accompanies a change of its account. */
 export type KeyWrite = {
   readonly keyId: string;
   readonly write: Writes[number];
-  /** If the condition fails: `skip` changes the account without this write, `fail` throws an AccountError. */
+  /** If the condition fails: `skip` changes the account without this write, `fail` throws an OperatorError. */
   readonly whenRefused: "skip" | "fail";
 };
 
@@ -203,13 +199,13 @@ export const retryUntilDone = async <Result>(attempt: () => Promise<AttemptResul
   }
 };
 
-const mismatchError = (accountId: string, keyId: string): AccountError =>
-  new AccountError(
+const mismatchError = (accountId: string, keyId: string): OperatorError =>
+  new OperatorError(
     `Ledger and access table do not agree about the key ${keyId} of ${accountId}: run keys reconcile, and then this again`,
   );
 
-const walletChangedError = (accountId: string): AccountError =>
-  new AccountError(`The wallet of ${accountId} has just changed: nothing was done. Try again`);
+const walletChangedError = (accountId: string): OperatorError =>
+  new OperatorError(`The wallet of ${accountId} has just changed: nothing was done. Try again`);
 
 /**
  * Changes an account, and in the same transaction its keys' items by the writes of `alongside`. `change` may be called

@@ -15,11 +15,11 @@ import { operatorTransact, wasWritten } from "../ledger/transact.ts";
 import { emptyWallet, type Wallet, walletClosing, walletReopening, walletRestriction } from "../ledger/wallet.ts";
 import type { IpRange } from "../platform/ip-address.ts";
 import { formatIpRange } from "../platform/ip-range.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
 import type { PriceRule } from "../prices/price-rule.ts";
 import {
   type Account,
-  AccountError,
   type AccountStore,
   auditWrites,
   changeAccount,
@@ -147,7 +147,7 @@ export const rotateKey = async (
     (account) => {
       const old = requireKey(account, keyId);
       assertMayRotate(old);
-      if (isInactive(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: create a new one instead`);
+      if (isInactive(old, nowMs)) throw new OperatorError(`The key ${keyId} has ended: create a new one instead`);
       const expiresAt = old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
       // Of the account that is replaced: another person may have lowered either since the one above was read.
@@ -242,7 +242,7 @@ export const reopenAccount = (store: AccountStore, accountId: string): Promise<A
     store,
     accountId,
     (account) => {
-      if (account.status !== "closed") throw new AccountError(`The account ${accountId} is not closed`);
+      if (account.status !== "closed") throw new OperatorError(`The account ${accountId} is not closed`);
       return { ...account, status: "restricted" };
     },
     undefined,
@@ -261,7 +261,7 @@ export const isRepetition = <Value>(
 ): boolean => {
   if (before === undefined || isDeepStrictEqual(stored, before)) return false;
   if (isDeepStrictEqual(stored, wanted)) return true;
-  throw new AccountError(changed);
+  throw new OperatorError(changed);
 };
 
 export const ENTITLEMENTS_CHANGED = "Another person has changed what the account may do. Check it and try again";
@@ -459,7 +459,7 @@ const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
 
 const requireKey = (account: Account, keyId: string): AccountKey => {
   const key = account.keys.find(({ key_id }) => key_id === keyId);
-  if (key === undefined) throw new AccountError(`Account ${account.account_id} has no key ${keyId}`);
+  if (key === undefined) throw new OperatorError(`Account ${account.account_id} has no key ${keyId}`);
   return key;
 };
 
@@ -486,10 +486,10 @@ const newKey = async (store: AccountStore, { mode, permissions, name, by }: KeyO
 
 const withKey = (account: Account, accountKey: AccountKey, nowMs: number): Account => {
   const beyond = accountKey.permissions.filter((each) => !allows(account.entitlements, each));
-  if (beyond.length > 0) throw new AccountError(notEntitled(beyond));
+  if (beyond.length > 0) throw new OperatorError(notEntitled(beyond));
   if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
-    throw new AccountError(
+    throw new OperatorError(
       `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before creating another`,
     );
   }

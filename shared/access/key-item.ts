@@ -1,8 +1,9 @@
 import { DAY_MS } from "../contract/durations.ts";
 import type { IpRange } from "../platform/ip-address.ts";
 import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
+import type { Account, AccountStore, KeyWrite } from "./account-store.ts";
 import type { KeyItem } from "./key-store.ts";
 
 export type AccountKey = Account["keys"][number];
@@ -202,14 +203,14 @@ export const addAsRevoked = (keys: readonly AccountKey[], keyItem: KeyItem, nowM
   ];
 };
 
-/** A whitelist as keys' items hold it; throws an AccountError at the first invalid entry. */
+/** A whitelist as keys' items hold it; throws an OperatorError at the first invalid entry. */
 export const whitelistRanges = (entries: readonly string[]): IpRange[] => {
   if (entries.length > WHITELIST_ENTRIES_MAX) {
-    throw new AccountError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
+    throw new OperatorError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
   }
   const ranges = entries.map((entry) => {
     const range = parseIpRange(entry);
-    if (range === undefined) throw new AccountError(`"${entry}" is no IP address or CIDR range`);
+    if (range === undefined) throw new OperatorError(`"${entry}" is no IP address or CIDR range`);
     return range;
   });
   // Two spellings of one range are the same member of the set.

@@ -1,11 +1,5 @@
 import * as z from "#zod";
-import {
-  type Account,
-  AccountError,
-  type AccountStore,
-  accountSchema,
-  requireAccount,
-} from "../access/account-store.ts";
+import { type Account, type AccountStore, accountSchema, requireAccount } from "../access/account-store.ts";
 import {
   closeAccount,
   createAccount,
@@ -141,7 +135,7 @@ const obstaclesToClosing = async (
 
 /** What two people decide needs a proposal. Without one, what is stored was lowered after `propose` had compared it. */
 const assertNotRaised = ({ fourEyes, actor }: ActionContext, isRaised: boolean, changed: string): void => {
-  if (fourEyes && actor().proposal === undefined && isRaised) throw new AccountError(changed);
+  if (fourEyes && actor().proposal === undefined && isRaised) throw new OperatorError(changed);
 };
 
 /**

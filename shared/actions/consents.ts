@@ -3,7 +3,6 @@ import { requireAccount } from "../access/account-store.ts";
 import type { consentsActions } from "../contract/actions/consents.ts";
 import { consentView, readConsent, readConsents } from "../identity/consent.ts";
 import { consentLine, type ExportHeader, exportHeaderSchema, headerLine } from "../identity/consent-export.ts";
-import { encodeCursor } from "../ledger/list-transactions.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema } from "../ledger/query-index.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { type ChainEnd, chainEndSchema, footerLine } from "../platform/chained-lines.ts";
@@ -11,9 +10,9 @@ import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { cursorOf, openCursor, requirePlaceWithin, sealCursor } from "./cursor.ts";
 import { requireTransactionOf } from "./lookup.ts";
-import { openCursor, sealCursor } from "./sealed-cursor.ts";
-import { requireCursor, requireTimeRange } from "./time-range.ts";
+import { requireTimeRange } from "./time-range.ts";
 
 /** Queries of one page, of 500 transactions each. */
 const READS_PER_PAGE = 4;
@@ -23,17 +22,14 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
     const { accounts, ledger } = context;
     await requireAccount(accounts, account);
     const range = requireTimeRange(context, period);
-    let start = cursor === undefined ? undefined : requireCursor(cursor, range);
+    let start = requirePlaceWithin(cursor, range);
     for (let read = 0; read < READS_PER_PAGE; read += 1) {
       const page = await readConsents(ledger, { accountId: account, mode }, range, start, "newest");
       start = page.next;
       if (page.consents.length === 0 && start !== undefined) continue;
-      return {
-        consents: page.consents.map(consentView),
-        next_cursor: start === undefined ? null : encodeCursor(start),
-      };
+      return { consents: page.consents.map(consentView), next_cursor: cursorOf(start) };
     }
-    return { consents: [], next_cursor: start === undefined ? null : encodeCursor(start) };
+    return { consents: [], next_cursor: cursorOf(start) };
   },
   "consents show": async (context, { account, reference }) =>
     consentOf(context, await requireTransactionOf(context, account, reference), reference),

@@ -4,7 +4,7 @@ import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, decodeIndexKey, encodeIndexKey, queryList } from "../ledger/query-index.ts";
+import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
 import { FLOAT_PAYMENTS_LIST, isFloatPaymentPk, STATEMENTS_LIST } from "../ledger/schema.ts";
 import { expectedAt, type FloatPayment, floatPaymentSchema, readFloat, recordPayment } from "../margin/float.ts";
 import { orNull } from "../platform/format.ts";
@@ -13,6 +13,7 @@ import { readUpstreamBalance } from "../upstream-lookup/upstream-balance.ts";
 import { readStatements } from "../upstream-statement/statement.ts";
 import { auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { cursorOf, requirePlace } from "./cursor.ts";
 import { requireTimeRange } from "./time-range.ts";
 
 export const floatRuns: ActionRuns<typeof floatActions> = {
@@ -43,8 +44,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
 
   "float payments": async (context, { cursor, ...period }) => {
     const { ledger } = context;
-    const start = cursor === undefined ? undefined : decodeIndexKey(cursor, isFloatPaymentPk);
-    if (cursor !== undefined && start === undefined) throw new OperatorError("The cursor is not of this list");
+    const start = requirePlace(cursor, isFloatPaymentPk);
     const range = requireTimeRange(context, period);
     const { keys, next } = await queryList(ledger, FLOAT_PAYMENTS_LIST, range, start, { newest: PAYMENTS_PER_PAGE });
     const payments = await getItems(ledger, keys, floatPaymentSchema);
@@ -53,7 +53,7 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
         ...{ id, at, by },
         amount: nairaFromKobo(amount_kobo),
       })),
-      next_cursor: next === undefined ? null : encodeIndexKey(next),
+      next_cursor: cursorOf(next),
     };
   },
 

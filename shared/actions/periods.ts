@@ -35,7 +35,7 @@ import { deadlineIn } from "../platform/deadline.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { openCursor, sealCursor } from "./sealed-cursor.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
 import { statementLineView } from "./wallet.ts";
 
 /** A call begins no further step after this time: a step takes some seconds at most, and the function has 29. */

@@ -20,7 +20,6 @@ import { type ActionContext, type AuditFields, auditItem, type ConsoleRequest } 
 import type { ActionRuns } from "./action-runs.ts";
 import { type Identified, identify } from "./four-eyes.ts";
 import { proposableOf } from "./proposables.ts";
-import { isRefusal } from "./refusal.ts";
 
 /**
  * Stores what the person asks for as a proposal, if the stage has another person approve it; undefined if the person may
@@ -223,7 +222,6 @@ const previewNow = async (
     return preview?.balance === undefined ? {} : { balance: preview.balance };
   } catch (error) {
     if (error instanceof OperatorError) return { refusal: `It would be refused now: ${error.sentence}` };
-    if (isRefusal(error)) return { refusal: `It would be refused now: ${error.message}` };
     throw error;
   }
 };

@@ -9,14 +9,7 @@ import { getItems } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { withinYears } from "../ledger/list-transactions.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
-import {
-  ALL_TIMES,
-  decodeIndexKey,
-  encodeIndexKey,
-  type IndexKey,
-  indexKeySchema,
-  queryList,
-} from "../ledger/query-index.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, queryList } from "../ledger/query-index.ts";
 import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
 import { isFinalStatus } from "../ledger/transaction.ts";
 import { chainEndSchema, footerLine } from "../platform/chained-lines.ts";
@@ -51,7 +44,7 @@ import { caseLine, packHeaderLine, packHeaderOf } from "../upstream-statement/st
 import { readStatementRows, statementRowsPut } from "../upstream-statement/statement-rows.ts";
 import { type ActionContext, type AuditFields, auditItem, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { openCursor, sealCursor } from "./sealed-cursor.ts";
+import { cursorOf, openCursor, requirePlace, sealCursor, wrongCursor } from "./cursor.ts";
 
 /** What these actions work with: neither wallets nor anything that writes one. */
 export type ReconciliationContext = Pick<
@@ -89,10 +82,10 @@ const caseClassOf = ({ class: name }: CaseFacts) => {
 
 export const reconciliationRuns: ActionRuns<typeof reconciliationActions, ReconciliationContext> = {
   "reconciliation statements list": async ({ ledger }, { cursor }) => {
-    const start = cursor === undefined ? undefined : requirePlace(cursor, isStatementPk);
+    const start = requirePlace(cursor, isStatementPk);
     const { keys, next } = await queryList(ledger, STATEMENTS_LIST, ALL_TIMES, start, { newest: STATEMENTS_PER_PAGE });
     const statements = await readStatements(ledger, keys);
-    return { statements: statements.map(statementView), next_cursor: next === undefined ? null : encodeIndexKey(next) };
+    return { statements: statements.map(statementView), next_cursor: cursorOf(next) };
   },
 
   "reconciliation statements show": async ({ ledger }, { day }) => statementView(await requireStatement(ledger, day)),
@@ -267,7 +260,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       state === "whole" ? Array.from({ length: count }, (_, chunk) => ({ key: { day, file, chunk }, index })) : [],
     );
     const position = cursor === undefined ? 0 : decodePageCursor(chunkPosition, cursor)?.chunk;
-    if (position === undefined) throw notOfThisList();
+    if (position === undefined) throw wrongCursor();
     const chunk = chunks[position];
     const rows = chunk === undefined ? [] : await readStatementRows(ledger, chunk.key, chunk.index);
     const hasMore = position + 1 < chunks.length;
@@ -284,7 +277,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       to: withinYears(isoTime(Date.parse(to) + within_ms)),
     };
     const start = cursor === undefined ? {} : decodeOrdersPosition(cursor, placed);
-    if (start === undefined) throw notOfThisList();
+    if (start === undefined) throw wrongCursor();
     const { orders, next } = await readBookedOrders(
       ledger,
       placed,
@@ -333,9 +326,9 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
 
   "reconciliation cases list": async (context, { day, cursor }) => {
     await requireStatement(context.ledger, day);
-    const start = cursor === undefined ? undefined : requirePlace(cursor, isStatementCasePk);
+    const start = requirePlace(cursor, isStatementCasePk);
     const { cases, next } = await readCasePage(context, day, start);
-    return { cases: cases.map(caseView), next_cursor: next === undefined ? null : encodeIndexKey(next) };
+    return { cases: cases.map(caseView), next_cursor: cursorOf(next) };
   },
 
   "reconciliation cases show": async ({ ledger }, { day, case: id }) => caseView(await requireCase(ledger, day, id)),
@@ -367,13 +360,6 @@ const FILES_MAX = 50;
 
 const refusal = (day: string, problem: string): OperatorError =>
   new OperatorError(`The statement of ${day} ${problem}`);
-const notOfThisList = (): OperatorError => new OperatorError("The cursor is not of this list");
-
-const requirePlace = (cursor: string, isItemPk: (pk: string) => boolean): IndexKey => {
-  const place = decodeIndexKey(cursor, isItemPk);
-  if (place === undefined) throw notOfThisList();
-  return place;
-};
 
 const chunkPosition = z.object({ chunk: z.int().check(z.minimum(0)) });
 

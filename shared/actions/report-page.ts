@@ -1,11 +1,12 @@
 import { REPORTED_DAYS_MAX } from "../contract/actions/action.ts";
 import { DAY_MS } from "../contract/durations.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryList } from "../ledger/query-index.ts";
+import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, isAccountPk } from "../ledger/schema.ts";
 import { type DaySum, readDays, readSums } from "../margin/order-sums.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
+import { cursorOf, requirePlace } from "./cursor.ts";
 
 /** Days of one page, counted for each account: console-api, which has a third of a core and 29 s, takes some 4 s. */
 const DAYS_PER_PAGE = 10_000;
@@ -28,7 +29,7 @@ export const readReportPage = async (
 ) => {
   const days = daysBetween(from, to);
   const oldest = Math.max(1, Math.floor(DAYS_AT_ONCE / days.length));
-  let start = cursor === undefined ? undefined : requireAccountKey(cursor);
+  let start = requirePlace(cursor, isAccountPk, "report");
   let accounts = 0;
   let completeUntil: string | null = null;
   do {
@@ -44,14 +45,7 @@ export const readReportPage = async (
     accounts += keys.length;
     start = next;
   } while (start !== undefined && accounts * days.length < DAYS_PER_PAGE && rows.size < ROWS_PER_PAGE);
-  const next_cursor = start === undefined ? null : encodeIndexKey(start);
-  return { accounts, complete_until: completeUntil, next_cursor };
-};
-
-const requireAccountKey = (cursor: string): IndexKey => {
-  const key = decodeIndexKey(cursor, isAccountPk);
-  if (key === undefined) throw new OperatorError("The cursor is not of this report");
-  return key;
+  return { accounts, complete_until: completeUntil, next_cursor: cursorOf(start) };
 };
 
 const daysBetween = (from: string, to: string): readonly string[] => {

@@ -17,7 +17,7 @@ import { eventsWithPhone, type ReadableEvent } from "../upstream-events/stored-e
 import { accountNamesOf } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { openCursor, sealCursor } from "./sealed-cursor.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
 import { countSearch } from "./search-limit.ts";
 import { deliveriesOf, eventsAbout } from "./transaction-history.ts";
 

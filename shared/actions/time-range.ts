@@ -1,5 +1,5 @@
-import { decodeCursor, timeRange } from "../ledger/list-transactions.ts";
-import type { IndexKey, TimeRange } from "../ledger/query-index.ts";
+import { timeRange } from "../ledger/list-transactions.ts";
+import type { TimeRange } from "../ledger/query-index.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import type { ActionContext } from "./action-context.ts";
 
@@ -11,11 +11,4 @@ export const requireTimeRange = (
   const range = timeRange(period, timeZone);
   if (range === undefined) throw new OperatorError("The period ends before it begins");
   return range;
-};
-
-/** The place in a list of transactions that a cursor names, which is within the range of the list. */
-export const requireCursor = (cursor: string, { from, to }: TimeRange): IndexKey => {
-  const place = decodeCursor(cursor);
-  if (place !== undefined && place.created_at >= from && place.created_at <= to) return place;
-  throw new OperatorError("The cursor is not of this list");
 };

@@ -5,7 +5,7 @@ import { MINUTE_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { actorName } from "../ledger/audit.ts";
 import { type OpenOrder, openOrders, readTransaction, readTransactions } from "../ledger/find-transactions.ts";
-import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
+import { listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { takerOf, takeUpdate } from "../ledger/take-order.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
@@ -39,10 +39,11 @@ import { canAsk } from "../upstream-lookup/ask-upstream.ts";
 import { askNow, dueMs, readLookup } from "../upstream-lookup/lookup-record.ts";
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { cursorOf, requirePlaceWithin } from "./cursor.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { adviceOn } from "./order-advice.ts";
 import { settledView } from "./resolved-transaction.ts";
-import { requireCursor, requireTimeRange } from "./time-range.ts";
+import { requireTimeRange } from "./time-range.ts";
 import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
 import { adjust } from "./wallet.ts";
 
@@ -50,13 +51,10 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   "transactions list": async (context, { account, mode, cursor, limit, from, to, ...filter }) => {
     await requireAccount(context.accounts, account);
     const range = requireTimeRange(context, { from, to });
-    const start = cursor === undefined ? undefined : requireCursor(cursor, range);
+    const start = requirePlaceWithin(cursor, range);
     const owner = { accountId: account, mode };
     const { transactions, next } = await listTransactions(context.ledger, owner, filter, range, start, limit);
-    return {
-      transactions: transactions.map(transactionView),
-      next_cursor: next === undefined ? null : encodeCursor(next),
-    };
+    return { transactions: transactions.map(transactionView), next_cursor: cursorOf(next) };
   },
   "transactions show": async (context, { account, reference }) =>
     detailsOf(context, await requireTransactionOf(context, account, reference)),

@@ -30,8 +30,8 @@ import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { queueLength, queueOf } from "../queued-orders/order-queue.ts";
 import { type ActionContext, type AuditFields, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
 import { reconcileWallets } from "./reconcile-wallets.ts";
-import { openCursor, sealCursor } from "./sealed-cursor.ts";
 import { requireTimeRange } from "./time-range.ts";
 
 /** Balances below their thresholds, the lowest part of it first. */

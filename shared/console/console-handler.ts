@@ -4,7 +4,6 @@ import { identityOfPerson } from "../access/person-item.ts";
 import type { ActionContext } from "../actions/action-context.ts";
 import type { ActionRuns } from "../actions/action-runs.ts";
 import { principalOf } from "../actions/four-eyes.ts";
-import { isRefusal } from "../actions/refusal.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
 import { type Action, type ActionTable, methodOf, needsReason } from "../contract/actions/action.ts";
 import type { ProposalView } from "../contract/actions/proposals.ts";
@@ -294,9 +293,7 @@ const errorAnswer = (error: unknown, request_id: string, { route, isCommand }: P
   if (error instanceof InFlightError) {
     return actionError(409, "in_flight", error.sentence, { retryAfterS: Math.ceil(error.retryAfterMs / 1_000) });
   }
-  if (isRefusal(error)) {
-    return actionError(409, "refused", error instanceof OperatorError ? textOf(error) : error.message);
-  }
+  if (error instanceof OperatorError) return actionError(409, "refused", textOf(error));
   log.alarm("console.failed", { request_id, route, ...errorFields(error) });
   return actionError(500, "internal_error", "The service failed unexpectedly. Check what changed before you retry");
 };

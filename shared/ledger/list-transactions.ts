@@ -5,14 +5,9 @@ import { isoTime } from "../platform/time.ts";
 import { type AccountMode, readTransactions } from "./find-transactions.ts";
 import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryList, type TimeRange } from "./query-index.ts";
-import { isTransactionPk, transactionList } from "./schema.ts";
+import { ALL_TIMES, type IndexKey, queryList, type TimeRange } from "./query-index.ts";
+import { transactionList } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
-
-type Cursor = IndexKey;
-export const encodeCursor: (place: Cursor) => string = encodeIndexKey;
-/** Undefined if the text is not a cursor. */
-export const decodeCursor = (text: string): Cursor | undefined => decodeIndexKey(text, isTransactionPk);
 
 /** Keys read for one page, so a filter that fits little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
@@ -41,7 +36,7 @@ export const timeRange = (
   return range.from <= range.to ? range : undefined;
 };
 
-export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: Cursor | undefined };
+export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: IndexKey | undefined };
 
 /**
  * One page, newest first. A page may be short or empty although `next` is set: the filters are applied after the index
@@ -52,7 +47,7 @@ export const listTransactions = async (
   { accountId, mode }: AccountMode,
   filter: Pick<TransactionQuery, "status" | "type">,
   range: TimeRange,
-  start: Cursor | undefined,
+  start: IndexKey | undefined,
   pageMax: number = PAGE_TRANSACTIONS_MAX,
 ): Promise<TransactionList> => {
   const list = transactionList(accountId, mode);

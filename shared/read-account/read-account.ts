@@ -6,9 +6,12 @@ import { koboFromNaira, nairaFromKobo } from "../contract/money.ts";
 import { NO_CURSOR, type TransactionQuery } from "../contract/transaction.ts";
 import { findTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { decodeCursor, encodeCursor, listTransactions, timeRange } from "../ledger/list-transactions.ts";
+import { listTransactions, timeRange } from "../ledger/list-transactions.ts";
+import { decodeIndexKey, encodeIndexKey } from "../ledger/query-index.ts";
+import { isTransactionPk } from "../ledger/schema.ts";
 import { referenceOf, transactionToView } from "../ledger/transaction.ts";
 import { readWallet, type Wallet } from "../ledger/wallet.ts";
+import { orNull } from "../platform/format.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 
 /** What a test key sees: test orders change no wallet, and a test key shows nothing of the live one. */
@@ -29,8 +32,7 @@ export const getWallet =
         wallet: {
           currency: "NGN" as const,
           balance: nairaFromKobo(balance_kobo),
-          low_balance_threshold:
-            low_balance_threshold_kobo === undefined ? null : nairaFromKobo(low_balance_threshold_kobo),
+          low_balance_threshold: orNull(low_balance_threshold_kobo, nairaFromKobo),
           updated_at,
         },
       },
@@ -57,12 +59,12 @@ export const listCallerTransactions =
   async ({ input, caller }: Pick<Call<TransactionQuery>, "input" | "caller">) => {
     const range = timeRange(input);
     if (range === undefined) throw invalid({ to: ["Must not be before from"] });
-    const start = input.cursor === undefined ? undefined : decodeCursor(input.cursor);
+    const start = input.cursor === undefined ? undefined : decodeIndexKey(input.cursor, isTransactionPk);
     const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
     if (input.cursor !== undefined && isForeign) throw invalid({ cursor: [NO_CURSOR] });
     const { transactions, next } = await listTransactions(ledger, caller, input, range, start);
     return {
       message: "Transactions",
-      data: { transactions: transactions.map(transactionToView), next_cursor: next ? encodeCursor(next) : null },
+      data: { transactions: transactions.map(transactionToView), next_cursor: next ? encodeIndexKey(next) : null },
     };
   };

@@ -2,6 +2,7 @@ import { promises as dns } from "node:dns";
 import ipaddr from "ipaddr.js";
 import { type IpRange, isWithin } from "../platform/ip-address.ts";
 import { parseIpRanges } from "../platform/ip-range.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
@@ -13,11 +14,6 @@ export type AddressRules = {
   readonly refusedHosts: readonly string[];
   readonly resolve: Resolve;
 };
-
-/** A URL that cannot be an endpoint. The message is for the operator. */
-export class EndpointUrlError extends Error {
-  override readonly name = "EndpointUrlError";
-}
 
 const URL_LENGTH_MAX = 2_000;
 
@@ -69,29 +65,29 @@ export const addressesOf = async (url: URL, resolve: Resolve): Promise<readonly 
 
 /**
  * Parses an endpoint's URL: https at port 443, without credentials, at a public address, unless the stage allows its
- * address. Throws an `EndpointUrlError`. Every delivery checks the address again, because DNS may change.
+ * address. Throws an `OperatorError`. Every delivery checks the address again, because DNS may change.
  */
 export const parseEndpointUrl = async (text: string, rules: AddressRules): Promise<URL> => {
   const url = URL.parse(text);
   // Parsers of JSON in other languages refuse a message that ends with half of a surrogate pair.
-  if (url === null) throw new EndpointUrlError(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
+  if (url === null) throw new OperatorError(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
   // Other letters than those of ASCII are stored as up to nine characters.
   if (url.href.length > URL_LENGTH_MAX)
-    throw new EndpointUrlError(`The URL must have at most ${URL_LENGTH_MAX} characters, encoded`);
+    throw new OperatorError(`The URL must have at most ${URL_LENGTH_MAX} characters, encoded`);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new EndpointUrlError("The URL must begin with https://");
-  if (url.username !== "" || url.password !== "") throw new EndpointUrlError("The URL must not contain credentials");
+    throw new OperatorError("The URL must begin with https://");
+  if (url.username !== "" || url.password !== "") throw new OperatorError("The URL must not contain credentials");
   if (isRefusedHost(url, rules.refusedHosts))
-    throw new EndpointUrlError(`${url.host} belongs to this service or to the upstream`);
+    throw new OperatorError(`${url.host} belongs to this service or to the upstream`);
   const addresses = await addressesOf(url, rules.resolve).catch(() => []);
-  if (addresses.length === 0) throw new EndpointUrlError(`The name ${url.hostname} does not resolve`);
+  if (addresses.length === 0) throw new OperatorError(`The name ${url.hostname} does not resolve`);
   if (addresses.every((address) => mayReach(url, address, rules.allowed))) return url;
 
   // The check of the same host over https at port 443 shows whether the address or the rest of the URL is refused.
   const standardUrl = new URL(`https://${url.hostname}/`);
   const unreachable = addresses.find((address) => !mayReach(standardUrl, address, rules.allowed));
   if (unreachable !== undefined)
-    throw new EndpointUrlError(`${url.hostname} is at ${unreachable}, which is not a public address`);
-  if (url.protocol === "http:") throw new EndpointUrlError("The URL must begin with https://");
-  throw new EndpointUrlError("The URL must not name a port: webhooks go to 443");
+    throw new OperatorError(`${url.hostname} is at ${unreachable}, which is not a public address`);
+  if (url.protocol === "http:") throw new OperatorError("The URL must begin with https://");
+  throw new OperatorError("The URL must not name a port: webhooks go to 443");
 };

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { isRefusal } from "../../shared/actions/refusal.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isUnreachable } from "./connection-error.ts";
 import { adminProgram } from "./program.ts";
 import { printMessage, printResult, terminal, UnprintedError } from "./terminal.ts";
@@ -11,7 +11,7 @@ type CommandError = { readonly kind: "refused" | "failed"; readonly message: str
 
 const commandErrorOf = (error: unknown): CommandError => {
   if (error instanceof CommanderError) return { kind: "refused", message: usageErrorMessage(error) };
-  if (isRefusal(error) || error instanceof SettingsError)
+  if (error instanceof OperatorError || error instanceof SettingsError)
     return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
   if (isUnreachable(error))
     return {

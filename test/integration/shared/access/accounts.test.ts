@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
+import { findAccount } from "../../../../shared/access/account-store.ts";
 import {
   changePriceRules,
   changeWhitelist,
@@ -23,6 +23,7 @@ import { INITIAL_ENTITLEMENTS, type Permission } from "../../../../shared/contra
 import { routes } from "../../../../shared/contract/routes.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -43,11 +44,11 @@ test("no part of a key's secret is in any table", async () => {
   }
 });
 
-test("a change of an account or a key that does not exist is an AccountError and creates nothing", async () => {
+test("a change of an account or a key that does not exist is refused and creates nothing", async () => {
   const { accountId } = await access.anAccount();
-  await expect(createKey(access.store, "acc_none", { mode: "live" })).rejects.toThrow(AccountError);
-  await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(AccountError);
-  await expect(revokeKey(access.store, accountId, "key_none")).rejects.toThrow(AccountError);
+  await expect(createKey(access.store, "acc_none", { mode: "live" })).rejects.toThrow(OperatorError);
+  await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(OperatorError);
+  await expect(revokeKey(access.store, accountId, "key_none")).rejects.toThrow(OperatorError);
   expect(await findAccount(access.store, "acc_none")).toBeUndefined();
 });
 
@@ -115,7 +116,7 @@ test("a closing that is refused while its first copy may still land is an error,
     writes += 1;
     return writes === 1 ? "lands_late" : undefined;
   };
-  await expect(closeAccount(store, wallet)).rejects.not.toBeInstanceOf(AccountError);
+  await expect(closeAccount(store, wallet)).rejects.not.toBeInstanceOf(OperatorError);
   await changeItem({ db, table }, walletPk(accountId), { balance_kobo: 0 });
   await access.proxy.landLateWrites();
   expect(await access.account(accountId)).toMatchObject({ status: "closed" });

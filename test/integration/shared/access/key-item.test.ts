@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { AccountError } from "../../../../shared/access/account-store.ts";
 import {
   createAccount,
   createKey,
@@ -11,6 +10,7 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -114,7 +114,7 @@ describe("after a restore of the access table and before a reconciliation", () =
     const other = await createKey(access.store, accountId, { mode: "live" });
     await access.deleteItem(key);
     const failure = access.allow(accountId, NEIGHBOUR);
-    await expect(failure).rejects.toThrow(AccountError);
+    await expect(failure).rejects.toThrow(OperatorError);
     await expect(failure).rejects.toThrow(
       `Ledger and access table do not agree about the key ${keyId} of ${accountId}: run keys reconcile, and then this again`,
     );
@@ -139,12 +139,12 @@ test("a whitelist can contain the same range in 2 spellings", async () => {
   expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.9" }))).toBe("admitted");
 });
 
-test("a whitelist with 21 entries or an invalid one is an AccountError and changes nothing", async () => {
+test("a whitelist with 21 entries or an invalid one is refused and changes nothing", async () => {
   const { key, accountId } = await access.anAccount();
   const tooMany = Array.from({ length: 21 }, (_, index) => `198.51.100.${index}`);
   for (const whitelist of [tooMany, ["198.51.100.1", "127.1"], [""], ["office.example.com"]]) {
-    await expect(setWhitelist(access.store, accountId, whitelist)).rejects.toThrow(AccountError);
-    await expect(createAccount(access.store, { name: "demo", whitelist })).rejects.toThrow(AccountError);
+    await expect(setWhitelist(access.store, accountId, whitelist)).rejects.toThrow(OperatorError);
+    await expect(createAccount(access.store, { name: "demo", whitelist })).rejects.toThrow(OperatorError);
   }
   expect((await access.account(accountId)).whitelist).toEqual([OFFICE]);
   expect(await admissionCode(access.withKey(key))).toBe("admitted");

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { sealCursor } from "../../../../shared/actions/sealed-cursor.ts";
+import { sealCursor } from "../../../../shared/actions/cursor.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";

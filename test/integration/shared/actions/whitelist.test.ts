@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { AccountError } from "../../../../shared/access/account-store.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { whitelistRuns } from "../../../../shared/actions/whitelist.ts";
@@ -83,6 +82,6 @@ test("an address that is none, one that is not on the list, and a 21st are refus
   }
   const unknown = whitelistRuns["ips disallow"](context(), { account, ranges: ["10.9.9.9"] });
   await expect(unknown).rejects.toMatchObject({ sentence: `10.9.9.9 is not on the list of ${account}` });
-  await expect(whitelistRuns["ips allow"](context(), { account, ranges: many })).rejects.toThrow(AccountError);
+  await expect(whitelistRuns["ips allow"](context(), { account, ranges: many })).rejects.toThrow(OperatorError);
   expect((await whitelistRuns["ips list"](context(), { account })).ips).toEqual(["203.0.113.7"]);
 });

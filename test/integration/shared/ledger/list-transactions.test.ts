@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import { decodeCursor, encodeCursor, listTransactions } from "../../../../shared/ledger/list-transactions.ts";
-import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
+import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
+import { ALL_TIMES, type IndexKey } from "../../../../shared/ledger/query-index.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
@@ -30,14 +30,14 @@ type Filter = Parameters<typeof listTransactions>[2];
 const pagesOf = async (filter: Filter, pageMax: number) => {
   const pages: (readonly Transaction[])[] = [];
   let most: readonly string[] = [];
-  let start: ReturnType<typeof decodeCursor>;
+  let start: IndexKey | undefined;
   do {
     ledger.proxy.calls.length = 0;
     const { transactions, next } = await listTransactions(ledger, owner, filter, ALL_TIMES, start, pageMax);
     const calls = ledger.proxy.calls.map(({ operation }) => operation);
     if (calls.length > most.length) most = calls;
     pages.push(transactions);
-    start = next && decodeCursor(encodeCursor(next));
+    start = next;
   } while (start !== undefined);
   return { pages, most };
 };

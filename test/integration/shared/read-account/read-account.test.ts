@@ -6,7 +6,7 @@ import { headers as headerNames } from "../../../../shared/contract/headers.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../../shared/contract/limits.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
-import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
+import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
@@ -178,8 +178,8 @@ describe("GET /transactions with a wrong value", () => {
   test.for([
     ["that is not a cursor", { cursor: "next" }],
     ["that is empty", { cursor: "" }],
-    ["before the range", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-19T12:00:00.000Z" }) }],
-    ["after the range", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-21T12:00:00.000Z" }) }],
+    ["before the range", { cursor: encodeIndexKey({ pk: stranger, created_at: "2026-11-19T12:00:00.000Z" }) }],
+    ["after the range", { cursor: encodeIndexKey({ pk: stranger, created_at: "2026-11-21T12:00:00.000Z" }) }],
   ] as const)("a cursor %s is refused", async ([, { cursor }]) => {
     const listed = list(newCaller(), { from: "2026-11-20", to: "2026-11-20", cursor });
     await expect(listed).rejects.toMatchObject(refused({ cursor: ["Is no cursor of this list"] }));
@@ -187,7 +187,7 @@ describe("GET /transactions with a wrong value", () => {
 
   test("a cursor at the first and last moment of the range is accepted", async () => {
     const moment = isoTime(NOON_MS);
-    const cursor = encodeCursor({ pk: stranger, created_at: moment });
+    const cursor = encodeIndexKey({ pk: stranger, created_at: moment });
     expect(await list(newCaller(), { from: moment, to: moment, cursor })).toEqual({ references: [], next: null });
   });
 });

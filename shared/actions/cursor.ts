@@ -1,8 +1,34 @@
 import * as z from "#zod";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
+import { decodeIndexKey, encodeIndexKey, type IndexKey, type TimeRange } from "../ledger/query-index.ts";
+import { isTransactionPk } from "../ledger/schema.ts";
 import type { Hashes } from "../platform/keyed-hashes.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import type { ActionContext } from "./action-context.ts";
+
+export const wrongCursor = (what = "list"): OperatorError => new OperatorError(`The cursor is not of this ${what}`);
+
+/** The place that a cursor names in a list of such items. Throws if it is a cursor of another list. */
+export const requirePlace = (
+  cursor: string | undefined,
+  isItemPk: (pk: string) => boolean,
+  what?: string,
+): IndexKey | undefined => {
+  const place = cursor === undefined ? undefined : decodeIndexKey(cursor, isItemPk);
+  if (cursor !== undefined && place === undefined) throw wrongCursor(what);
+  return place;
+};
+
+/** The same in a list of transactions, of which these times are listed. */
+export const requirePlaceWithin = (cursor: string | undefined, { from, to }: TimeRange): IndexKey | undefined => {
+  const place = requirePlace(cursor, isTransactionPk);
+  if (place !== undefined && (place.created_at < from || place.created_at > to)) throw wrongCursor();
+  return place;
+};
+
+/** The `next_cursor` of a page. */
+export const cursorOf = (next: IndexKey | undefined): string | null =>
+  next === undefined ? null : encodeIndexKey(next);
 
 type Sealing = Pick<ActionContext, "keyedHashes">;
 
@@ -23,7 +49,7 @@ export const openCursor = async <Position>(
   const sealed = decodePageCursor(sealedSchema, cursor);
   const isOfList = sealed !== undefined && (await macsOf(context, list, sealed.position)).includes(sealed.mac);
   const position = isOfList ? schema.safeParse(sealed.position).data : undefined;
-  if (position === undefined) throw new OperatorError(`The cursor is not of this ${what}`);
+  if (position === undefined) throw wrongCursor(what);
   return position;
 };
 
