@@ -16,7 +16,7 @@ export const aDomain = {
 export const stageVariants: Readonly<Record<string, Variant>> = {
   sandbox: ["sandbox", {}],
   prod: ["prod", {}],
-  "one zone": ["prod", { egress: { kind: "nat-gateway", zones: ["us-east-1a"] } }],
+  "one zone, and a budget": ["prod", { egress: { kind: "nat-gateway", zones: ["us-east-1a"] }, monthlyUsdMax: 1_500 }],
   "three zones with addresses": [
     "prod",
     {

@@ -6,17 +6,16 @@ import { type Resource, templatesOf } from "../../builders/templates.ts";
 
 /** Goal: a person who is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
-const { service, administrator } = templatesOf("prod", {
-  ...everyFunction,
-  recovery: { region: "eu-west-1" },
-  domain: aDomain,
-});
+const { service } = templatesOf("prod", everyFunction);
 /** Those of a canary release, which have names of their own, notify nobody. */
-const alarms = [
-  ...service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined),
-  ...service.all("AWS::CloudWatch::CompositeAlarm"),
-  ...administrator.all("AWS::CloudWatch::Alarm"),
-];
+const alarms = [everyFunction, { recovery: { region: "eu-west-1" } }, { domain: aDomain }].flatMap((changes) => {
+  const { service, administrator } = templatesOf("prod", changes);
+  return [
+    ...service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined),
+    ...service.all("AWS::CloudWatch::CompositeAlarm"),
+    ...administrator.all("AWS::CloudWatch::Alarm"),
+  ];
+});
 
 const [, table = ""] = /^## Alarms\n(.*?)^## /ms.exec(runbook) ?? [];
 const names = table

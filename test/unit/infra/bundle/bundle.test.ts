@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { bundleOptionsOf, clientOptions, functionEntry } from "../../../../infra/bundle/bundle.ts";
+import * as z from "#zod";
+import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
 import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
 import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
@@ -15,12 +16,12 @@ import { LAMBDA_FLAGS } from "../../../builders/lambda-flags.ts";
 /** Packages that record calls, with their requests and errors, in traces. */
 const INSTRUMENTATION = /node_modules\/(aws-xray-sdk|@aws-lambda-powertools|@opentelemetry|dd-trace)/;
 
-test("the bundles have no instrumentation that could put personal data into a trace", async () => {
-  const entryPoints = functionNames.map(functionEntry);
-  const { metafile } = await build({ ...clientOptions, entryPoints, outdir: ".", write: false, metafile: true });
-  const inputs = Object.keys(metafile.inputs);
-  expect(inputs).toEqual(expect.arrayContaining(functionNames.map((name) => `functions/${name}/handler.ts`)));
-  expect(inputs.filter((path) => INSTRUMENTATION.test(path))).toEqual([]);
+test("the bundles have no instrumentation that could put personal data into a trace: none is installed", () => {
+  const { packages } = z
+    .object({ packages: z.record(z.string(), z.unknown()) })
+    .parse(JSON.parse(readFileSync("package-lock.json", "utf8")));
+  expect(Object.keys(packages)).toContain("node_modules/@middy/core");
+  expect(Object.keys(packages).filter((path) => INSTRUMENTATION.test(path))).toEqual([]);
 });
 
 test.each(["console-api", "serve-console"] as const)(

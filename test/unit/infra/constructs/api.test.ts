@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { aDomain } from "../../../builders/stage-variants.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
-const egress = { kind: "nat-gateway", zones: ["eu-west-1a"] };
-const PROD = { account: "111122223333", region: "eu-west-1", egress, upstreamProfile: { reference: "documented" } };
-const certificateArn = "arn:aws:acm:eu-west-1:111122223333:certificate/0a-0b";
-const withDomain = (changes: object) =>
-  templatesOf("prod", { ...PROD, domain: { name: "api.example.com", certificateArn, ...changes } }).service;
-
+const withDomain = (changes: object) => templatesOf("prod", { domain: { ...aDomain, ...changes } }).service;
 const both = withDomain({});
 const only = withDomain({ isOnlyAddress: true });
 
@@ -18,7 +14,7 @@ describe("the domain of a stage", () => {
     expect(isAwsAddressOff(both)).toEqual([false]);
     expect(isAwsAddressOff(only)).toEqual([true]);
     expect(both.all("AWS::ApiGatewayV2::ApiMapping")).toHaveLength(1);
-    expect(both.outputs.ApiUrl?.Value).toBe("https://api.example.com/v1");
+    expect(both.outputs.ApiUrl?.Value).toBe("https://events.example.com/v1");
     expect(both.outputs).toHaveProperty("DomainTarget");
   });
 

@@ -4,7 +4,7 @@ import { callerRoutes, requestsPerSecondOf } from "../../../../infra/gateway.ts"
 import { routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
+import { aDomain, stageVariants } from "../../../builders/stage-variants.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: only the callers' networks reach the callers' routes, and no other API has these routes. */
@@ -190,18 +190,10 @@ test("a stage whose callers use the HTTP API has no REST API", () => {
 });
 
 test("the domain leads to a regional REST API, and to the others if the callers' API is private", () => {
-  const certificateArn = "arn:aws:acm:eu-west-1:111122223333:certificate/0a-0b";
-  const place = {
-    account: "111122223333",
-    region: "eu-west-1",
-    egress: { kind: "nat-gateway", zones: ["eu-west-1a"] },
-    upstreamProfile: { reference: "documented" },
-  };
   const withDomain = (front: object) =>
-    templatesOf("prod", { ...place, front, domain: { name: "api.example.com", certificateArn, isOnlyAddress: true } })
-      .service;
+    templatesOf("prod", { front, domain: { ...aDomain, isOnlyAddress: true } }).service;
   const regional = withDomain({ kind: "rest", callerRanges: ranges });
-  expect(regional.outputs.ApiUrl?.Value).toBe("https://api.example.com/v1");
+  expect(regional.outputs.ApiUrl?.Value).toBe("https://events.example.com/v1");
   expect(regional.outputs).toHaveProperty("DomainTarget");
   expect(propertiesOf(regional, "AWS::ApiGateway::RestApi")).toMatchObject([{ DisableExecuteApiEndpoint: true }]);
   expect(propertiesOf(regional, "AWS::ApiGatewayV2::Api")).toMatchObject([{ DisableExecuteApiEndpoint: false }]);

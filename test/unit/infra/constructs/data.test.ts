@@ -282,12 +282,13 @@ describe("an adopted ledger", () => {
       expect(own({}, "data", setting), setting).toBeGreaterThan(0);
       expect(own(stageVariants.adopted?.[1] ?? {}, "data", setting), setting).toBe(0);
     }
-    expect([own({ auditCopy: { days: 400 } }, "data", "auditCopy"), own({}, "data", "auditCopy")]).toEqual([1, 0]);
-    const zones = ["us-east-1a", "us-east-1b", "us-east-1c"];
-    for (const count of [1, 2, 3]) {
-      const egress = { kind: "nat-gateway", zones: zones.slice(0, count) };
-      expect(own({ egress }, "network", "egress")).toBe(count);
-    }
+    expect([own(everyFunction, "data", "auditCopy"), own({}, "data", "auditCopy")]).toEqual([1, 0]);
+    const stagesOfZones = [
+      stageVariants["one zone, and a budget"]?.[1],
+      {},
+      stageVariants["three zones with addresses"]?.[1],
+    ];
+    expect(stagesOfZones.map((settings = {}) => own(settings, "network", "egress"))).toEqual([1, 2, 3]);
   });
 
   test("a stage that adopts a ledger uses its tables and keys, and creates only the cache", () => {
@@ -314,9 +315,9 @@ describe("an adopted ledger", () => {
   // CloudFormation does not remove an export that another stack imports, and imports none that does not exist.
   test.each<[string, object, object]>([
     ["that adopts a ledger", {}, stageVariants.adopted?.[1] ?? {}],
-    ["that ends the copy of the audit log", { auditCopy: { days: 400 } }, {}],
+    ["that ends the copy of the audit log and the console", everyFunction, {}],
     ["that names another identity key", {}, { identityKeyArn }],
-    ["with fewer zones", {}, stageVariants["one zone"]?.[1] ?? {}],
+    ["with fewer zones", {}, stageVariants["one zone, and a budget"]?.[1] ?? {}],
   ])(
     "the service and the administrator's stack of a stage %s import what is deployed, so that they come first",
     (_, before, after) => {

@@ -14,7 +14,7 @@ const written = (NotificationType: string, Threshold: number, Address: string) =
 
 test.each([
   ["tickets@example.com", stageVariants["every setting, in an existing VPC"]?.[1]],
-  ["operations@example.com", { monthlyUsdMax: 1_500 }],
+  ["operations@example.com", stageVariants["one zone, and a budget"]?.[1]],
 ])("AWS writes to %s before the budget is passed, and to the address of alarms then", (address, changes) => {
   const budgets = budgetsOf(changes);
   expect(budgets).toMatchObject([
