@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
@@ -160,6 +160,35 @@ test("a failed command exits with 1, and with --json prints one line of JSON on 
   expect(plain).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
   const { code, stdout } = await runCommand(["accounts", "list", "--json"], { serviceFile });
   expect([code, JSON.parse(stdout)]).toEqual([1, { error: { kind: "failed", message } }]);
+});
+
+test("a command whose credentials end after its first change exits with 1, says that this change stays, and goes on when it is repeated", async () => {
+  const statement = join(service.folder, "statement.csv");
+  const columns = join(service.folder, "columns.json");
+  const map = { columns: { amount: "amount", status: "status", time: "time" }, amount: { unit: "kobo" }, statuses: {} };
+  writeFileSync(columns, JSON.stringify({ ...map, time: { format: "ISO 8601", zone: "Africa/Lagos" } }));
+  writeFileSync(statement, "amount,status,time\n50000,success,2026-10-05T12:00:00Z\n");
+  const importFile = ["reconciliation", "import", statement, "--day", "2026-10-05", "--columns", columns];
+  const { fetch: send } = globalThis;
+  const expired = "The security token included in the request is expired";
+  const ending = vi
+    .spyOn(globalThis, "fetch")
+    .mockImplementation((url, init) =>
+      String(url).endsWith("/reconciliation/files/append")
+        ? Promise.resolve(Response.json({ message: expired }, { status: 403 }))
+        : send(url, init),
+    );
+  const plain = await service.admin(importFile);
+  const asJson = await service.admin([...importFile, "--json"]);
+  ending.mockRestore();
+  const message = new RegExp(`^AWS refuses POST .*${expired}.*\\. What the command had done before stays\\.`);
+  expect(plain).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(message) });
+  expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+    1,
+    { error: { kind: "failed", message: expect.stringMatching(message) } },
+  ]);
+  const { stdout } = await service.admin(importFile);
+  expect(stdout).toMatch(/^1 row: 1 stored now/);
 });
 
 test("doctor of a service that was killed says of each part that does not answer how to start it", async () => {

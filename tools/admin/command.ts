@@ -6,6 +6,7 @@ import { roles } from "../../shared/contract/roles.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Change, changesText, confirm, type Shown } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
+import { hasChanged } from "./perform.ts";
 import { metaOf } from "./schemas.ts";
 import { ProposedError } from "./send-action.ts";
 import { printResult, terminal } from "./terminal.ts";
@@ -120,13 +121,21 @@ export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: Co
       }
       await print(await spec.run(context, decided));
     } catch (error) {
-      if (!(error instanceof ProposedError)) throw error;
-      await print(proposedReport(error, context.timeZone));
+      if (error instanceof ProposedError) return await print(proposedReport(error, context.timeZone));
+      throw error instanceof OperatorError && hasChanged(context) ? new PartlyDoneError(error) : error;
     } finally {
       context.close();
     }
   });
 };
+
+/** A command was refused after it had made a change. */
+export class PartlyDoneError extends Error {
+  override readonly name = "PartlyDoneError";
+  constructor(refusal: Error) {
+    super(`${refusal.message.replace(/\.$/, "")}. What the command had done before stays.`, { cause: refusal });
+  }
+}
 
 const dryRunReport = (changes: readonly Change[]): Report => ({
   json: { dry_run: true, changes },

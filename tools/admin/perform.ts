@@ -15,6 +15,12 @@ import { duration } from "./views/print.ts";
 
 const outputs: { readonly [Name in ActionName]: { readonly output: z.ZodMiniType<ActionOutput<Name>> } } = actions;
 
+/** The services that commands of this process have changed. */
+const changed = new WeakSet<AdminContext["target"]>();
+
+/** Whether this command has made a change: of one that is refused then, a part is done. */
+export const hasChanged = ({ target }: AdminContext): boolean => changed.has(target);
+
 /** Performs an action: all that its command asks of the service. */
 export const perform = async <Name extends ActionName>(
   context: AdminContext,
@@ -28,7 +34,9 @@ export const perform = async <Name extends ActionName>(
     const { runs } = await import("../../shared/actions/runs.ts");
     return runs[name](context, input);
   };
-  return outputs[name].output.parse(await afterFlight(act));
+  const output = await afterFlight(act);
+  if (actions[name].kind === "change") changed.add(context.target);
+  return outputs[name].output.parse(output);
 };
 
 /** A change of money or of who may call has a reason on a deployed stage; its function requires one too. */

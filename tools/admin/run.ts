@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { PartlyDoneError } from "./command.ts";
 import { isUnreachable } from "./connection-error.ts";
 import { adminProgram } from "./program.ts";
 import { printMessage, printResult, terminal, UnprintedError } from "./terminal.ts";
@@ -13,6 +14,7 @@ const commandErrorOf = (error: unknown): CommandError => {
   if (error instanceof CommanderError) return { kind: "refused", message: usageErrorMessage(error) };
   if (error instanceof OperatorError || error instanceof SettingsError)
     return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
+  if (error instanceof PartlyDoneError) return { kind: "failed", message: error.message };
   if (isUnreachable(error))
     return {
       kind: "failed",

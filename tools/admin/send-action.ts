@@ -68,7 +68,7 @@ export const sendAction = async (
   if (response.status === 202)
     throw new ProposedError(z.extend(success, { data: proposedData }).parse(body).data.proposal);
   if (response.ok) return success.parse(body).data;
-  throw refusalOf(response, body, `${request.method} ${url.pathname}`);
+  throw refusalOf(response, body, { sent: `${request.method} ${url.pathname}`, isRead });
 };
 
 /** Logs keep the addresses of requests. */
@@ -81,17 +81,30 @@ const phoneNumberInAddress = (): OperatorError =>
 const unansweredChange = (cause: unknown): unknown =>
   cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED"
     ? cause
-    : new Error("No answer came: check what changed before you retry", { cause });
+    : new Error(`No answer came: ${CHECK_FIRST}`, { cause });
 
-const refusalOf = ({ status, headers: answered }: Response, body: unknown, request: string): Error => {
+const CHECK_FIRST = "check what changed before you retry";
+
+/** What API Gateway says by itself, for example that the credentials have expired. */
+const gatewayAnswer = z.object({ message: z.string() });
+
+const refusalOf = (
+  { status, headers: answered }: Response,
+  body: unknown,
+  { sent, isRead }: { readonly sent: string; readonly isRead: boolean },
+): Error => {
   const code = answered.get(headers.errorCode);
   const { data } = errorEnvelope.safeParse(body);
   if (status === 403 && code === null) {
+    const said = gatewayAnswer.safeParse(body).data?.message ?? "without a reason";
     return new OperatorError(
-      `AWS refuses ${request}: your credentials need execute-api:Invoke for it (--role names another role), and this machine's clock must be right`,
+      `AWS refuses ${sent} (${said}): your credentials need execute-api:Invoke for it (--role names another role) and must not have expired, and this machine's clock must be right`,
     );
   }
-  if (code === null || data === undefined) return new Error(`The service answered ${status} to ${request}`);
+  if (code === null || data === undefined) {
+    const isUnknown = status >= 500 && !isRead;
+    return new Error(`The service answered ${status} to ${sent}${isUnknown ? `: ${CHECK_FIRST}` : ""}`);
+  }
   const fields = Object.entries(data.errors ?? {}).map(([field, messages]) => `${field}: ${messages.join(", ")}`);
   const message = [data.message, ...fields].join(". ");
   if (status === 409 && code === "in_flight") {

@@ -4,7 +4,6 @@ import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { FLOAT_PK, isFloatPaymentPk } from "../../../shared/ledger/schema.ts";
 import { floatPaymentSchema, floatSchema } from "../../../shared/margin/float.ts";
 import { unlessRefused } from "../../../shared/platform/aws/errors.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import type { Item } from "../table-scan.ts";
 
 const amountField = z.pick(floatPaymentSchema, { amount_kobo: true });
@@ -37,8 +36,7 @@ export const recomputePayments = async ({ db, table }: Pick<Ledger, "db" | "tabl
           },
         }),
       );
-      if (!isWritten)
-        throw new OperatorError("A payment to the upstream was booked during the carry-over: run it again");
+      if (!isWritten) throw new Error("A payment to the upstream was booked during the carry-over: run it again");
     },
   };
 };

@@ -76,6 +76,11 @@ test.each([
   [refused(409, "refused", "It is final"), OperatorError, "It is final"],
   [{ status: 403, body: '{"message":"Forbidden"}' }, OperatorError, "need execute-api:Invoke"],
   [
+    { status: 403, body: '{"message":"The security token included in the request is expired"}' },
+    OperatorError,
+    "AWS refuses GET /stage/operations/operator/keys/list (The security token included in the request is expired)",
+  ],
+  [
     { status: 503, body: '{"message":"Service Unavailable"}' },
     Error,
     "The service answered 503 to GET /stage/operations",
@@ -112,6 +117,13 @@ test("a change without an answer may have been made, and one without a connectio
   expect(requests).toHaveLength(1);
   const nowhere = { ...sender, target: { baseUrl: "http://127.0.0.1:2/v1", name: "prod" } };
   await expect(sendAction(nowhere, "purchases on", {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
+test.each([500, 503, 504])("a change that the gateway answers with %i may have been made", async (status) => {
+  answer = { status, body: '{"message":"Service Unavailable"}' };
+  await expect(sendAction(sender, "keys create", { account: "acc_1", mode: "live" })).rejects.toThrow(
+    `The service answered ${status} to POST /stage/operations/operator/keys/create: check what changed before you retry`,
+  );
 });
 
 test("an answer that the request may still be running says for how long", async () => {
