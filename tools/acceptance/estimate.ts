@@ -2,10 +2,8 @@ import { HOUR_MS } from "../../shared/contract/durations.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { monthlyUsageAtRest } from "../costs/at-rest.ts";
 import { budgets } from "../costs/budgets.ts";
-import { dollarsOf } from "../costs/prices.ts";
+import { dollarsOf, MONTH_HOURS } from "../costs/prices.ts";
 import { usageOf } from "../costs/request-usage.ts";
-
-const HOURS_OF_MONTH = 730;
 
 /**
  * What a run costs, in USD: what the stage costs at rest, for each begun hour, and every request priced as a purchase
@@ -18,5 +16,5 @@ export const estimateDollars = (requests: number, elapsedMs: number): number => 
   const request = sum(
     [budgets.purchase, budgets.upstreamEvent, budgets.webhook].map((budget) => dollarsOf(usageOf(budget))),
   );
-  return (atRest * hours) / HOURS_OF_MONTH + requests * request;
+  return (atRest * hours) / MONTH_HOURS + requests * request;
 };

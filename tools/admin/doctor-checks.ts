@@ -25,10 +25,11 @@ import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
 import { type EventSignature, parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { signatureOf } from "../../shared/upstream-events/upstream-signature.ts";
+import { isDenied } from "../aws/with-client.ts";
 import { accessLogs, alarms, auditCopy, auditPolicy, consumers, limits, tables } from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
-import { isDenied, isSecretSet } from "./secret-state.ts";
+import { isSecretSet } from "./secret-state.ts";
 
 const TIMEOUT_MS = 16_000;
 /** The longest time until the functions see the first value of a secret. */

@@ -15,8 +15,6 @@ const nairaField = z.pipe(
   z.transform((text) => koboFromText(text) ?? Number.NaN),
 );
 
-export const accountField = z.string();
-
 /** `email:ada@example.com group:checkout-team`, or `none`. */
 export const ownersField = z.pipe(
   z.array(z.string()),

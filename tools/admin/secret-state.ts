@@ -41,6 +41,3 @@ export const setSecret = async (client: SecretsManager, SecretId: string, value:
   }
   throw new Error("The secret has had this value too often: set another one");
 };
-
-/** Whether Secrets Manager refused a call because of the operator's permissions. */
-export const isDenied = (error: unknown): boolean => error instanceof Error && error.name === "AccessDeniedException";

@@ -9,3 +9,6 @@ export const withClient = async <Client extends { readonly destroy: () => void }
     client.destroy();
   }
 };
+
+/** Whether AWS refused a call because of the caller's permissions. */
+export const isDenied = (error: unknown): boolean => error instanceof Error && error.name === "AccessDeniedException";

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import type { Field, FieldType, Model } from "./schemas.ts";
+import { type Field, type FieldType, type Model, referenced } from "./schemas.ts";
 
 /** A request that an app makes, as a method of the clients. */
 export type Operation = {
@@ -51,11 +51,9 @@ const Document = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ security: z.optional(z.array(z.unknown())) }))),
 });
 
-const nameOf = ({ $ref }: z.output<typeof Reference>): string => $ref.replace(/^.*[/]/, "");
-
 const readParameter = ({ name, schema, ...parameter }: z.output<typeof ReadParameter>): Parameter => ({
   name,
-  type: schema.$ref === undefined ? { kind: "text" } : { kind: "named", name: nameOf({ $ref: schema.$ref }) },
+  type: schema.$ref === undefined ? { kind: "text" } : { kind: "named", name: referenced(schema.$ref) },
   isInPath: parameter.in === "path",
 });
 
@@ -89,10 +87,10 @@ export const readOperations = (
     const { operationId, summary, description, parameters, requestBody, responses } = ReadOperation.parse(text);
     const { headers, content } = responses["200"];
     const { schema, example } = content["application/json"];
-    const request = requestBody && byName.get(nameOf(requestBody.content["application/json"].schema));
-    const answer = nameOf(schema.properties.data);
+    const request = requestBody && byName.get(referenced(requestBody.content["application/json"].schema.$ref));
+    const answer = referenced(schema.properties.data.$ref);
     const fields = byName.get(answer)?.fields ?? [];
-    const refs = parameters.flatMap((each) => ("$ref" in each ? nameOf(each) : []));
+    const refs = parameters.flatMap((each) => ("$ref" in each ? referenced(each.$ref) : []));
     // An order can be without a reference, so that is no field of its model; a cancellation cannot.
     const isOrder = request !== undefined && !request.fields.some(({ name }) => name === "reference");
     if (isOrder)

@@ -79,7 +79,8 @@ export const camelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 export const pascalCase = (name: string): string => camelCase(`_${name}`);
 
-const referenced = (ref: string): string => ref.replace("#/components/schemas/", "");
+/** The name of what a `$ref` leads to. */
+export const referenced = (ref: string): string => ref.replace(/^.*[/]/, "");
 
 /** What the models of each language are written from. Each object comes after those that it names. */
 export const readSchemas = (

@@ -12,7 +12,7 @@ import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-s
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { stages } from "../../stages.ts";
 import { budgets } from "./budgets.ts";
-import type { Usage } from "./prices.ts";
+import { MONTH_HOURS, type Usage } from "./prices.ts";
 import { times, usageOf } from "./request-usage.ts";
 
 /** Every network that a stage makes for itself; one that exists has costs of its own. */
@@ -23,8 +23,7 @@ export const egressSettings = {
   "3 zones": { kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b", "us-east-1c"] },
 } as const satisfies Record<string, StageSettings["egress"]>;
 
-const HOURS = 730;
-const MINUTES = HOURS * 60;
+const MINUTES = MONTH_HOURS * 60;
 
 /**
  * The concurrent long polls of Lambda at an empty queue. Sources: AWS, "Configuring scaling behavior for SQS event
@@ -53,8 +52,8 @@ export const monthlyUsageAtRest = (
   const metrics = minutelyMetrics(resources);
   const polls = countedMappings(resources);
   return {
-    "NAT gateways": { natHours: HOURS * natGateways },
-    "public IPv4 addresses, until they are released": { addressHours: HOURS * natGateways },
+    "NAT gateways": { natHours: MONTH_HOURS * natGateways },
+    "public IPv4 addresses, until they are released": { addressHours: MONTH_HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
     "the identity key": { keys },
     [`${alarms} alarms`]: { alarms },

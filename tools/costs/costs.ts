@@ -1,10 +1,8 @@
 import { sum } from "../../shared/platform/sum.ts";
 import { egressSettings, monthlyUsageAtRest } from "./at-rest.ts";
 import { type Budget, budgets } from "./budgets.ts";
-import { type AwsService, dollarsOf, type Usage } from "./prices.ts";
+import { type AwsService, dollarsOf, MILLION, type Usage } from "./prices.ts";
 import { type Batches, times, usageOf, usageOfWaiting } from "./request-usage.ts";
-
-const MILLION = 1_000_000;
 
 /** The services that are paid per request; the others are paid per month. */
 export const requestServices: readonly AwsService[] = [

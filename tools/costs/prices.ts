@@ -68,37 +68,18 @@ const backup: Source = {
   read: "2026-11-22",
 };
 
-export type AwsService =
-  | "API Gateway"
-  | "Lambda"
-  | "DynamoDB"
-  | "SQS"
-  | "CloudWatch"
-  | "Network"
-  | "Secrets Manager"
-  | "EventBridge"
-  | "KMS"
-  | "AWS Backup"
-  | "AWS WAF";
+/** `per`: the number of units that the dollars are for. */
+const price = <const Service extends string>(
+  service: Service,
+  dollars: number,
+  per: number,
+  unit: string,
+  source: Source,
+) => ({ service, dollars, per, unit, source });
 
-export type Price = {
-  readonly service: AwsService;
-  readonly dollars: number;
-  /** The number of units that the dollars are for. */
-  readonly per: number;
-  readonly unit: string;
-  readonly source: Source;
-};
-
-const price = (service: AwsService, dollars: number, per: number, unit: string, source: Source): Price => ({
-  service,
-  dollars,
-  per,
-  unit,
-  source,
-});
-
-const MILLION = 1_000_000;
+export const MILLION = 1_000_000;
+/** AWS's month. */
+export const MONTH_HOURS = 730;
 
 /** List prices of us-east-1 in USD, of the first tier that is not free. */
 export const prices = {
@@ -135,6 +116,7 @@ export const prices = {
   copiedGb: price("AWS Backup", 0.02, 1, "GB copied to another region", backup),
 };
 export type PriceName = keyof typeof prices;
+export type AwsService = (typeof prices)[PriceName]["service"];
 
 /** Quantities of what is billed. */
 export type Usage = Readonly<Partial<Record<PriceName, number>>>;

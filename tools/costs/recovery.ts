@@ -1,7 +1,6 @@
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
-import { dollarsOf, type Usage } from "./prices.ts";
+import { dollarsOf, MONTH_HOURS, type Usage } from "./prices.ts";
 
-const MONTH_HOURS = 730;
 const WEEK_HOURS = 7 * 24;
 
 type RecoveryCost = {

@@ -6,7 +6,7 @@ import { sum } from "../../shared/platform/sum.ts";
 import { BATCH_MESSAGES_MAX } from "../../shared/webhooks/delivery-queue.ts";
 import { stages } from "../../stages.ts";
 import type { Budget, Invocation } from "./budgets.ts";
-import type { Usage } from "./prices.ts";
+import { MONTH_HOURS, type Usage } from "./prices.ts";
 
 /** Assumptions that only an AWS account can measure. Functions are warm and pay for the time that they wait. */
 export const assumed = {
@@ -46,7 +46,7 @@ const ACCESS_LINE = accessLogLine({
 const VCPU_MB = 1_769;
 
 const GB = 1_000_000_000;
-const MONTH_DAYS = 730 / 24;
+const MONTH_DAYS = MONTH_HOURS / 24;
 /** How long the committed stage that sells keeps its logs. */
 const { logRetentionDays: retentionDays } = settingsOf("prod", stages);
 

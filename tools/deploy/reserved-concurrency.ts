@@ -1,8 +1,9 @@
 import { GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
-import { withClient } from "../aws/with-client.ts";
+import { isDenied, withClient } from "../aws/with-client.ts";
 
 /** Refuses a reservation that AWS would refuse in the middle of the deployment. */
 export const assertReservable = async (stage: string, { reservedConcurrency }: StageSettings): Promise<void> => {
@@ -10,7 +11,7 @@ export const assertReservable = async (stage: string, { reservedConcurrency }: S
   if (wanted.length === 0) return;
   try {
     const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await readAccountConcurrency();
-    const more = sumOf(wanted.map(([, reserved]) => reserved)) - sumOf(await reservedNow(stage, wanted));
+    const more = sum(wanted.map(([, reserved]) => reserved)) - sum(await reservedNow(stage, wanted));
     if (more <= 0 || unreserved - more >= UNRESERVED_MIN) return;
     throw new SettingsError(
       `Stage "${stage}" reserves ${more} more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps ${UNRESERVED_MIN} of an account's for functions without a reservation, and this account has ${unreserved} of ${limit} unreserved. Remove reservedConcurrency, or ask AWS for a quota of ${limit - unreserved + more + UNRESERVED_MIN} first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.`,
@@ -39,7 +40,3 @@ const reservedNow = (
     };
     return Promise.all(wanted.map(([name]) => reservedOf(name)));
   });
-
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
-
-const isDenied = (error: unknown): boolean => error instanceof Error && error.name === "AccessDeniedException";

@@ -65,7 +65,7 @@ export const layers: Layers = {
   "tools/costs": ["stages.ts", "shared", "infra", "tools/markdown", "tools/usage"],
   "tools/scale": ["stages.ts", "shared", "infra", "tools/costs", "tools/markdown"],
   "tools/aws": ["infra"],
-  "tools/deploy": ["infra", "tools/aws"],
+  "tools/deploy": ["shared", "infra", "tools/aws"],
   "tools/trace": ["shared", "infra", "tools/usage"],
   "tools/statement-import": ["shared"],
   "tools/local": ["shared", "infra", "tools/simulator", "tools/statement-import"],

@@ -1,13 +1,10 @@
-/** Whether a request of a route is admitted now. */
-export type Throttle = (routeKey: string, nowMs: number) => boolean;
-
 /**
  * API Gateway's token bucket for each route: as many tokens as the route takes requests a second, filled at that rate.
- * A route without a limit takes all. Source: AWS, "Throttle requests to your HTTP APIs for better throughput".
+ * A route without a limit takes all. Returns whether a request of a route is admitted now. Source: AWS, "Throttle requests to your HTTP APIs for better throughput".
  */
-export const createThrottle = (limits: ReadonlyMap<string, number>): Throttle => {
+export const createThrottle = (limits: ReadonlyMap<string, number>) => {
   const buckets = new Map<string, { tokens: number; atMs: number }>();
-  return (routeKey, nowMs) => {
+  return (routeKey: string, nowMs: number): boolean => {
     const limit = limits.get(routeKey);
     if (limit === undefined) return true;
     const { tokens, atMs } = buckets.get(routeKey) ?? { tokens: limit, atMs: nowMs };

@@ -1,5 +1,5 @@
 import type { StageSettings } from "../../infra/stage-settings.ts";
-import { dollarsOf } from "../costs/prices.ts";
+import { dollarsOf, MONTH_HOURS } from "../costs/prices.ts";
 import { times, usageOf } from "../costs/request-usage.ts";
 import { firstOf, type Limit, type Load, reachedAt, type UsedLimit } from "./limit.ts";
 import { limits } from "./limits.ts";
@@ -56,8 +56,9 @@ const ORDERED_BY = 100;
 export const purchasesAt = ({ givesAt }: LimitLoads, count: number): number =>
   givesAt.find(({ accounts }) => accounts === count)?.purchasesPerS ?? Number.NaN;
 
-const MONTH_S = 730 * 3_600;
-
 /** What a load costs a month, without what a stage costs at rest. */
 export const monthlyDollars = (purchasesPerS: number): number =>
-  purchaseBudgets.reduce((sum, budget) => sum + dollarsOf(times(usageOf(budget), purchasesPerS * MONTH_S)), 0);
+  purchaseBudgets.reduce(
+    (sum, budget) => sum + dollarsOf(times(usageOf(budget), purchasesPerS * MONTH_HOURS * 3_600)),
+    0,
+  );

@@ -23,7 +23,8 @@ export type Remedy = {
   readonly by: "agreement" | "stage" | "accounts" | "code";
   readonly setting?: Setting;
   readonly text: string;
-  readonly cost: string;
+  /** By default nothing. */
+  readonly cost?: string;
 };
 
 /** What is seen when a limit is reached. */
@@ -45,8 +46,8 @@ export type Limit = {
   readonly affects: "purchases" | "webhooks" | "upstream events" | "reconciliation" | "logs" | "alarm only";
   /** What capacity and use are counted in. */
   readonly unit: string;
-  /** There is one for the whole stage, or one for each account. */
-  readonly per: "stage" | "account";
+  /** There is one for each account; by default one for the whole stage. */
+  readonly per?: "account";
   readonly capacity: (settings: StageSettings) => number;
   /** What one purchase uses. */
   readonly perPurchase: number;
@@ -57,12 +58,6 @@ export type Limit = {
   readonly assumed?: string;
   readonly symptom: Symptom;
   readonly remedy: Remedy;
-};
-
-/** A limit as it is listed: by default there is one for the whole stage, and its remedy costs nothing. */
-export type ListedLimit = Omit<Limit, "per" | "remedy"> & {
-  readonly per?: "account";
-  readonly remedy: Omit<Remedy, "cost"> & { readonly cost?: string };
 };
 
 /** The limit's name, with the case in which it is reached. */

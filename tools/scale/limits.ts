@@ -17,9 +17,9 @@ import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { CONCURRENT_SENDS } from "../../shared/queued-orders/send-queued-orders.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
-import { dollarsOf } from "../costs/prices.ts";
+import { dollarsOf, MONTH_HOURS } from "../costs/prices.ts";
 import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
-import type { Limit, ListedLimit } from "./limit.ts";
+import type { Limit } from "./limit.ts";
 import { PARTITION_READ_UNITS, PARTITION_UNITS } from "./simulated-table.ts";
 import { sources } from "./sources.ts";
 import {
@@ -46,7 +46,6 @@ const IN_FLIGHT_MAX = 120_000;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
-const MONTH_HOURS = 730;
 
 /** Fixed addresses from which the upstream is called; without egress there is no NAT gateway. */
 const addressesOf = ({ egress }: StageSettings): number => {
@@ -69,7 +68,8 @@ const slowed = "Debits wait and are retried; what waits until the upstream's sha
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
 const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
-const listed: readonly ListedLimit[] = [
+/** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
+export const limits: readonly Limit[] = [
   {
     name: "the upstream's limit for our keys",
     affects: "purchases",
@@ -537,10 +537,3 @@ const listed: readonly ListedLimit[] = [
     remedy: { by: "stage", setting: "logBytesPerHourMax", text: "Raise it" },
   },
 ];
-
-/** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
-export const limits: readonly Limit[] = listed.map(({ remedy, ...limit }) => ({
-  per: "stage",
-  ...limit,
-  remedy: { cost: "nothing", ...remedy },
-}));

@@ -92,7 +92,7 @@ export const remedyTable = (): string =>
       limitTitle(limit),
       symptomText(limit.symptom),
       remedyText(limit.remedy),
-      limit.remedy.cost,
+      limit.remedy.cost ?? "nothing",
     ]),
   ]);
 

@@ -9,20 +9,12 @@ const planSchema = z.object({
   price: z.number(),
   validity: z.string(),
 });
-const catalogBodySchema = z.object({
-  data: z.object({ networks: z.array(networkSchema), data_plans: z.array(planSchema) }),
-});
+const catalogSchema = z.object({ networks: z.array(networkSchema), data_plans: z.array(planSchema) });
+type Catalog = z.infer<typeof catalogSchema>;
+const catalogBodySchema = z.object({ data: catalogSchema });
 
-type Network = z.infer<typeof networkSchema>;
-type DataPlan = z.infer<typeof planSchema>;
-type Catalog = { networks: Network[]; data_plans: DataPlan[] };
-
-const dataPlan = (id: number, networkId: number, name: string, price: number, validity: string): DataPlan => ({
-  id,
-  network_id: networkId,
-  name,
-  price,
-  validity,
+const dataPlan = (id: number, network_id: number, name: string, price: number, validity: string) => ({
+  ...{ id, network_id, name, price, validity },
 });
 
 const builtInCatalog: Catalog = {

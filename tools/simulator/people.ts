@@ -26,29 +26,11 @@ const FIRST_DIGIT = { nin: "7", bvn: "2" } as const;
 
 export type IdentityKind = keyof typeof FIRST_DIGIT;
 
-/** A mock person in the documented formats. Responses may use other ones: see `record-formats.ts`. */
-export type Person = {
-  first_name: string;
-  middle_name: string;
-  last_name: string;
-  gender: "M" | "F";
-  date_of_birth: string;
-  phone_number: string;
-  email: string;
-  title: string;
-  marital_status: string;
-  nationality: string;
-  residential_address: string;
-  state_of_origin: string;
-  lga_of_origin: string;
-  enrollment_bank: string;
-  registration_date: string;
-  watch_listed: string;
-  photo: string;
-};
-
-/** The person that a nin, bvn or phone number belongs to. The same number always gives the same person. */
-export const personOf = (subject: string): Person => {
+/**
+ * The mock person that a nin, bvn or phone number belongs to, in the documented formats: responses may use other ones
+ * (`record-formats.ts`). The same number always gives the same person.
+ */
+export const personOf = (subject: string) => {
   const phoneNumber = phoneNumberOf(subject);
   const hash = createHash("sha256").update(phoneNumber).digest();
   const draw = (position: number, range: number): number => hash.readUInt16BE(position * 2) % range;

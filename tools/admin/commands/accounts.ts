@@ -6,13 +6,12 @@ import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { fields, localTime, nairaText, sections, table, timeCell } from "../views/print.ts";
 import { latestAudit } from "./audit.ts";
 
-const accountInput = z.object({ account: accountField });
+const accountInput = z.object({ account: z.string() });
 
 export const addCommands = (group: Command): void => {
   addCommand(group, {

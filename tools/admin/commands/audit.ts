@@ -10,7 +10,7 @@ import { pagesOf } from "../../../shared/platform/pages.ts";
 import type { AuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, timeField } from "../fields.ts";
+import { timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { scanTable } from "../table-scan.ts";
 import { auditTable } from "../views/audit.ts";
@@ -29,7 +29,7 @@ export const addAudit = (program: Command): void => {
     ],
     input: z.object({
       subject: z._default(z.string(), SERVICE),
-      account: z.optional(accountField),
+      account: z.optional(z.string()),
       from: z.optional(timeField),
     }),
     run: async (context, { subject, account, from }) => {

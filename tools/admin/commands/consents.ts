@@ -6,7 +6,7 @@ import { actorName, readAudit } from "../../../shared/ledger/audit.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand } from "../command.ts";
 import { addVerifyCommand, exportReport } from "../exported-file.ts";
-import { accountField, END_TIME, timeField } from "../fields.ts";
+import { END_TIME, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 
 export const addCommands = (group: Command): void => {
@@ -23,7 +23,7 @@ export const addCommands = (group: Command): void => {
       },
     ],
     input: z.object({
-      account: accountField,
+      account: z.string(),
       from: z.optional(timeField),
       to: z.optional(timeField),
       json: z._default(z.boolean(), false),

@@ -8,7 +8,7 @@ import { pagesOf } from "../../../shared/platform/pages.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, durationField } from "../fields.ts";
+import { durationField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { transactionsTable, waitingText } from "../views/transactions.ts";
 
@@ -17,7 +17,7 @@ const listInput = z.object({
   open: z._default(z.boolean(), false),
   waiting: z._default(z.boolean(), false),
   older: z.optional(durationField),
-  account: z.optional(accountField),
+  account: z.optional(z.string()),
   mode: z.optional(modeSchema),
   status: z.optional(transactionStatus),
 });

@@ -4,7 +4,7 @@ import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { endpointField, endpointName, webhookEventsInput } from "../../../shared/contract/actions/webhook.ts";
 import { requireEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { addCommand, why } from "../command.ts";
-import { accountField, listField } from "../fields.ts";
+import { listField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { metaOf } from "../schemas.ts";
 import { fields } from "../views/print.ts";
@@ -21,7 +21,7 @@ export const addCommands = (group: Command): void => {
       why,
     ],
     input: z.object({
-      account: accountField,
+      account: z.string(),
       url: z.string(),
       endpoint: endpointField,
       name: z.optional(endpointName),

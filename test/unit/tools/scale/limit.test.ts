@@ -11,7 +11,6 @@ const aLimit = (changes: Partial<Limit> = {}): Limit => ({
   name: "a limit",
   affects: "purchases",
   unit: "units/s",
-  per: "stage",
   capacity: () => 1_000,
   perPurchase: 2,
   source: { title: "a page", url: "https://docs.aws.amazon.com/" },
