@@ -234,10 +234,7 @@ const remember = (known: NotifiedBy["sent"], { findings, unknown }: OpenFindings
     if (!isForgotten) remembered[key] = status === sent.status ? sent : { ...sent, status, since: isoTime(nowMs) };
     hasChanged ||= remembered[key] !== sent;
   }
-  for (const key of endedBeyond(remembered)) {
-    delete remembered[key];
-    hasChanged = true;
-  }
+  for (const key of endedBeyond(remembered)) delete remembered[key];
   return { remembered, hasChanged };
 };
 

@@ -826,6 +826,19 @@ describe("more than a run has time for", () => {
     }
   });
 
+  test("those that a run has no time for are among the 200 of which a person is notified", async () => {
+    await aPerson("ada", { roles: ["operator"] }).choose({ slack: ["wallet.low"], slack_url: chat.url });
+    const ids = Array.from({ length: 1_040 }, (_, index) => `acc_${String(index).padStart(18, "0")}`);
+    await putAll(tillsOf(ids.map((account_id) => ({ account_id, isLow: true }))));
+    readsTake(2_500);
+    expect(await nextRun()).toMatchObject({ sent: 1 });
+    for (let count = 0; count < 4; count += 1) {
+      const ran = await nextRun();
+      expect(ran.unchecked).toBeGreaterThan(0);
+      expect(ran.sent).toBe(0);
+    }
+  });
+
   test("of many stuck orders the oldest one is named, and how many there are at least", async () => {
     await aPerson("ada", { roles: ["operator"] }).choose({ slack: ["order.stuck"], slack_url: chat.url });
     await putAll(Array.from({ length: 1_000 }, () => ledger.aTransaction("acc_1")));
@@ -874,5 +887,8 @@ test("the record fits its item also where those that a person is notified of end
     const notified = accounts.slice(count * 200, (count + 1) * 200);
     await putAll(tillsOf(notified.map((account_id) => ({ account_id, isLow: false }))));
   }
+  expect(await run()).toMatchObject({ sent: 0, not_sent: 0 });
+  // The latest ones that ended are remembered: they are said again only once they last for an hour.
+  await putAll(tillsOf(accounts.slice(-200).map((account_id) => ({ account_id, isLow: true }))));
   expect(await run()).toMatchObject({ sent: 0, not_sent: 0 });
 });
