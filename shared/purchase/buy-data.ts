@@ -13,9 +13,6 @@ import type { OrderQuote } from "../queued-orders/send-purchase.ts";
 import { type PurchaseCall, type PurchaseDeps, placePurchase } from "./place-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
 
-/** Keeps the transaction's item below 1 KB. */
-const BUNDLE_NAME_LENGTH_MAX = 90;
-
 type DataCall = PurchaseCall & Pick<Call<DataPurchaseRequest>, "input">;
 
 /** POST /vtu/data/purchase. */
@@ -51,18 +48,25 @@ const quotePlan = async (
   return {
     order: { kind: "data", networkId: network_id, planId: plan_id, phoneNumber: phone_number },
     ...price,
-    description: `${bundleName(network, plan).slice(0, BUNDLE_NAME_LENGTH_MAX).toWellFormed()} data for ${phone_number}`,
+    description: `${bundleName(network, plan)} data for ${phone_number}`,
     network: network.name,
     networkCode: network.code,
     phoneNumber: phone_number,
   };
 };
 
+/** Keeps the transaction's item below 1 KB. */
+const BUNDLE_NAME_LENGTH_MAX = 90;
+
 /** The names of network and plan; the plan's alone if it begins with the network's as a whole word. */
-const bundleName = ({ name: network }: Network, { name: plan }: DataPlan): string => {
+export const bundleName = (
+  { name: network }: Pick<Network, "name">,
+  { name: plan }: Pick<DataPlan, "name">,
+): string => {
   const namesNetwork = plan.toLowerCase().startsWith(network.toLowerCase());
   const isWhole = !/^[\p{L}\p{N}]/u.test(plan.slice(network.length));
-  return namesNetwork && isWhole ? plan : `${network} ${plan}`;
+  const name = namesNetwork && isWhole ? plan : `${network} ${plan}`;
+  return name.slice(0, BUNDLE_NAME_LENGTH_MAX).toWellFormed();
 };
 
 /** The expected price is no part of the order: its replay is answered at any price (docs/interface.md 10.D4). */

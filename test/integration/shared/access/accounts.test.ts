@@ -146,16 +146,6 @@ test("a rotated key is admitted in 1 call until its end and 401 from then on, an
   expect(await admissionCode(access.withKey(fresh.key))).toBe("admitted");
 });
 
-test("both keys of a restricted account are 403 at once, and admitted when the restriction is lifted", async () => {
-  const { key, accountId } = await access.anAccount();
-  const probe = await createKey(access.store, accountId, { mode: "test" });
-  await setAccountStatus(access.store, accountId, "restricted");
-  expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
-  expect(await admissionCode(access.withKey(probe.key))).toBe("account_restricted");
-  await setAccountStatus(access.store, accountId, "active");
-  expect(await admissionCode(access.withKey(key))).toBe("admitted");
-});
-
 test("the wallet of an account is restricted with it, in the same transaction, and no change of its keys or addresses lifts that", async () => {
   const { accountId } = await access.anAccount();
   const ledger = { ...access.tables, table: access.tables.ledgerTable, clock: () => access.nowMs };

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
@@ -57,17 +56,6 @@ describe("a malformed key", () => {
       message: `The API key is not valid${isExplained ? hint : ""}`,
     });
   });
-});
-
-test("invented keys, with the checksum that anybody can compute or a random one, cost no DynamoDB call", async () => {
-  for (let count = 0; count < 20; count += 1) {
-    const unchecked = `live_${randomBytes(24).toString("base64url")}`;
-    const guesses = [hashApiKey(unchecked).slice(0, 6), randomBytes(5).toString("base64url").slice(0, 6)];
-    for (const guess of guesses) {
-      expect(await admissionCode(access.withKey(`${unchecked}${guess}`))).toBe("invalid_api_key");
-    }
-  }
-  expect(access.proxy.calls).toEqual([]);
 });
 
 test("an unknown well-formed key is 401 after 1 call and leaves nothing in the table", async () => {

@@ -23,7 +23,6 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/sett
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
@@ -114,14 +113,6 @@ test("an account's keys and addresses are shown to those who may list them", asy
   }
   const whole = [await asRoles("reader"), await asRoles("finance", "reader"), await shownTo(anOwnersRequest())];
   for (const shown of whole) expect(shown).toMatchObject({ keys: [], ips: [] });
-});
-
-test("an account that does not exist is refused by every action on one account", async () => {
-  const account = "acc_000000000000000000";
-  await expect(accountsRuns["accounts show"](context(), { account })).rejects.toThrow(OperatorError);
-  await expect(accountsRuns["accounts restrict"](context(), { account })).rejects.toThrow(OperatorError);
-  await expect(accountsRuns["accounts unrestrict"](context(), { account })).rejects.toThrow(OperatorError);
-  await expect(accountsRuns["accounts owners"](context(), { account, owners: [] })).rejects.toThrow(OperatorError);
 });
 
 test("owners are replaced as a whole unless another person has changed them, and each change is in the audit log", async () => {

@@ -214,15 +214,6 @@ describe("settleTransaction", () => {
     expect(await ledger.balanceOf(order.account_id)).toBe(500);
   });
 
-  test("a refund is made although the counters of its key are gone, and makes none", async () => {
-    const order = ledger.aTransaction(await ledger.aWallet(500), { key_id: `key_${randomUUID()}` });
-    const counted = { day: "2026-11-21", key_id: order.key_id };
-    await openTransaction(ledger, { ...order, counted }, [], enough());
-    expect(await settleTransaction(ledger, { ...order, counted }, failed, enough())).toEqual({ kind: "applied" });
-    expect(await readKeyUsages(ledger, [order.key_id])).toEqual([]);
-    expect(await ledger.balanceOf(order.account_id)).toBe(500);
-  });
-
   describe("of an order that began to wait since it was read", () => {
     const aQueued = async () => {
       const read = await ledger.anOpenTransaction();

@@ -92,12 +92,6 @@ describe("the network of an airtime purchase", () => {
     }
   });
 
-  test("does not follow from the number's prefix, because numbers are ported", async () => {
-    const { buy } = await aBuyer(1_000);
-    const answer = await buy({ network: "glo", phone_number: "08031234567" });
-    expect(transactionOf(answer).description).toBe("Glo airtime for 08031234567");
-  });
-
   test("that does not exist is answered 422 with the list of networks", async () => {
     const { balance, buy } = await aBuyer(1_000);
     const before = requestCount();

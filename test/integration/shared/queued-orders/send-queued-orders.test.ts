@@ -74,24 +74,6 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(service.queued).toEqual([]);
   });
 
-  test("waits on after a second refusal, and is refunded after 15 minutes, with one alarm", async () => {
-    const service = await aService();
-    const accountId = await ledger.anAccount(1_000);
-    service.refuse(2);
-    await service.buy(accountId, "one");
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
-    const logged = captureLog();
-    expect(await service.sendAfter(14 * MINUTE_MS + 1_000)).toEqual({ queued: 1, sent: 0, refunded: 1 });
-    expect(logged.lines("order.waited_too_long")).toHaveLength(1);
-    expect(await service.transaction(accountId, "one")).toMatchObject({
-      status: "failed",
-      failure: { code: "provider_unavailable" },
-    });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
-    expect(service.arrived()).toEqual([]);
-  });
-
   test("is sent in the next runs if more accounts have queues than a run has time to read", async () => {
     const service = await aService({ queueMinutes: 60 });
     service.refuse(1);

@@ -33,7 +33,7 @@ import {
   storedEventUnder,
   storedUnder,
 } from "../../../builders/event-message.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, claimedAsSender, queuedCount, storedQueued } from "../../../builders/queued-order.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
@@ -65,10 +65,6 @@ const logOf = async (...messages: readonly OutcomeMessage[]) => {
 };
 const amountsAlerted = async (...messages: readonly OutcomeMessage[]): Promise<readonly unknown[]> =>
   (await logOf(...messages)).flatMap(({ event, theirs }) => (event === "transaction.amount_differs" ? [theirs] : []));
-
-const conflictOnUpdates = (): void => {
-  ledger.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
-};
 
 describe("settlements of the service", () => {
   const settlementOf = (transaction: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({
@@ -111,15 +107,6 @@ describe("settlements of the service", () => {
     expect(JSON.stringify(await logOf(contrary))).toContain(referenceOf(transaction));
     expect(await apply(contrary)).toEqual(done("contradiction"));
     expect((await stored())?.status).toBe("success");
-  });
-
-  test("a settlement whose write meets conflicts until the deadline is retried", async () => {
-    const { transaction } = await anOrder();
-    conflictOnUpdates();
-    expect(await apply(settlementOf(transaction), deadlineIn(0))).toEqual({
-      kind: "retry",
-      reason: "write_indeterminate",
-    });
   });
 });
 
@@ -274,13 +261,6 @@ describe("answers of the upstream to a question for an order", () => {
     expect(stored).toEqual(expect.arrayContaining(about));
   });
 
-  test("an answer whose write meets conflicts until the deadline is retried", async () => {
-    const { transaction } = await anOrder();
-    conflictOnUpdates();
-    const retried = { kind: "retry", reason: "write_indeterminate" };
-    expect(await apply(answerOf(transaction), deadlineIn(0))).toEqual(retried);
-  });
-
   const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
   test.each<[string, Partial<Transaction>, string]>([
     ["settled the same", { status: "success" }, "duplicate"],
@@ -406,13 +386,6 @@ describe("events under an upstream reference", () => {
       ]);
     },
   );
-
-  test("an event whose write meets conflicts until the deadline is retried", async () => {
-    const event = await anEvent();
-    await anOrder({ upstream_reference: event.reference });
-    conflictOnUpdates();
-    expect(await apply(event, deadlineIn(0))).toEqual({ kind: "retry", reason: "write_indeterminate" });
-  });
 });
 
 describe("authentication", () => {
@@ -776,6 +749,22 @@ test("a message whose case for a person cannot be stored rejects, so that it is 
   ];
   ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
   for (const message of cases) await expect(apply(message), message.kind).rejects.toThrow();
+});
+
+test("a message whose write meets conflicts until the deadline is retried", async () => {
+  const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
+  const { pk: transaction_pk, write_token, upstream_reference: reference = "" } = transaction;
+  const about = { mode: "live", transaction_pk, write_token } as const;
+  const messages: readonly OutcomeMessage[] = [
+    { ...about, kind: "settlement", settlement: { status: "success" } },
+    { ...about, kind: "answer", finding: "outcome", event: { reference, status: "success" } },
+    await anEvent({ reference }),
+  ];
+  ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? "conflict" : undefined);
+  for (const message of messages) {
+    const retried = { kind: "retry", reason: "write_indeterminate" };
+    expect(await apply(message, deadlineIn(0)), message.kind).toEqual(retried);
+  }
 });
 
 /** All sequences of some values. */

@@ -217,14 +217,6 @@ describe("resolveTransaction", () => {
     expect(await stored()).toEqual(transaction);
   });
 
-  test("an order of a closed account is not refunded", async () => {
-    const order = await operator.anOrder();
-    await closeWallet(order.accountId);
-    const resolved = resolveAtNoon(order.transaction, "failed");
-    await expect(resolved).rejects.toThrow(/is closed/);
-    expect(await order.stored()).toMatchObject({ status: "processing" });
-  });
-
   test("a resolution of a sandbox order changes no wallet", async () => {
     const order = await operator.anOrder({ mode: "test" });
     await resolveAtNoon(order.transaction, "failed");

@@ -132,24 +132,6 @@ describe("an order that is refused because of its key", () => {
     expect(rejections()).toHaveLength(2);
   });
 
-  test.each<[string, Fault]>([
-    ["a 500", { kind: "status", status: 500, times: 9 }],
-    ["a dropped answer", { kind: "drop_after_order", times: 9 }],
-    [
-      "a 401 whose body has an open order",
-      {
-        kind: "custom",
-        status: 401,
-        body: JSON.stringify({ status: false, message: "", data: { transaction: { status: "processing" } } }),
-        times: 9,
-      },
-    ],
-  ])("after %s an order is unknown and not sent under another key", async (_name, fault) => {
-    const { buy, faultyRequests } = await aClient({ faults: [fault] });
-    expect((await buy()).kind).toBe("unknown");
-    expect(faultyRequests()).toBe(1);
-  });
-
   test("an empty balance upstream is an account_error and not sent under another key", async () => {
     const { buy, state } = await aClient({ simulator: { balanceKobo: 0 } });
     expect(await buy()).toEqual({ kind: "account_error", reason: "upstream_balance" });
