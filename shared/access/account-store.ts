@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
@@ -28,7 +29,7 @@ import { ownerSchema, ownerWrites } from "./owner-item.ts";
 import { subscriptionWrites } from "./subscription-item.ts";
 
 /** A webhook endpoint, as people set it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
-const storedEndpoint = z.object({
+const storedEndpoint = replaceableObject(() => ({
   /** A number that counts the endpoints that the account ever had. */
   id: z.string(),
   name: z.string(),
@@ -39,8 +40,8 @@ const storedEndpoint = z.object({
   generation: z.int(),
   secret: z.string(),
   /** Secrets that sign too, the newest first: an app may have one of them while rotations repeat. */
-  replaced_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })),
-});
+  replaced_secrets: z.array(replaceableObject(() => ({ secret: z.string(), until: z.iso.datetime() }))),
+}));
 export type StoredEndpoint = z.infer<typeof storedEndpoint>;
 
 /**
@@ -56,7 +57,7 @@ export const accountSchema = z.object({
   /** What operators let it do: its keys can do no more, whatever their permissions. */
   entitlements: entitlementsSchema,
   keys: z.array(
-    z.object({
+    replaceableObject(() => ({
       key_id: z.string(),
       hash: z.string(),
       name: z.string(),
@@ -72,7 +73,7 @@ export const accountSchema = z.object({
       expires_at: z.optional(z.iso.datetime()),
       /** What live orders with it may be at most; its replacement has the same. */
       order_limits: z.optional(orderLimitsSchema),
-    }),
+    })),
   ),
   endpoints: z.array(storedEndpoint),
   /** How many endpoints it ever had: an id is used once. */
@@ -91,6 +92,8 @@ export const accountSchema = z.object({
   created_at: z.iso.datetime(),
 });
 export type Account = z.infer<typeof accountSchema>;
+/** An account as a change of it reads and replaces it. */
+export const replaceableAccount = replaceableObject(() => accountSchema.shape);
 
 /** The tables of accounts and their keys. */
 export type AccountStore = {
@@ -112,7 +115,7 @@ export const auditWrites = ({ audit }: AccountTable, account: Account): Writes =
 
 /** The account, read strongly; undefined if it does not exist. */
 export const findAccount = async ({ db, ledgerTable }: AccountTable, accountId: string): Promise<Account | undefined> =>
-  getItem({ db, table: ledgerTable }, accountPk(accountId), accountSchema);
+  getItem({ db, table: ledgerTable }, accountPk(accountId), replaceableAccount);
 
 /** The id first: it alone is unique, and nobody chooses it. Two accounts may have one name. */
 export const accountText = ({ account_id, name }: Pick<Account, "account_id" | "name">): string =>

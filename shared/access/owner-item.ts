@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import * as z from "#zod";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { ownerPk } from "../ledger/schema.ts";
 
 /** Who may manage an account in the console: the person with this verified e-mail address, or a group. */
-export const ownerSchema = z.object({ kind: z.enum(["email", "group"]), value: z.string() });
+export const ownerSchema = replaceableObject(() => ({ kind: z.enum(["email", "group"]), value: z.string() }));
 export type Owner = z.infer<typeof ownerSchema>;
 
 /**

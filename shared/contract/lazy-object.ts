@@ -6,8 +6,20 @@ import * as z from "#zod";
  * added to it makes the shape. The mark lets esbuild leave unused ones out of a bundle.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export const lazyObject = <Shape extends z.core.$ZodLooseShape>(makeShape: () => Shape) => {
-  const schema = z.object<Shape>();
+export const lazyObject = <Shape extends z.core.$ZodLooseShape>(makeShape: () => Shape): z.ZodMiniObject<Shape> =>
+  withShape(z.object<Shape>(), makeShape);
+
+/**
+ * The same for what is read, changed and stored as a whole. The fields that it does not know, which a later release has
+ * stored beside this one or before a rollback, stay in the value, so that a change does not delete them.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export const replaceableObject = <Shape extends z.core.$ZodLooseShape>(
+  makeShape: () => Shape,
+): z.ZodMiniObject<Shape> => withShape(z.catchall(z.object<Shape>(), z.unknown()), makeShape);
+
+/* @__NO_SIDE_EFFECTS__ */
+const withShape = <Schema extends z.ZodMiniObject>(schema: Schema, makeShape: () => object): Schema => {
   Object.defineProperty(schema.def, "shape", {
     get() {
       const shape = makeShape();

@@ -9,7 +9,7 @@ import { consentPk, transactionList, transactionPkOfConsent } from "../ledger/sc
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 
 /** How the person consented, as the caller says. */
-export const evidenceSchema = z.strictObject({
+export const evidenceSchema = z.object({
   method: consentMethod,
   id: z.string(),
   obtained_at: z.iso.datetime(),

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { MINUTE_MS } from "../contract/durations.ts";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { notifiedPk } from "../ledger/schema.ts";
@@ -14,23 +15,23 @@ const sentSchema = z.object({
 });
 export type Sent = z.infer<typeof sentSchema>;
 
-const channelSchema = z.object({
+const channelSchema = replaceableObject(() => ({
   /** By the keys of findings. */
   sent: z.record(z.string(), sentSchema),
   /** Only if the last attempt failed, and of the choice with this version. */
-  failing: z.optional(z.object({ version: z.int(), attempts: z.int(), next_at: z.iso.datetime() })),
-});
+  failing: z.optional(replaceableObject(() => ({ version: z.int(), attempts: z.int(), next_at: z.iso.datetime() }))),
+}));
 export type NotifiedBy = z.infer<typeof channelSchema>;
 
 /**
  * What a recipient was notified of. It is an item of its own, because `send-notifications`, which connects to hosts that
  * people choose, must not write what people chose.
  */
-export const notifiedSchema = z.object({
+export const notifiedSchema = replaceableObject(() => ({
   pk: z.string(),
   by_email: z.optional(channelSchema),
   by_slack: z.optional(channelSchema),
-});
+}));
 export type Notified = z.infer<typeof notifiedSchema>;
 
 export const readNotified = (table: Table, personId: string): Promise<Notified | undefined> =>

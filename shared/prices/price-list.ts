@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { lazyObject } from "../contract/lazy-object.ts";
+import { lazyObject, replaceableObject } from "../contract/lazy-object.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table, Writes } from "../ledger/ledger.ts";
 import { priceListPk } from "../ledger/schema.ts";
@@ -7,7 +7,7 @@ import { boundedMap } from "../platform/bounded-map.ts";
 import { type PriceRule, priceRuleSchema } from "./price-rule.ts";
 
 /** The price rules of an account; `version` rises with every change, and the items of the account's keys have it too. */
-export const priceListSchema = lazyObject(() => ({
+export const priceListSchema = replaceableObject(() => ({
   version: z.int().check(z.minimum(1)),
   rules: z.array(priceRuleSchema),
 }));

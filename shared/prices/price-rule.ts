@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { lazyObject } from "../contract/lazy-object.ts";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { changedByPercent, type Kobo, koboSchema } from "../contract/money.ts";
 import { isSameNetwork } from "../contract/network-names.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
@@ -8,7 +8,7 @@ import { type TransactionType, transactionType } from "../contract/transaction.t
  * A price of one account that differs from the face value, from a time on. The latest rule for the same orders counts; a
  * rule for a plan comes before one for its network, and that before one for all orders of the kind.
  */
-export const priceRuleSchema = lazyObject(() => ({
+export const priceRuleSchema = replaceableObject(() => ({
   id: z.string(),
   kind: transactionType,
   /** Code of the network; absent: all networks. Of data and airtime. */
@@ -17,10 +17,10 @@ export const priceRuleSchema = lazyObject(() => ({
   plan_id: z.optional(z.int()),
   from: z.iso.datetime(),
   change: z.discriminatedUnion("by", [
-    z.object({ by: z.literal("percent"), percent: z.number() }),
-    z.object({ by: z.literal("amount"), kobo: z.int() }),
+    replaceableObject(() => ({ by: z.literal("percent"), percent: z.number() })),
+    replaceableObject(() => ({ by: z.literal("amount"), kobo: z.int() })),
     /** Ends the rule before it. */
-    z.object({ by: z.literal("none") }),
+    replaceableObject(() => ({ by: z.literal("none") })),
   ]),
   /**
    * The most that it may take off the face value, in percent: the discount of the upstream when the rule was set. Absent
@@ -31,7 +31,7 @@ export const priceRuleSchema = lazyObject(() => ({
    * Where another network has a lower discount than the bound: the networks that the bound is for, and the bound of all
    * others. A network may be new to the catalog, or a plan's id may be reused for another one.
    */
-  elsewhere: z.optional(z.object({ not: z.array(z.string()), discount_percent_max: z.number() })),
+  elsewhere: z.optional(replaceableObject(() => ({ not: z.array(z.string()), discount_percent_max: z.number() }))),
 }));
 export type PriceRule = z.infer<typeof priceRuleSchema>;
 

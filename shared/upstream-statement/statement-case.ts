@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { bookedOrder, findingClasses, statementRow } from "../contract/upstream-statement.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -18,7 +19,7 @@ export const caseFactsSchema = z.object({
 export type CaseFacts = z.infer<typeof caseFactsSchema>;
 
 /** A difference between a statement and our books, and what people decided about it. It is never removed. */
-export const statementCaseSchema = z.object({
+export const statementCaseSchema = replaceableObject(() => ({
   pk: z.string(),
   list_key: z.string(),
   day: z.iso.date(),
@@ -27,17 +28,17 @@ export const statementCaseSchema = z.object({
   /** `withdrawn`: the last comparison did not find it. `decided`: the last decision is about these facts. */
   state: z.enum(["open", "decided", "withdrawn"]),
   decisions: z.array(
-    z.object({
+    replaceableObject(() => ({
       decision: z.enum(["explained", "disputed", "resolved"]),
       why: z.string(),
       by: z.string(),
       at: z.iso.datetime(),
-    }),
+    })),
   ),
   version: z.int(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-});
+}));
 export type StatementCase = z.infer<typeof statementCaseSchema>;
 
 /** The same difference has the same id in every comparison: that of our order, or of a row without one. */

@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { findingClasses } from "../contract/upstream-statement.ts";
 import { ifVersion } from "../ledger/conditions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -7,10 +8,10 @@ import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
 import { operatorTransact, wasWritten } from "../ledger/transact.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 
-const closingSchema = z.object({ balance_kobo: z.int(), at: z.iso.datetime() });
+const closingSchema = replaceableObject(() => ({ balance_kobo: z.int(), at: z.iso.datetime() }));
 type StatedBalance = z.infer<typeof closingSchema>;
 
-const fileSchema = z.object({
+const fileSchema = replaceableObject(() => ({
   /** SHA-256 of the file and of how its columns are read. */
   file: z.string(),
   sha256: z.string(),
@@ -24,14 +25,14 @@ const fileSchema = z.object({
   at: z.iso.datetime(),
   /** A file corrects rows of those with a lower number. Read in another way it keeps its number; taken out it gets a new one. */
   number: z.int(),
-});
+}));
 export type StatementFile = z.infer<typeof fileSchema>;
 
 /** Whether a file counts, or will once it is whole: it was neither read again in another way nor taken out. */
 export const isOfDay = ({ state }: StatementFile): boolean => state === "incomplete" || state === "whole";
 
 /** The upstream's statement of one day. */
-export const statementSchema = z.object({
+export const statementSchema = replaceableObject(() => ({
   pk: z.string(),
   list_key: z.literal(STATEMENTS_LIST),
   day: z.iso.date(),
@@ -43,13 +44,15 @@ export const statementSchema = z.object({
   /** Rises with every file that is whole, and with one that is no more. */
   revision: z.int(),
   compared: z.nullable(
-    z.object({
+    replaceableObject(() => ({
       revision: z.int(),
       at: z.iso.datetime(),
       totals: z.array(
-        z.object({ class: z.enum(findingClasses), count: z.int(), ours_kobo: z.int(), theirs_kobo: z.int() }),
+        replaceableObject(() => ({
+          ...{ class: z.enum(findingClasses), count: z.int(), ours_kobo: z.int(), theirs_kobo: z.int() },
+        })),
       ),
-    }),
+    })),
   ),
   /** The comparison whose cases are stored, or are being stored; empty before the first. */
   comparison: z.string(),
@@ -58,11 +61,11 @@ export const statementSchema = z.object({
   cases: z.int().check(z.minimum(0)),
   /** The balance that its files state last. */
   closing: z.nullable(closingSchema),
-  signed_off: z.nullable(z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() })),
+  signed_off: z.nullable(replaceableObject(() => ({ by: z.string(), at: z.iso.datetime(), why: z.string() }))),
   /** Rises with every write: a write replaces the statement that was read. */
   version: z.int(),
   created_at: z.iso.datetime(),
-});
+}));
 export type Statement = z.infer<typeof statementSchema>;
 
 export const newStatement = (day: string, { from, to }: Pick<Statement, "from" | "to">, at: string): Statement => ({

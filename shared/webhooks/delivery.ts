@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -15,7 +16,7 @@ import { accountEvent, accountEventId, transactionEvent } from "./webhook-event.
 const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]);
 export type DeliveryState = z.infer<typeof deliveryState>;
 
-const attemptSchema = z.object({
+const attemptSchema = replaceableObject(() => ({
   number: z.int().check(z.minimum(1)),
   at: z.iso.datetime(),
   /**
@@ -32,7 +33,7 @@ const attemptSchema = z.object({
   response_headers: z.optional(z.partialRecord(z.enum(KEPT_RESPONSE_HEADERS), z.string())),
   response_body: z.optional(z.string()),
   duration_ms: z.int(),
-});
+}));
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
 export const hasAnswer = ({ response_headers, response_body }: DeliveryAttempt): boolean =>
@@ -64,7 +65,10 @@ const progress = {
  * The item in the ledger table of one event and one endpoint, with the attempts. `list_key` lists an account's deliveries by time. A parked
  * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
  */
-export const deliverySchema = z.union([z.extend(transactionEvent, progress), z.extend(accountEvent, progress)]);
+export const deliverySchema = z.union([
+  replaceableObject(() => ({ ...transactionEvent.shape, ...progress })),
+  replaceableObject(() => ({ ...accountEvent.shape, ...progress })),
+]);
 export type Delivery = z.infer<typeof deliverySchema>;
 
 /** The key of the record of a message's delivery. */

@@ -9,9 +9,11 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { accessForTests, admissionCode, OFFICE } from "../../../builders/access.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
@@ -104,4 +106,27 @@ test("a restriction and a closing reach all 120 keys of an account, and its one 
     body.includes('"hash-100"') && !body.includes('"Put"') ? "never_arrives" : undefined;
   await expect(closeAccount(store, wallet)).rejects.toThrow();
   expect((await access.keyItem(key)).status).toBe("revoked");
+});
+
+test("a change of an account keeps what a later release has added to it, its keys and its endpoints", async () => {
+  const { accountId } = await access.anAccount();
+  const { db, ledgerTable: table } = access.tables;
+  const added = { of_a_later_release: { enabled: true } };
+  const { keys } = await access.account(accountId);
+  const endpoint = { id: "1", name: "Shop", url: "https://shop.example/", events: [], status: "on", generation: 0 };
+  const replaced = { secret: "sealed", until: "2026-11-21T13:00:00.000Z", ...added };
+  await changeItem({ db, table }, accountPk(accountId), {
+    ...{ ...added, endpoints_made: 1, keys: keys.map((key) => ({ ...key, ...added })) },
+    endpoints: [{ ...endpoint, ...added, secret: "sealed", replaced_secrets: [replaced] }],
+    owners: [{ kind: "email", value: "owner@shop.example", ...added }],
+    price_list: { version: 1, rules: [], ...added },
+  });
+
+  await setAccountStatus(access.store, accountId, "restricted");
+
+  const { Item } = await db.get({ TableName: table, Key: { pk: accountPk(accountId) } });
+  expect(Item).toMatchObject({
+    ...{ ...added, status: "restricted", keys: [added], owners: [added], price_list: added },
+    endpoints: [{ ...added, replaced_secrets: [added] }],
+  });
 });
