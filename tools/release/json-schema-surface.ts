@@ -12,7 +12,9 @@ const jsonSchema = z.object({
   properties: z._default(z.record(z.string(), z.unknown()), {}),
   required: z._default(z.array(z.string()), []),
   additionalProperties: z.optional(z.unknown()),
+  /** Of an array; of a tuple `false`, after its `prefixItems`. */
   items: z.optional(z.unknown()),
+  prefixItems: z._default(z.array(z.unknown()), []),
   allOf: z._default(z.array(z.unknown()), []),
   anyOf: z._default(z.array(z.unknown()), []),
   oneOf: z._default(z.array(z.unknown()), []),
@@ -74,7 +76,8 @@ export const addSchema = (walk: Walk, path: string, schema: unknown, inRefs: rea
   }
   if (z.object({}).safeParse(found.additionalProperties).success)
     addSchema(walk, `${path}.*`, found.additionalProperties, inRefs);
-  if (found.items !== undefined) addSchema(walk, `${path}[]`, found.items, inRefs);
+  for (const [index, item] of found.prefixItems.entries()) addSchema(walk, `${path}[${index}]`, item, inRefs);
+  if (z.object({}).safeParse(found.items).success) addSchema(walk, `${path}[]`, found.items, inRefs);
   for (const part of [...found.allOf, ...alternatives]) addSchema(walk, path, part, inRefs);
   // Each alternative has said its own.
   if (direction === "read" && types.length > 0) draft.offers.set(path, types.join(" | "));

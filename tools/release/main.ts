@@ -25,6 +25,7 @@ import { compareSurfaces } from "./compare.ts";
 import { deployedResources, updateProblems } from "./deployed-resources.ts";
 import { provenance, type Subject } from "./provenance.ts";
 import { publicSurface } from "./public-surface.ts";
+import { readFirstProblems } from "./read-first.ts";
 import {
   comparedVersions,
   otherVersions,
@@ -35,7 +36,7 @@ import {
   versionOf,
   versionProblem,
 } from "./releases.ts";
-import { unreadable, writeGolden } from "./stored-items.ts";
+import { readByThisTree, unreadable, writeGolden } from "./stored-items.ts";
 
 /**
  * `npm run release`: checks that this tree can be released as the version of package.json, and builds what a release
@@ -99,6 +100,7 @@ const checks = (): Readonly<Record<string, readonly string[]>> => ({
     .filter(([file, text]) => !isCurrent(file, text))
     .map(([file]) => `${file} is not what this tree has: npm run release -- --prepare`),
   "earlier golden files can be read": unreadableGolden,
+  "the last release reads what is stored": last ? readFirstProblems(last.reads, readByThisTree()) : [],
   "an update of a live stage": last ? updateProblems(last.deployed, deployed) : [],
   "a new tag": isTagged ? [`${tag} exists`] : [],
   "nothing that is not committed": git("status", "--porcelain") === "" ? [] : ["git status names changes"],

@@ -34,7 +34,15 @@ export const otherVersions = (): readonly string[] => {
 export const releasedGoldenFiles = (): readonly string[] =>
   releasedVersions(read("CHANGELOG.md")).map((version) => recordPaths(version).golden);
 
-export type Release = { readonly version: string; readonly surface: Surface; readonly deployed: Deployed };
+export type Release = {
+  readonly version: string;
+  readonly surface: Surface;
+  readonly deployed: Deployed;
+  /** What it reads of what is stored. */
+  readonly reads: Surface;
+};
+
+const goldenReads = z.object({ reads: surfaceSchema });
 
 /** Why this version cannot have this surface, after a release with that one; undefined if it can. */
 export const versionProblem = (
@@ -63,4 +71,5 @@ export const recordedRelease = (version: string): Release => ({
   version,
   surface: surfaceSchema.parse(JSON.parse(read(recordPaths(version).surface))),
   deployed: deployedSchema.parse(JSON.parse(read(recordPaths(version).deployed))),
+  reads: goldenReads.parse(JSON.parse(read(recordPaths(version).golden))).reads,
 });

@@ -6,11 +6,16 @@ import { deliveryMessage } from "../../shared/webhooks/delivery-queue.ts";
 import { storedItems } from "../docs/data-map.ts";
 import { derivedValues } from "./derived-values.ts";
 import { examplesOf } from "./examples.ts";
+import { addSchema } from "./json-schema-surface.ts";
+import { finished, newDraft, type Surface } from "./surface-schema.ts";
 
 const record = z.record(z.string(), z.unknown());
 const attributes = z.record(z.string(), z.custom<AttributeValue>());
 
-/** The golden file of a release: items of each kind in DynamoDB's JSON, messages of each queue, and derived values. */
+/**
+ * The golden file of a release: items of each kind in DynamoDB's JSON, messages of each queue, and derived values. Beside
+ * them it has what the release reads of what is stored (read-first.ts).
+ */
 const goldenSchema = z.object({
   items: z.record(z.string(), z.array(attributes)),
   messages: z.record(z.string(), z.array(z.unknown())),
@@ -18,6 +23,31 @@ const goldenSchema = z.object({
 });
 
 const queues: Readonly<Record<string, z.ZodMiniType>> = { outcomes: outcomeMessage, deliveries: deliveryMessage };
+
+/** The schemas of everything that is stored, as JSON schemas: of each kind by its table, and of each queue. */
+export const storedSchemas = (): ReadonlyMap<string, unknown> => {
+  const asJson = (schema: z.ZodMiniType) =>
+    z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
+  return new Map([
+    ...storedItems.map(({ table, kind, shape }) => [`${table}: ${kind}`, asJson(shape)] as const),
+    ...Object.entries(queues).map(([queue, schema]) => [queue, asJson(schema)] as const),
+  ]);
+};
+
+/** What this tree reads of what is stored: the types and values that a field may have, and the fields that must be there. */
+export const readByThisTree = (): Surface => {
+  const draft = newDraft();
+  const resolve = (ref: string): never => {
+    throw new Error(`${ref}: a schema of zod is written out`);
+  };
+  for (const [name, schema] of storedSchemas()) addSchema({ draft, direction: "sent", resolve }, name, schema);
+  const { offers, demands } = finished(draft);
+  // The pattern of a time is another text in another version of zod.
+  return {
+    offers,
+    demands: Object.fromEntries(Object.entries(demands).filter(([key]) => !/ :: (pattern|format)$/.test(key))),
+  };
+};
 
 /** Attributes whose names are made from what they count. */
 const COUNTERS = ["airtime|MTN|success|count", "vtu:29412345"];
@@ -39,6 +69,7 @@ export const writeGolden = async (): Promise<string> => {
     items: Object.fromEntries(items),
     messages: Object.fromEntries(messages),
     derived: await derivedValues(),
+    reads: readByThisTree(),
   };
   const asBase64 = (_key: string, value: unknown): unknown =>
     value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;

@@ -1,11 +1,25 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as z from "#zod";
+import { replaceableAccount } from "../../../../shared/access/account-store.ts";
 import { auditItemKinds, itemKinds } from "../../../../shared/ledger/schema.ts";
+import { notifiedSchema } from "../../../../shared/notifications/notified.ts";
 import { cacheItemKinds } from "../../../../shared/platform/cache-keys.ts";
+import { statementSchema } from "../../../../shared/upstream-statement/statement.ts";
+import { statementCaseSchema } from "../../../../shared/upstream-statement/statement-case.ts";
+import { deliverySchema } from "../../../../shared/webhooks/delivery.ts";
+import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
+import { releasedVersions } from "../../../../tools/release/changelog.ts";
 import { examplesOf } from "../../../../tools/release/examples.ts";
-import { releasedGoldenFiles } from "../../../../tools/release/releases.ts";
-import { unreadable, writeGolden } from "../../../../tools/release/stored-items.ts";
+import { readFirstProblems } from "../../../../tools/release/read-first.ts";
+import {
+  comparedVersions,
+  read,
+  recordedRelease,
+  releasedGoldenFiles,
+  versionOf,
+} from "../../../../tools/release/releases.ts";
+import { readByThisTree, storedSchemas, unreadable, writeGolden } from "../../../../tools/release/stored-items.ts";
 
 /** Goal: what a release has stored can be read by every later one. */
 const text = await writeGolden();
@@ -38,6 +52,19 @@ test("this tree reads the golden file of every released version", async () => {
   for (const file of releasedGoldenFiles()) expect(await unreadable(readFileSync(file, "utf8")), file).toEqual([]);
 });
 
+test("the last release reads what this tree stores, but for what is listed as not written yet", () => {
+  const versions = comparedVersions(versionOf("package.json"), releasedVersions(read("CHANGELOG.md")));
+  const problems = versions.map((version) => readFirstProblems(recordedRelease(version).reads, readByThisTree()));
+  expect(problems.flat()).toEqual([]);
+});
+
+test("no schema refuses a field that a later release has added to what is stored", () => {
+  const strict = [...storedSchemas()].filter(([, schema]) =>
+    JSON.stringify(schema).includes('"additionalProperties":false'),
+  );
+  expect(strict.map(([name]) => name)).toEqual([]);
+});
+
 test.each([
   [
     "a field that is required now was missing",
@@ -65,6 +92,37 @@ test.each([
   const other = JSON.stringify(JSON.parse(text)).replace(found, replacement);
   expect((await unreadable(other)).join("\n")).toMatch(problem);
 });
+
+/** The value with a further field in each of its objects. Not in records by name, and in the facts that each comparison finds anew. */
+const withLaterFields = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withLaterFields);
+  const { success, data } = z.record(z.string(), z.unknown()).safeParse(value);
+  if (!success) return value;
+  const fields = Object.entries(data).map(([name, field]) => [
+    name,
+    ["entitlements", "order_limits", "response_headers", "sent", "facts"].includes(name)
+      ? field
+      : withLaterFields(field),
+  ]);
+  return { ...Object.fromEntries(fields), of_a_later_release: true };
+};
+
+test.each([
+  ["an account", replaceableAccount],
+  ["a statement", statementSchema],
+  ["a case of a statement", statementCaseSchema],
+  ["a delivery", deliverySchema],
+  ["a subscription", subscriptionSchema],
+  ["what a person was notified of", notifiedSchema],
+] as const)(
+  "%s, which a change stores as a whole, keeps what a later release has added at any depth",
+  (name, schema) => {
+    for (const example of examplesOf(schema, name)) {
+      const later = withLaterFields(example);
+      expect(schema.parse(later)).toEqual(later);
+    }
+  },
+);
 
 test("examples have every option, member and optional field, and the required fields alone", () => {
   const schema = z.object({
