@@ -1,5 +1,11 @@
 import { createHmac, scryptSync } from "node:crypto";
-import { DescribeSecretCommand, PutSecretValueCommand, type SecretsManager } from "@aws-sdk/client-secrets-manager";
+import {
+  DescribeSecretCommand,
+  PutSecretValueCommand,
+  ResourceExistsException,
+  type SecretsManager,
+} from "@aws-sdk/client-secrets-manager";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
 
 /** Whether a secret has a value. Its value is not read, so a reader of the service needs no permission for it. */
 export const isSecretSet = async (client: SecretsManager, SecretId: string): Promise<boolean> => {
@@ -40,4 +46,26 @@ export const setSecret = async (client: SecretsManager, SecretId: string, value:
     if (isCurrent((await stagesOf(client, SecretId)).get(ClientRequestToken))) return;
   }
   throw new Error("The secret has had this value too often: set another one");
+};
+
+/**
+ * Makes this the current value, in the place of the one that was read. Two people may add to one value at the same moment, and
+ * a laptop may sleep between read and put: then the value that is put second lacks what the first one added. The put of one
+ * value has one version id, under which AWS takes no other value. Source: AWS Secrets Manager, "PutSecretValue".
+ */
+export const replaceSecret = async (
+  client: SecretsManager,
+  SecretId: string,
+  read: string,
+  value: string,
+): Promise<void> => {
+  const [ClientRequestToken] = idsOf(SecretId, `after ${read}`);
+  try {
+    await client.send(new PutSecretValueCommand({ SecretId, SecretString: value, ClientRequestToken }));
+  } catch (error) {
+    if (!(error instanceof ResourceExistsException)) throw error;
+    throw new OperatorError("Another person has changed the secret since it was read: it was not set", {
+      cause: error,
+    });
+  }
 };

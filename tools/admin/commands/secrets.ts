@@ -10,7 +10,7 @@ import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/k
 import { addCommand, type Report, why } from "../command.ts";
 import { type AdminContext, requireDirect } from "../context.ts";
 import { perform, requireReason } from "../perform.ts";
-import { isCurrentValue, isSecretSet, setSecret } from "../secret-state.ts";
+import { isCurrentValue, isSecretSet, replaceSecret, setSecret } from "../secret-state.ts";
 import { readStdin } from "../stdin.ts";
 import { printMessage } from "../terminal.ts";
 import { duration, table } from "../views/print.ts";
@@ -73,13 +73,15 @@ const REFERENCE_KEY = "reference-key" satisfies SecretName;
 const addReferenceKeyVersion = async (context: AdminContext, why: string | undefined): Promise<Report> => {
   const { secrets, target, ledger } = context;
   requireDirect(context, `read and change the ${REFERENCE_KEY}`);
-  const text = (await secret(secrets, target.environment[secretTable[REFERENCE_KEY].variable]).value()) ?? "";
+  const id = target.environment[secretTable[REFERENCE_KEY].variable];
+  const text = (await secret(secrets, id).value()) ?? "";
   const versions = parseReferenceKey(text);
   if (versions === undefined) throw new OperatorError(`The ${REFERENCE_KEY} is malformed, and was not changed`);
   const added = withNewVersion(text, versions, randomBytes(32).toString("base64url"), ledger.clock());
   if (added === undefined)
     throw new OperatorError(`The last version of the ${REFERENCE_KEY} is not in use yet. Wait 15 minutes`);
-  await put(context, "secrets rotate", { name: REFERENCE_KEY, why }, added.text);
+  await recordChange(context, "secrets rotate", { name: REFERENCE_KEY, why });
+  await replaceSecret(secrets, id, text, added.text);
   return {
     json: { name: REFERENCE_KEY, changed: true, used_from: added.from },
     text: `The ${REFERENCE_KEY} has another version, which is used from ${added.from} on. The others still recognise what they hashed. Renew copies of the key in other accounts (docs/recovery.md).`,
@@ -154,16 +156,19 @@ const unchangedReport = (name: string): Report => ({
   text: `${name} has this value already: nothing was changed.`,
 });
 
-const put = async (
-  context: AdminContext,
-  action: "secrets set" | "secrets rotate",
-  { name, why }: { readonly name: SecretName; readonly why: string | undefined },
-  value: string,
-): Promise<Report> => {
-  const { environment } = context.target;
+type SecretAction = "secrets set" | "secrets rotate";
+type Named = { readonly name: SecretName; readonly why: string | undefined };
+
+/** The service puts the entry into the audit log, and then the person the value into the secret. */
+const recordChange = async (context: AdminContext, action: SecretAction, { name, why }: Named): Promise<void> => {
   requireReason(context, why);
-  // The service puts the entry into the audit log, and the person the value into the secret.
   await perform(context, action, { name, why });
+};
+
+const put = async (context: AdminContext, action: SecretAction, named: Named, value: string): Promise<Report> => {
+  const { environment } = context.target;
+  const { name } = named;
+  await recordChange(context, action, named);
   const spec = secretTable[name];
   const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
   // Printed before the call: if its response is lost, the token may be set, and a second rotation would end its URL.

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSecretsManager } from "../../../../shared/platform/aws/sdk.ts";
-import { isCurrentValue, isSecretSet, setSecret } from "../../../../tools/admin/secret-state.ts";
+import { isCurrentValue, isSecretSet, replaceSecret, setSecret } from "../../../../tools/admin/secret-state.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
 import { type SecretsManager, startSecretsManager } from "../../../../tools/local/secrets.ts";
 import { recordCalls } from "../../../builders/recorded-calls.ts";
@@ -37,6 +37,21 @@ test("a value is compared with the current one without reading it, and a repeate
   });
   expect(new Set(operations)).toEqual(new Set(["DescribeSecret", "PutSecretValue"]));
   expect([await stage("AWSCURRENT"), await stage("AWSPREVIOUS")]).toEqual(["second", "first"]);
+  client.destroy();
+});
+
+test("of two people who add to the same value at once one is refused, and what the other added stays", async () => {
+  const client = openSecretsManager();
+  await setSecret(client, ID, "read by both");
+  await replaceSecret(client, ID, "read by both", "with a line of one");
+  // As after an answer that was lost.
+  await replaceSecret(client, ID, "read by both", "with a line of one");
+  await expect(replaceSecret(client, ID, "read by both", "with a line of the other")).rejects.toThrow(
+    "Another person has changed the secret since it was read",
+  );
+  await replaceSecret(client, ID, "with a line of one", "with lines of both");
+  const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: ID }));
+  expect(SecretString).toBe("with lines of both");
   client.destroy();
 });
 
