@@ -75,7 +75,8 @@ test("deliveries lists a delivered webhook; deliveries replay and announce resen
   await eventually(async () => expect((await admin("deliveries", "show", reference)).stdout).toMatch(/delivered +200/));
   expect((await admin("deliveries", "list", account)).stdout).toContain(reference);
   await service.adminJson(["deliveries", "replay", reference]);
-  const { stdout } = await admin("announce", "--from", isoTime(Date.now() - 60_000), "--name", "resend-1");
+  const { stdout, stderr } = await admin("announce", "--from", isoTime(Date.now() - 60_000), "--name", "resend-1");
+  expect(stderr).toContain("If it is interrupted, run it again with --name resend-1");
   expect(stdout).toMatch(/final transactions +[1-9]/);
   expect(stdout).toContain("Webhooks already sent under this name are not sent again.");
   await eventually(() => {

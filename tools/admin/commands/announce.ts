@@ -7,7 +7,7 @@ import type { AdminContext } from "../context.ts";
 import { enqueueRange } from "../enqueue-range.ts";
 import { END_TIME } from "../fields.ts";
 import { perform } from "../perform.ts";
-import { fields } from "../views/print.ts";
+import { fields, logProgress } from "../views/print.ts";
 
 const { input } = deliveriesActions.announce;
 
@@ -34,6 +34,8 @@ export const addAnnounce = (program: Command): void => {
 
 const announce = async (context: AdminContext, asked: z.output<typeof input>): Promise<Report> => {
   const details = await perform(context, "announce", asked);
+  // Under another name a repetition would send again what this run had sent.
+  logProgress(`Sending the webhooks again. If it is interrupted, run it again with --name ${details.name}`);
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   const { enqueued } = await enqueueRange(
     { ledger: context.ledger, queue },
