@@ -59,18 +59,11 @@ export type KeyDifference = {
   readonly result: string;
 };
 
-/** The account on which both tables will agree, and the writes for that. */
-type Plan = {
-  readonly account: Account;
-  readonly keyWrites: readonly KeyWrite[];
-  readonly findings: readonly KeyDifference[];
-};
-
 /**
- * Plans how the two tables will agree about one account: the more restrictive value wins. `items` are all items of the
- * access table that belong to the account's keys or name the account.
+ * The account on which both tables will agree, and the writes for that: the more restrictive value wins. `items` are all
+ * items of the access table that belong to the account's keys or name the account.
  */
-const planReconciliation = (store: AccountStore, before: Account, items: readonly KeyItem[]): Plan => {
+const planReconciliation = (store: AccountStore, before: Account, items: readonly KeyItem[]) => {
   const { account_id } = before;
   const nowMs = (store.clock ?? systemClock)();
   const findings: KeyDifference[] = [];

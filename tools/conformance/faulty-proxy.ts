@@ -39,14 +39,6 @@ type Fault = keyof typeof faults;
 /** What happened to a request. `unreachable`: the service was down. */
 type Event = Fault | "passed" | "unreachable";
 
-type FaultyProxy = {
-  readonly baseUrl: string;
-  readonly counts: ReadonlyMap<Event, number>;
-  /** Resolves once no request is on its way, and no copy of one. */
-  readonly idle: () => Promise<void>;
-  readonly stop: () => void;
-};
-
 type ProxyOptions = {
   /** The service's. */
   readonly port: number;
@@ -70,7 +62,7 @@ const orderOf = (path: string, body: string): string => {
 };
 
 /** A proxy that loses, delays, repeats, mixes up and replaces requests and answers (docs/conformance.md). */
-export const startFaultyProxy = async (options: ProxyOptions): Promise<FaultyProxy> => {
+export const startFaultyProxy = async (options: ProxyOptions) => {
   const { port, seed, attemptTimeoutMs, keys } = options;
   const counts = new Map<Event, number>();
   const count = (name: Event): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -132,6 +124,7 @@ export const startFaultyProxy = async (options: ProxyOptions): Promise<FaultyPro
   return {
     baseUrl: `http://127.0.0.1:${ownPort}/v1`,
     counts,
+    /** Resolves once no request is on its way, and no copy of one. */
     idle: async () => {
       while (underWay > 0) await sleep(20);
     },

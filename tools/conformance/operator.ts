@@ -6,6 +6,7 @@ import { isoTime, sleep } from "../../shared/platform/time.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import type { Order } from "../simulator/state.ts";
 import type { KillableService } from "./killable-service.ts";
+import type { Outcome } from "./shop.ts";
 
 /** How often the ledger is asked for the outcome of orders that are `processing`. */
 const READ_MS = 500;
@@ -38,15 +39,13 @@ export const readOrder = async (
   return findByCallerReference(ledger, await keyedHashes(), { accountId, mode: "live" }, callerReference);
 };
 
-type Outcome = "success" | "failed" | undefined;
-
 /**
  * Does what concerns the service's tables beside the clients, one after the other, because nothing can be read while
  * the service is killed.
  */
 export class Operator {
   readonly #service: KillableService;
-  readonly #awaited = new Map<CallerOrder, (outcome: Outcome) => void>();
+  readonly #awaited = new Map<CallerOrder, (outcome: Outcome | undefined) => void>();
   #readAtMs = 0;
   /** Until what the last kill left open is resolved. */
   #killedAt: number | undefined;
@@ -57,7 +56,7 @@ export class Operator {
   }
 
   /** The final status of a transaction that an answer says exists; undefined if there is none. */
-  outcomeOf(order: CallerOrder): Promise<Outcome> {
+  outcomeOf(order: CallerOrder): Promise<Outcome | undefined> {
     return new Promise((resolve) => this.#awaited.set(order, resolve));
   }
 

@@ -80,14 +80,8 @@ export const frontCosts = (): readonly FrontCost[] => {
   ];
 };
 
-type RestCost = {
-  readonly egress: string;
-  readonly parts: readonly { readonly title: string; readonly usage: Usage; readonly dollars: number }[];
-  readonly total: number;
-};
-
 /** USD per month of a stage without any request, for each value of `egress`. */
-export const restCosts = (): readonly RestCost[] =>
+export const restCosts = () =>
   Object.entries(egressSettings).map(([egress, settings]) => {
     const parts = Object.entries(monthlyUsageAtRest(settings)).map(([title, usage]) => ({
       title,

@@ -3,18 +3,10 @@ import { dollarsOf, MONTH_HOURS, type Usage } from "./prices.ts";
 
 const WEEK_HOURS = 7 * 24;
 
-type RecoveryCost = {
-  readonly everyHours: number;
-  readonly usage: Usage;
-  readonly dollars: number;
-  /** What a copy in another account adds, in the stage's region or in another one; that account pays for what is kept. */
-  readonly otherAccount: { readonly sameRegion: number; readonly otherRegion: number };
-};
-
 /**
  * The usage of `recovery` per month for each GB in the tables, if backups are kept for a week: every backup is full.
  */
-export const recoveryCosts = (): readonly RecoveryCost[] =>
+export const recoveryCosts = () =>
   [1, 6, 24].map((everyHours) => {
     const kept = WEEK_HOURS / everyHours;
     const copiedGb = MONTH_HOURS / everyHours;
@@ -24,6 +16,7 @@ export const recoveryCosts = (): readonly RecoveryCost[] =>
       everyHours,
       usage,
       dollars: dollarsOf(usage),
+      // What a copy in another account adds, in the stage's region or in another one; that account pays for what is kept.
       otherAccount: {
         sameRegion: dollarsOf({ backupGbMonths: kept }),
         otherRegion: dollarsOf({ backupGbMonths: kept, copiedGb }),

@@ -121,8 +121,6 @@ export const circularFolders = (table: Layers): readonly string[] => {
 export const circularFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
   circular(new Map([...files].map(([file, text]) => [file, importsOf(file, text)])));
 
-type Violation = { readonly file: string; readonly imports: string };
-
 /** The layer of a file; its own path if it is in none. */
 const folderOf = (file: string): string => Object.keys(layers).find((folder) => file.startsWith(`${folder}/`)) ?? file;
 
@@ -138,7 +136,7 @@ const importsOf = (file: string, text: string): readonly string[] =>
   [...text.matchAll(IMPORT)].map(([, specifier = ""]) => join(dirname(file), specifier));
 
 /** The imports that the table forbids, among files given as path from the root and text. */
-export const violationsIn = (files: ReadonlyMap<string, string>): readonly Violation[] =>
+export const violationsIn = (files: ReadonlyMap<string, string>) =>
   [...files].flatMap(([file, text]) =>
     importsOf(file, text)
       .filter((imported) => !isAllowed(folderOf(file), folderOf(imported)))

@@ -32,12 +32,6 @@ type StreamCheckpoint = z.infer<typeof checkpointFile>;
 /** Without a sequence number a shard is read from its beginning, or from its end. */
 type StreamPosition = StreamCheckpoint & { readonly from?: StreamConsumerSpec["startingPosition"] };
 
-type LocalStreamConsumer = {
-  /** From then on no change is missed. */
-  readonly ready: Promise<void>;
-  readonly stop: () => Promise<void>;
-};
-
 /**
  * Lambda's event source mapping of a table's stream: invokes a function with the changes that match a pattern, in
  * order, and retries from the first that failed. A failed change that is too old is skipped; on AWS it becomes a dead
@@ -58,7 +52,7 @@ export const consumeStream = (options: {
   readonly checkpointPath: string;
   /** How long a call of the emulator may go without an answer. */
   readonly answerMs?: number;
-}): LocalStreamConsumer => {
+}) => {
   const { endpoint, table, startingPosition, batchSize, pollMs, recordAgeMaxS, patterns } = options;
   const { functionName, checkpointPath } = options;
   const ready = Promise.withResolvers<void>();
@@ -171,6 +165,7 @@ export const consumeStream = (options: {
 
   const running = run();
   return {
+    /** From then on no change is missed. */
     ready: ready.promise,
     stop: async () => {
       stopping.abort();
@@ -183,13 +178,8 @@ export const consumeStream = (options: {
 
 const sequenceOf = (record: StreamRecord): string => record.dynamodb?.SequenceNumber ?? "";
 
-type EventRecord = {
-  readonly dynamodb: { readonly SequenceNumber: string; readonly [name: string]: unknown };
-  readonly [name: string]: unknown;
-};
-
 /** A change as the function receives it. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
-const eventRecord = (record: StreamRecord, stream: string): EventRecord => ({
+const eventRecord = (record: StreamRecord, stream: string) => ({
   ...record,
   awsRegion: REGION,
   eventSourceARN: stream,

@@ -3,6 +3,7 @@ import * as z from "#zod";
 import { auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
 import { notReconciled, type ReconciledWallet, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import { periodsActions } from "../../../shared/contract/actions/periods.ts";
 import { counted } from "../../../shared/contract/counted.ts";
 import { nairaFromKobo } from "../../../shared/contract/money.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
@@ -10,6 +11,7 @@ import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readPurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
 import { kindOf } from "../carry-over/kinds.ts";
@@ -17,10 +19,12 @@ import { recomputePayments } from "../carry-over/payments.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
+import { perform } from "../perform.ts";
+import { metaOf } from "../schemas.ts";
 import { readItemMap } from "../table-scan.ts";
+import { type ExportedAccount, exportFormats } from "../views/period-export.ts";
 import { koboText, logProgress, orNull, sections, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
-import { addLedgerExport } from "./ledger-export.ts";
 
 const tableField = z.string().check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table"));
 const input = z.object({
@@ -30,8 +34,32 @@ const input = z.object({
   why: z.optional(whySchema),
 });
 
+const { month } = periodsActions["periods show"].input.shape;
+const formats = z.enum(["csv", "jsonl", "journal"], "Must be csv, jsonl or journal");
+
 export const addCommands = (group: Command): void => {
-  addLedgerExport(group);
+  addCommand(group, {
+    usage: "export",
+    readOnly: true,
+    isAction: true,
+    summary: "Print every line of a closed period: CSV, JSON Lines, or a double-entry journal that hledger reads",
+    example: "export --period 2026-10 --format journal > october.journal",
+    options: [
+      { flags: "--period <month>", text: metaOf(month).description ?? "", required: true },
+      { flags: "--format <format>", text: formats.options.join(", "), fallback: "csv" },
+    ],
+    input: z.object({ period: month, format: z._default(formats, "csv"), json: z._default(z.boolean(), false) }),
+    run: async (context, { period: of, format, json }) => {
+      const period = await perform(context, "periods show", { month: of });
+      if (!json) return { json: undefined, text: exportFormats[format](period, accountsOf(context, of)) };
+      const parts = await Array.fromAsync(exportFormats.jsonl(period, accountsOf(context, of)));
+      const records = parts
+        .join("")
+        .split("\n")
+        .map((line): unknown => JSON.parse(line));
+      return { json: { records }, text: "" };
+    },
+  });
   addCommand(group, {
     usage: "carry-over",
     summary:
@@ -47,6 +75,18 @@ export const addCommands = (group: Command): void => {
     run: carryOver,
   });
 };
+
+async function* accountsOf(context: AdminContext, of: string): AsyncGenerator<ExportedAccount> {
+  for await (const { accounts } of pagesOf((cursor) => perform(context, "periods accounts", { month: of, cursor }))) {
+    for (const sums of accounts) {
+      const account = sums.account_id;
+      yield {
+        sums,
+        pages: pagesOf((cursor) => perform(context, "periods lines", { month: of, account, cursor })),
+      };
+    }
+  }
+}
 
 /** Neither ledger may change during a carry-over: a purchase, refund or delivery would be in one of them only. */
 const assertStopped = async (context: AdminContext): Promise<void> => {
