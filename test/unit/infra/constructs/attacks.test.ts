@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
-import { outputOf, pascalCase, rolePolicy } from "../../../../infra/outputs.ts";
-import { streamConsumers } from "../../../../infra/streams.ts";
+import { rolePolicy } from "../../../../infra/outputs.ts";
 import { type Role, roles } from "../../../../shared/contract/roles.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
@@ -190,32 +189,11 @@ describe("with the role of a function", () => {
     expect(possible(ofFunction(name), withSource)).toEqual(new Set(possibleFor[name]));
   });
 
-  test.each(functionNames)("of %s the secrets of its spec can be read, and no other", (name) => {
-    const own = (specOf(name).environment ?? []).filter((variable) => variable.endsWith("_SECRET_ID"));
-    const names = own.map((variable) => outputOf(variable.replace(/_SECRET_ID$/, "")));
-    expect(allowedOf(ofFunction(name), secretReads)).toEqual(new Set(names));
-  });
-
-  test.each(functionNames)("of %s only its own queues can be sent to and read", (name) => {
-    const { sendsTo = [], redrives, invokedBy } = specOf(name);
-    // With the function's role Lambda sends what the stream's mapping gave up.
-    const givenUp = name === "enqueue-webhooks" ? ["LedgerDeadLetters"] : [];
-    const sent = [...sendsTo.map((queue) => `${pascalCase(queue)}Queue`), ...givenUp];
-    expect(allowedOf(ofFunction(name), queueSends)).toEqual(new Set(sent));
-    const deadLetters = redrives === undefined ? [] : [...queueReads.keys()].filter((id) => id.endsWith("DeadLetters"));
+  // permissions.test.ts has the secrets, queues and streams of each role, from which Lambda polls with it.
+  test.each(functionNames)("of %s the code takes no message, but dead letters if it moves them back", (name) => {
+    const isMoving = specOf(name).redrives !== undefined;
+    const deadLetters = [...queueReads.keys()].filter((id) => isMoving && id.endsWith("DeadLetters"));
     expect(allowedOf(ofFunction(name), byItsCode(queueReads))).toEqual(new Set(deadLetters));
-    // Lambda polls with the function's role.
-    const consumed = invokedBy.kind === "queue" ? [`${pascalCase(invokedBy.queue)}Queue`] : [];
-    expect(allowedOf(ofFunction(name), queueReads)).toEqual(new Set([...consumed, ...deadLetters]));
-  });
-
-  test.each(functionNames)("of %s only Lambda reads its table's stream", (name) => {
-    const reads = attacks["read every change of a table"].filter((request) => isAllowed(ofFunction(name), request));
-    const { invokedBy } = specOf(name);
-    const table = invokedBy.kind === "stream" ? streamConsumers[invokedBy.stream].table : undefined;
-    expect(new Set(reads.map(({ resource }) => /table\/(\w+)/.exec(resource)?.[1]?.toLowerCase()))).toEqual(
-      new Set(table === undefined ? [] : [table]),
-    );
   });
 });
 
