@@ -42,7 +42,7 @@ export const admit = async (key: string, address: string): Promise<KeyItem> => {
 };
 
 /** https://nodejs.org/api/net.html#class-netblocklist */
-export const isWhitelisted = (address: string, whitelist: readonly string[]): boolean => {
+const isWhitelisted = (address: string, whitelist: readonly string[]): boolean => {
   const list = new BlockList();
   for (const range of whitelist) {
     const [network = "", bits] = range.split("/");

@@ -7,38 +7,34 @@ import { targetTable } from "../targets.ts";
 import { withoutLogs } from "../without-logs.ts";
 import { DELIVERIES, type DeliveryResults, measureDeliveries } from "./deliveries.ts";
 import { type HandlerResults, measureHandler } from "./handler.ts";
-import { type LogResults, measureLogLines } from "./log-lines.ts";
 import { measurePaths, type PathResults } from "./paths.ts";
 
 /** The budget of the shared handler for one request. */
 const HANDLER_US_MAX = 10;
 
 export const warm: Part = {
-  description: "measures the shared handler, the catalog, upstream events, the log and the deliveries; about a minute",
+  description: "measures the shared handler, the catalog, upstream events and the deliveries; about a minute",
   measure: async (report) => {
     const handler = await withoutLogs(measureHandler);
     report("the handler is measured; the paths are next");
-    const { paths, log } = await withoutLogs(inOneService);
-    report("the paths and the log are measured; the deliveries are next");
+    const paths = await withoutLogs(pathsOfOneService);
+    report("the paths are measured; the deliveries are next");
     const deliveries = await measureDeliveries(report);
     return {
-      results: { handler, paths, log, deliveries },
+      results: { handler, paths, deliveries },
       sections: {
         "handler target": handlerTarget(handler),
-        "warm paths": [handlerText(handler), pathsText(paths), logText(log)].join("\n\n"),
+        "warm paths": [handlerText(handler), pathsText(paths)].join("\n\n"),
         deliveries: deliveriesText(deliveries),
       },
     };
   },
 };
 
-const inOneService = async (): Promise<{
-  readonly paths: readonly PathResults[];
-  readonly log: readonly LogResults[];
-}> => {
+const pathsOfOneService = async (): Promise<readonly PathResults[]> => {
   const service = await startTestService();
   try {
-    return { paths: await measurePaths(service), log: await measureLogLines(service) };
+    return await measurePaths(service);
   } finally {
     await service.stop();
   }
@@ -76,11 +72,6 @@ const pathsText = (paths: readonly PathResults[]): string => {
 
 ${wrap(`One request at a time, over loopback. A first request has a new connection and empty memory, but not Lambda's
     own start. An upstream event is answered once the queue has it.`)}`;
-};
-
-const logText = (log: readonly LogResults[]): string => {
-  const rows = log.map(({ title, lines, bytes, bytesMax }) => [title, String(lines), String(bytes), String(bytesMax)]);
-  return markdownTable([["log, per request", "lines", "bytes", "budget"], ...rows]);
 };
 
 const deliveriesText = (deliveries: readonly DeliveryResults[]): string => {

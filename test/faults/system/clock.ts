@@ -62,9 +62,6 @@ const insert = (event: Event): Event => {
 /** Waits in simulated time, for what stands around the service. */
 export const pass = (delayMs: number): Promise<void> => new Promise((wake) => schedule(delayMs, wake));
 
-/** How much is still to happen to AWS, such as a write that is late. */
-export const pendingEvents = (): number => events.all().filter(({ owner, isOver }) => !owner && !isOver).length;
-
 const takeNext = (): Event | undefined => {
   for (let next = events.takeFirst(); next !== undefined; next = events.takeFirst()) {
     if (next.isOver || next.owner?.state === "dead") continue;
