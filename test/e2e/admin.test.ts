@@ -34,8 +34,6 @@ const admin = (...args: readonly string[]): Promise<AdminRun> => service.admin(a
 const adminJson = async <Schema extends z.ZodMiniType>(schema: Schema, ...args: readonly string[]) =>
   schema.parse(await service.adminJson(args));
 
-const accountId = z.object({ account_id: z.string() });
-const newKey = z.object({ key_id: z.string(), key: z.string() });
 const balance = z.object({ balance: z.number() });
 const eventList = z.object({
   events: z.array(z.looseObject({ event: z.string(), reason: z.string() })),
@@ -49,24 +47,6 @@ const eventAbout = (reference: string) =>
     if (found === undefined) throw new Error(`No event about ${reference} is listed`);
     return found;
   });
-
-test("a caller that was onboarded with 5 commands buys and gets a webhook whose signature verifies", async () => {
-  const { account_id: account } = await adminJson(accountId, "accounts", "create", "checkout");
-  await adminJson(accountId, "ips", "allow", account, "127.0.0.1");
-  const { key } = await adminJson(newKey, "keys", "create", account, "--mode", "live");
-  await adminJson(balance, "wallet", "fund", account, "5000", "--id", "bank-1");
-  const set = await adminJson(z.object({ webhook_secret: z.string() }), "webhook", "set", account, receiver.url);
-  const { reference } = await service.buy(key, "08031234567");
-  const [webhook] = await eventually(() => {
-    const found = receiver.received.filter(({ body }) => body.includes(reference));
-    expect(found).toHaveLength(1);
-    return found;
-  });
-  if (webhook === undefined) throw new Error("Nothing was received");
-  expect(new Webhook(set.webhook_secret).verify(webhook.body, standardHeaders(webhook))).toMatchObject({
-    data: { reference, status: "success" },
-  });
-});
 
 test("deliveries lists a delivered webhook; deliveries replay and announce resend it under the same webhook id", async () => {
   const { account, key } = await service.newApp();
@@ -100,15 +80,6 @@ test("an account that was restricted gets 403 and is shown with its owners, its 
   const forSupport = await admin("--role", "support", "accounts", "show", account);
   expect(forSupport.stdout).toMatch(/owners +email:ada@example.com, group:Checkout team\n/);
   expect(forSupport.stdout).not.toMatch(new RegExp(`${keyId}|127\\.0\\.0\\.1|Audit log`));
-});
-
-test("keys find reads a key from standard input and shows its id and status", async () => {
-  const { key, keyId } = await service.newApp();
-  const found = z.object({ key_id: z.string(), status: z.string() });
-  expect(found.parse(await service.adminJson(["keys", "find"], `${key}\n`))).toEqual({
-    key_id: keyId,
-    status: "active",
-  });
 });
 
 test("wallet fund and wallet adjust with the same --id twice record one entry each, which the statement lists", async () => {

@@ -169,7 +169,7 @@ const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
   return { replayed: response.headers.get("idempotent-replayed"), body: await response.text() };
 };
 
-test("after SIGKILL a restart has the same keys and balance, replays the same reference and delivers a webhook again whose order ended while nothing ran; SIGINT then stops all processes without waiting for a purchase of 20 s", async () => {
+test("after SIGKILL a restart has the same keys and balance, replays the same reference and delivers a webhook again whose order ended while nothing ran; SIGTERM, and SIGINT soon after it, then stop all processes without waiting for a purchase of 20 s", async () => {
   const folder = temporaryFolder();
   let isAnswering = false;
   const receiver = await startReceiver((response) => void (isAnswering && response.end("ok")));
@@ -212,8 +212,8 @@ test("after SIGKILL a restart has the same keys and balance, replays the same re
   }).catch(() => "cut");
   await sleep(300);
   expect(processesUsing(folder)).not.toEqual([]);
-  // Ctrl-C in a terminal reaches this process, and npm, which sends it on.
-  second.signal("SIGINT");
+  // Ctrl-C in a terminal reaches this process, and npm, which sends it on: the second signal may not end it at once.
+  second.signal("SIGTERM");
   await second.untilPrinted("Stopping");
   await stop(second, "SIGINT");
   expect(await unanswered).toBe("cut");
@@ -350,12 +350,11 @@ test("each data directory has tables of its own in a DynamoDB that runs already,
   expect(await buyFrom("one", true)).toMatchObject({ isSold: true, replayed: null });
 });
 
-test.each<[string, (run: Run) => void]>([
-  ["SIGTERM to npm alone", ({ child }) => child.kill("SIGTERM")],
-  ["SIGKILL to npm alone", ({ child }) => child.kill("SIGKILL")],
-  ["the end of what reads its output, such as head,", ({ child }) => child.stdout?.destroy()],
-])("%s stops all processes and removes the service file, without a stack trace", async (_what, end) => {
-  const run = start({ program: ["npm", "start"] });
+test.each<[string, RunOptions, (run: Run) => void]>([
+  ["SIGKILL to npm alone", { program: ["npm", "start"] }, ({ child }) => child.kill("SIGKILL")],
+  ["the end of what reads its output, such as head,", {}, ({ child }) => child.stdout?.destroy()],
+])("%s stops all processes and removes the service file, without a stack trace", async (_what, options, end) => {
+  const run = start(options);
   const details = await ready(run);
   end(run);
   // What it logs is written to nobody.
