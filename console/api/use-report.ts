@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { counted } from "../../shared/contract/counted.ts";
 import type { SentInput } from "./call-action.ts";
-import { readNextPage, useMorePages } from "./use-more-pages.ts";
+import { readPagesAgain, useMorePages } from "./use-more-pages.ts";
 import { useReadPages } from "./use-read.ts";
 
 type ReportName = "margin report" | "refund-clock report";
@@ -28,8 +28,9 @@ export const useReport = <Name extends ReportName, Report>(
     error,
     isEnabled,
     isFetching,
-    // The pages before the one that failed need not be read again.
-    refetch: () => (read.isFetchNextPageError ? readNextPage(read) : read.refetch()),
+    refetch: () => readPagesAgain(read),
+    // Also a page that was refused for good: the first one has a new cursor.
+    ...(read.isFetchNextPageError && { canTryAgain: true as const }),
     ...(hasNextPage && { progress: `Read ${counted(accounts, "account")}` }),
   };
 };

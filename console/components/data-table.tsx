@@ -3,9 +3,9 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { type ReactNode, useCallback, useState } from "react";
 import { counted } from "../../shared/contract/counted.ts";
 import { nearestKobo } from "../../shared/contract/money.ts";
-import { isLasting, sentenceOf } from "../api/action-error.ts";
+import { sentenceOf } from "../api/action-error.ts";
 import { usePageNumber, useTableView } from "../api/use-filters.ts";
-import { readNextPage, useMorePages } from "../api/use-more-pages.ts";
+import { readPagesAgain, useMorePages } from "../api/use-more-pages.ts";
 import { BusyButton } from "./busy-button.tsx";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
@@ -268,9 +268,8 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
                   variant="default"
                   isBusy={isReadingMore || (lacksPage && isFetching)}
                   onClick={() => {
-                    if (!lacksPage) show(pages.length + 1);
-                    // A cursor that was refused for good is read anew with its list.
-                    else void (isLasting(error) ? refetch() : readNextPage(of));
+                    if (lacksPage) void readPagesAgain(of);
+                    else show(pages.length + 1);
                   }}
                 >
                   {lacksPage ? "Try again" : "Show more"}

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { numberFromText } from "../../shared/contract/number-text.ts";
 import { type OrderLimitName, type OrderLimits, orderLimitName } from "../../shared/contract/order-limits.ts";
@@ -23,8 +24,8 @@ export const LimitsTable = ({ limits, usage }: { readonly limits: OrderLimits; r
     emptyText="None: orders are limited by the balance only."
     columns={[
       { header: "Limit", cell: (each) => labels[each] },
-      { header: "At most", align: "end", cell: (each) => <Amount of={each} value={limits[each]} /> },
-      { header: "Used", align: "end", cell: (each) => <Amount of={each} value={usedOf(usage, each)} /> },
+      { header: "At most", align: "end", cell: (each) => shownAmount(each, limits[each]) },
+      { header: "Used", align: "end", cell: (each) => shownAmount(each, usedOf(usage, each)) },
     ]}
   />
 );
@@ -32,9 +33,9 @@ export const LimitsTable = ({ limits, usage }: { readonly limits: OrderLimits; r
 const usedOf = (usage: Usage, limit: OrderLimitName): number | undefined =>
   limit === "order_naira" ? undefined : usage?.[limit];
 
-const Amount = ({ of, value }: { readonly of: OrderLimitName; readonly value: number | undefined }) => {
+const shownAmount = (limit: OrderLimitName, value: number | undefined): ReactNode => {
   if (value === undefined) return "–";
-  return of.endsWith("naira") ? <Money naira={value} /> : value;
+  return limit.endsWith("naira") ? <Money naira={value} /> : value;
 };
 
 /** The fields of a dialog that sets limits. */

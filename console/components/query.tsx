@@ -12,6 +12,8 @@ export type ShownQuery<Data> = {
   /** False: nothing is read by itself. */
   readonly isEnabled?: boolean;
   readonly refetch: () => Promise<unknown>;
+  /** Reading again may help although the last request would be refused again. */
+  readonly canTryAgain?: true;
   /** How far it is, where that takes long. */
   readonly progress?: string;
 };
@@ -25,7 +27,7 @@ type QueryProps<Data> = {
 /** Shows what was read; until then a placeholder. After an error it says what to do, beside what was read before. */
 export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
   const { data, error, isFetching, isEnabled, progress } = of;
-  const tryAgain = !isLasting(error) && (
+  const tryAgain = (of.canTryAgain || !isLasting(error)) && (
     <BusyButton variant="default" size="xs" isBusy={isFetching} onClick={() => void of.refetch()}>
       Try again
     </BusyButton>
