@@ -1,17 +1,17 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { deliveryStateTexts } from "../../shared/contract/actions/deliveries.ts";
 import { Status } from "./status.tsx";
+import type { Tone } from "./tones.ts";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
 
-const deliveryStates = {
-  pending: { tone: "running", text: "Waits" },
-  delivered: { tone: "good", text: "Delivered" },
-  exhausted: { tone: "bad", text: "Given up" },
-  switched_off: { tone: "bad", text: "Stopped: endpoint disabled" },
-  removed: { tone: "bad", text: "Not sent: endpoint removed" },
-} as const;
-
-const waitsForEndpoint = { tone: "attention", text: "Waits for the endpoint" } as const;
+const tones = {
+  pending: "running",
+  delivered: "good",
+  exhausted: "bad",
+  switched_off: "bad",
+  removed: "bad",
+} as const satisfies Record<Delivery["state"], Tone>;
 
 type DeliveryStateProps = {
   readonly delivery: Pick<Delivery, "state"> & Partial<Pick<Delivery, "parked">>;
@@ -19,7 +19,9 @@ type DeliveryStateProps = {
   readonly isEndpointDown?: boolean;
 };
 
-export const DeliveryState = ({ delivery: { state, parked }, isEndpointDown = false }: DeliveryStateProps) => {
-  const { tone, text } = parked && isEndpointDown ? waitsForEndpoint : deliveryStates[state];
-  return <Status tone={tone}>{text}</Status>;
-};
+export const DeliveryState = ({ delivery: { state, parked }, isEndpointDown = false }: DeliveryStateProps) =>
+  parked && isEndpointDown ? (
+    <Status tone="attention">Waits for the endpoint</Status>
+  ) : (
+    <Status tone={tones[state]}>{deliveryStateTexts[state]}</Status>
+  );

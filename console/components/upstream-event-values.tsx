@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { eventStateTexts } from "../../shared/contract/actions/upstream-events.ts";
 import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
 import { Money } from "./money.tsx";
 import { Status } from "./status.tsx";
@@ -7,29 +8,11 @@ import { TransactionStatusText, typeText } from "./transaction-values.tsx";
 
 export type UpstreamEvent = ActionOutput<"events list">["events"][number];
 
-/** Why an event was not applied. */
-export const reasons = {
-  contradiction: "It contradicts the final status of its order",
-  unauthenticated: "It reports a failure, and nothing proves that the upstream sent it",
-  no_candidate: "No open order fits",
-  several_candidates: "Several open orders fit",
-  unknown_failure: "It reports the failure of an unknown order",
-  conflicting_events: "Another event under its reference reports the opposite",
-  sent_again: "It reports a failure, and its order was sent again: it may be about the sending before",
-  another_order: "The upstream answered about another order than it was asked for",
-  not_found: "The upstream does not know the order",
-  unreadable: "It could not be read",
-} as const;
-
-const states = {
-  open: { tone: "attention", text: "Waits for a decision" },
-  matched: { tone: "good", text: "Matched" },
-  discarded: { tone: "neutral", text: "Discarded" },
-} as const;
+const stateTones = { open: "attention", matched: "good", discarded: "neutral" } as const;
 
 /** Whether an operator has decided about an event. */
 export const EventState = ({ event: { state } }: { readonly event: Pick<UpstreamEvent, "state"> }) => (
-  <Status tone={states[state].tone}>{states[state].text}</Status>
+  <Status tone={stateTones[state]}>{eventStateTexts[state]}</Status>
 );
 
 /** The status that an event reports, or what could not be read. */

@@ -1,16 +1,14 @@
 import type { Account } from "../access/account-store.ts";
+import { deliveryStateTexts } from "../contract/actions/deliveries.ts";
+import { type LookupFinding, lookupFindingTexts } from "../contract/actions/transactions.ts";
+import { eventStateTexts } from "../contract/actions/upstream-events.ts";
+import { attemptText } from "../contract/attempt-outcome.ts";
 import { deliveredId, refundName } from "../contract/corrections.ts";
+import { eventReasonTexts } from "../contract/event-reasons.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
-import {
-  type AuditEntry,
-  actorName,
-  detailsText,
-  readAuditAbout,
-  readTransactionAudit,
-  SERVICE,
-} from "../ledger/audit.ts";
+import { type AuditEntry, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { type LedgerEntry, readAdjustment } from "../ledger/ledger-entry.ts";
 import { deliveryPk } from "../ledger/schema.ts";
@@ -21,6 +19,7 @@ import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
 import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";
 import { endpointsMadeSchema, readAccounts } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
+import { auditSentence } from "./audit-sentence.ts";
 
 /** The subject of the audit entries of the command `announce`. */
 export const ANNOUNCE = "announce";
@@ -96,7 +95,7 @@ type Step = { readonly at: string; readonly what: string; readonly details: stri
 type Lookup = {
   readonly asked_at: string;
   readonly asked: number;
-  readonly finding: string;
+  readonly finding: LookupFinding;
   readonly details: string | null;
 };
 
@@ -114,24 +113,40 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
     adjustmentsOf(context, transaction),
   ]);
   const events = eventsAbout(listed, transaction);
-  const steps: readonly Step[] = [
+  return {
+    history: stepsOf({ transaction, lookup, events, deliveries, audit, paidAgain }, isOwners).map((step) => ({
+      ...step,
+      local_time: timeIn(Date.parse(step.at), context.timeZone),
+    })),
+    isRefunded: refund !== undefined,
+    isPaidAgain: paidAgain !== undefined,
+    isContradicted: events.some(({ state, reason }) => state === "open" && reason === "contradiction"),
+  };
+};
+
+type Found = {
+  readonly transaction: Transaction;
+  readonly lookup: Lookup | null;
+  readonly events: readonly StoredEvent[];
+  readonly deliveries: readonly Delivery[];
+  readonly audit: readonly AuditEntry[];
+  readonly paidAgain?: LedgerEntry | undefined;
+};
+
+/** The steps in words, oldest first. */
+export const stepsOf = (found: Found, isOwners: boolean): readonly Step[] => {
+  const { transaction, lookup, events, deliveries, audit, paidAgain } = found;
+  const steps = [
     debitStep(transaction),
     ...sentSteps(transaction),
     ...(isUpdated(transaction) ? [lastStep(transaction, isOwners)] : []),
     ...(lookup === null ? [] : [lookupStep(lookup)]),
     ...events.map(eventStep),
     ...deliveries.flatMap(deliverySteps),
-    ...audit.map((entry) => auditStep(entry, isOwners)),
+    ...audit.map((entry) => auditStep(entry, transaction.account_id, isOwners)),
     ...(paidAgain === undefined ? [] : [adjustmentStep(paidAgain)]),
   ];
-  return {
-    history: steps
-      .toSorted((one, other) => (one.at < other.at ? -1 : 1))
-      .map((step) => ({ ...step, local_time: timeIn(Date.parse(step.at), context.timeZone) })),
-    isRefunded: refund !== undefined,
-    isPaidAgain: paidAgain !== undefined,
-    isContradicted: events.some(({ state, reason }) => state === "open" && reason === "contradiction"),
-  };
+  return steps.toSorted((one, other) => (one.at < other.at ? -1 : 1));
 };
 
 /** What corrects a wrong final status. The audit log has a refund too, also one that a restored ledger lacks. */
@@ -162,7 +177,7 @@ const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction
 const lookupStep = ({ asked_at, asked, finding, details }: Lookup): Step => ({
   at: asked_at,
   what: "Upstream asked",
-  details: `attempt ${asked}: ${[finding, ...(details === null ? [] : [details])].join(", ")}`,
+  details: `attempt ${asked}: ${lookupFindingTexts[finding]}${details === null ? "" : ` (${details})`}`,
 });
 
 /** Whether the last change needs a step of its own: it is neither the creation nor the sending. */
@@ -200,7 +215,7 @@ const lastStep = (transaction: Transaction, isOwners: boolean): Step => ({
     ...(transaction.upstream_amount_kobo === undefined || isOwners
       ? []
       : [`upstream amount ${koboMoneyText(transaction.upstream_amount_kobo)}`]),
-    ...(transaction.failure === undefined ? [] : [transaction.failure.code]),
+    ...(transaction.failure === undefined ? [] : [`error code ${transaction.failure.code}`]),
   ].join(", "),
 });
 
@@ -213,20 +228,22 @@ const lastSteps = {
 const eventStep = (event: StoredEvent): Step => ({
   at: event.created_at,
   what: "Upstream event",
-  details: `${storedEventId(event)} says ${eventSummary(event)}, ${event.reason}, ${event.state}`,
+  details: `${storedEventId(event)}: ${eventSummary(event)}. ${eventReasonTexts[event.reason]}. ${eventStateTexts[event.state]}`,
 });
 
 const deliverySteps = ({ attempts, state, endpoint, repeat, webhook_id, created_at }: Delivery): readonly Step[] => {
-  const name = `${webhook_id}${repeat === undefined ? "" : ` (${repeat})`} to endpoint ${endpoint}`;
-  if (attempts.length === 0) return [{ at: created_at, what: "Webhook", details: `${name} ${state}` }];
+  const name = `${webhook_id}${repeat === undefined ? "" : ", sent again,"} to endpoint ${endpoint}`;
+  if (attempts.length === 0) {
+    return [{ at: created_at, what: "Webhook", details: `${name}: ${deliveryStateTexts[state]}` }];
+  }
   return attempts.map(({ at, number, outcome, http_status }) => ({
     at,
     what: "Webhook",
-    details: `${name} attempt ${number}: ${outcome}${http_status === undefined ? "" : ` ${http_status}`}`,
+    details: `${name}, attempt ${number}: ${attemptText(outcome, http_status)}`,
   }));
 };
 
-/** What people did; another action is named as it is. */
+/** What people did. */
 const auditSteps: Readonly<Partial<Record<string, string>>> = {
   "deliveries replay": "Webhook replayed",
   "events discard": "Event discarded",
@@ -238,17 +255,12 @@ const auditSteps: Readonly<Partial<Record<string, string>>> = {
   "transactions take": "Taken",
 };
 
-const auditStep = (
-  { created_at, by, person, caller_arn, action, why, details: { reference: _own, ...details } }: AuditEntry,
-  isOwners: boolean,
-): Step => ({
-  at: created_at,
-  what: auditSteps[action] ?? action,
-  details: [
-    `by ${actorName({ by, person })}${caller_arn === undefined || isOwners ? "" : ` (${caller_arn})`}`,
-    detailsText(details),
+const auditStep = (entry: AuditEntry, account: string, isOwners: boolean): Step => {
+  const { created_at, action, caller_arn, why } = entry;
+  const details = [
+    auditSentence(entry, account),
+    ...(caller_arn === undefined || isOwners ? [] : [caller_arn]),
     ...(why === undefined ? [] : [`"${why}"`]),
-  ]
-    .filter(Boolean)
-    .join(", "),
-});
+  ];
+  return { at: created_at, what: auditSteps[action] ?? "Audit entry", details: details.join(", ") };
+};

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { reasonText } from "../../../shared/contract/attempt-outcome.ts";
 import { useRead } from "../../api/use-read.ts";
-import { reasonText } from "../../components/attempt-outcome.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DeliveryState } from "../../components/delivery-state.tsx";
 import { Empty } from "../../components/empty.tsx";

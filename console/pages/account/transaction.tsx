@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
+import { adviceHeadings, lookupFindingTexts } from "../../../shared/contract/actions/transactions.ts";
 import { counted } from "../../../shared/contract/counted.ts";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { useAccount } from "../../api/use-account.ts";
@@ -246,19 +246,9 @@ const TransactionFacts = ({ transaction }: { readonly transaction: Shown }) => (
   />
 );
 
-const findings = {
-  success: "It was delivered",
-  failed: "It failed",
-  open: "It has not ended",
-  not_found: "The upstream does not know it. It may still be on its way",
-  another_order: "The answer is about another order",
-  incomplete: "The answer lacks a field",
-  unclear: "There was no clear answer",
-} as const;
-
 const LastAnswer = ({ asked_at, asked, finding, details }: NonNullable<Shown["lookup"]>) => (
   <>
-    {findings[finding]}
+    {lookupFindingTexts[finding]}
     {details !== null && ` (${details})`}, <Time iso={asked_at} />, asked {counted(asked, "time")}
   </>
 );

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { eventReasonTexts } from "../../../shared/contract/event-reasons.ts";
 import { useRead } from "../../api/use-read.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
@@ -19,7 +20,6 @@ import {
   amountText,
   EventState,
   Reported,
-  reasons,
   reportedTypeText,
   type UpstreamEvent,
 } from "../../components/upstream-event-values.tsx";
@@ -55,7 +55,7 @@ const Comparison = ({ event, candidates }: Comparison) => (
       facts={[
         { name: "Event", value: event.event },
         { name: "State", value: <EventState event={event} /> },
-        { name: "Why it is here", value: reasons[event.reason] },
+        { name: "Why it is here", value: eventReasonTexts[event.reason] },
         { name: "Received", value: <Time iso={event.at} /> },
         { name: "What to do", value: <PageLink to={runbookPath(runbookOf(event))}>{runbookOf(event)}</PageLink> },
       ]}

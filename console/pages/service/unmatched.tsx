@@ -1,5 +1,6 @@
 import { useSearchParams } from "wouter";
 import * as z from "#zod";
+import { eventReasonTexts } from "../../../shared/contract/event-reasons.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -14,7 +15,6 @@ import {
   amountText,
   EventState,
   Reported,
-  reasons,
   reportedTypeText,
   type UpstreamEvent,
 } from "../../components/upstream-event-values.tsx";
@@ -93,7 +93,7 @@ export const UnmatchedPage = () => {
                 ),
               },
               { header: "Reports", cell: (event) => <Reported event={event} /> },
-              { header: "Why it is here", cell: ({ reason }) => reasons[reason] },
+              { header: "Why it is here", cell: ({ reason }) => eventReasonTexts[reason] },
               { header: "Type", cell: reportedTypeText },
               { header: "Amount", align: "end", cell: ({ amount }) => amountText(amount) },
               { header: "Phone number", cell: (event) => event.phone_number ?? "–" },

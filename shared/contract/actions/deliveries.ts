@@ -26,6 +26,14 @@ const attempt = z.object({
 
 export const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]);
 
+export const deliveryStateTexts: Readonly<Record<z.output<typeof deliveryState>, string>> = {
+  pending: "Waits",
+  delivered: "Delivered",
+  exhausted: "Given up",
+  switched_off: "Stopped: endpoint disabled",
+  removed: "Not sent: endpoint removed",
+};
+
 const delivery = z.object({
   endpoint: z.string(),
   event: z.string(),

@@ -36,6 +36,16 @@ export const lookupFindings = [
 ] as const;
 export type LookupFinding = (typeof lookupFindings)[number];
 
+export const lookupFindingTexts: Readonly<Record<LookupFinding, string>> = {
+  success: "It was delivered",
+  failed: "It failed",
+  open: "It has not ended",
+  not_found: "The upstream does not know it. It may still be on its way",
+  another_order: "The answer is about another order",
+  incomplete: "The answer lacks a field",
+  unclear: "There was no clear answer",
+};
+
 export const listedTransaction = z.extend(transactionView, {
   account_id: z.string(),
   mode: modeSchema,

@@ -15,6 +15,12 @@ import {
 /** Whether an operator has decided about an event. */
 export const eventState = z.enum(["open", "matched", "discarded"]);
 
+export const eventStateTexts: Readonly<Record<z.output<typeof eventState>, string>> = {
+  open: "Waits for a decision",
+  matched: "Matched",
+  discarded: "Discarded",
+};
+
 const eventView = z.object({
   /** Its id. */
   event: z.string(),

@@ -21,3 +21,9 @@ export const reasonText = (code: string): string => {
   const words = reasons[code];
   return words === undefined ? code : `${words} (${code})`;
 };
+
+/** How an attempt ended: `Delivered, HTTP 200`, `HTTP 503`, `Connection refused (ECONNREFUSED)`. */
+export const attemptText = (outcome: string, httpStatus: number | undefined): string => {
+  const words = { delivered: ["Delivered"], status: [] }[outcome] ?? [reasonText(outcome)];
+  return [...words, ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`])].join(", ");
+};
