@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { proposedData } from "../../shared/contract/actions/proposals.ts";
 import { DAY_MS, HOUR_MS } from "../../shared/contract/durations.ts";
 import * as z from "../../shared/contract/zod.ts";
 import { openDynamoDb } from "../../shared/platform/aws/sdk.ts";
@@ -14,23 +15,21 @@ export const OPEN_PHONE = "08000000004";
 /** What the pictures show. `lost`: the order whose end no event reports, so that the upstream is asked for it. */
 export type Seeded = { readonly account: string; readonly reference: string; readonly lost: string };
 
-/** Sends an action as the console does. */
-const sender =
-  (origin: string, token: string) =>
-  async <Name extends ActionName>(
-    name: Name,
-    input: z.input<(typeof actions)[Name]["input"]>,
-  ): Promise<ActionOutput<Name>> => {
-    const outputs: { readonly [Each in ActionName]: { readonly output: z.ZodMiniType<ActionOutput<Each>> } } = actions;
-    const response = await fetch(`${origin}${actionPath(name)}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify(input),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
-    return outputs[name].output.parse(z.object({ data: z.unknown() }).parse(JSON.parse(text)).data);
-  };
+type SentInput<Name extends ActionName> = z.input<(typeof actions)[Name]["input"]>;
+
+/** Sends an action as the console does. Resolves with `data` of the answer. */
+const send = async <Name extends ActionName>(origin: string, token: string, name: Name, input: SentInput<Name>) => {
+  const response = await fetch(`${origin}${actionPath(name)}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(input),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
+  return z.object({ data: z.unknown() }).parse(JSON.parse(text)).data;
+};
+
+const outputs: { readonly [Name in ActionName]: { readonly output: z.ZodMiniType<ActionOutput<Name>> } } = actions;
 
 /** An app's endpoint. It refuses every fifth webhook. */
 const startEndpoint = async (): Promise<string> => {
@@ -45,10 +44,22 @@ const startEndpoint = async (): Promise<string> => {
   return `http://${LOOPBACK}:${await listenOnLoopback(server)}/webhooks`;
 };
 
-/** Fills the local service with accounts, orders and events, by the console's own actions with an operator's token. */
-export const seed = async ({ details, simulator }: RunningService, token: string): Promise<Seeded> => {
+/**
+ * Fills a local service where two people agree on what moves money with accounts, orders and events, by the console's own
+ * actions with the tokens of an operator and of a person in finance.
+ */
+export const seed = async (
+  { details, simulator }: RunningService,
+  tokens: { readonly operator: string; readonly finance: string },
+): Promise<Seeded> => {
   if (simulator === undefined) throw new Error("The pictures need the simulator");
-  const act = sender(new URL(details.base_url).origin, token);
+  const { origin } = new URL(details.base_url);
+  const act = async <Name extends ActionName>(name: Name, input: SentInput<Name>): Promise<ActionOutput<Name>> =>
+    outputs[name].output.parse(await send(origin, tokens.operator, name, input));
+  const propose = async (input: SentInput<"wallet fund">): Promise<string> =>
+    proposedData.parse(await send(origin, tokens.finance, "wallet fund", input)).proposal.proposal;
+  const fund = async (input: SentInput<"wallet fund">) =>
+    act("proposals approve", { proposal: await propose(input), why: "Seen on the bank's statement" });
   const control = (method: string, path: string, body: unknown) =>
     fetch(`${simulator.controlUrl}${path}`, { method, body: JSON.stringify(body) });
 
@@ -58,13 +69,7 @@ export const seed = async ({ details, simulator }: RunningService, token: string
     ["Staging", 0],
   ] as const) {
     const { account_id: account } = await act("accounts create", { name });
-    if (naira > 0)
-      await act("wallet fund", {
-        account,
-        amount_kobo: naira * 100,
-        id: `GTB-${name.length}041`,
-        why: "Bank transfer",
-      });
+    if (naira > 0) await fund({ account, amount_kobo: naira * 100, id: `GTB-${name.length}041`, why: "Bank transfer" });
     await act("wallet threshold", { account, amount_kobo: 10_000_000 });
   }
   const { account_id: account } = await act("accounts create", { name: "Checkout" });
@@ -76,7 +81,7 @@ export const seed = async ({ details, simulator }: RunningService, token: string
       { kind: "group", value: "checkout-team" },
     ],
   });
-  await act("wallet fund", { account, amount_kobo: 25_000_000, id: "GTB-2026-1107", why: "Bank transfer of November" });
+  await fund({ account, amount_kobo: 25_000_000, id: "GTB-2026-1107", why: "Bank transfer of November" });
   await act("wallet threshold", { account, amount_kobo: 5_000_000 });
   await act("ips allow", { account, ranges: ["127.0.0.1", "196.46.20.0/24", "2a05:d018::/32"] });
   await act("webhook set", { account, url: await startEndpoint() });
@@ -140,6 +145,8 @@ export const seed = async ({ details, simulator }: RunningService, token: string
 
   await control("PUT", "/faults", { faults: [{ kind: "rate_limited", path: "/vtu", retry_after_s: 300 }] });
   for (const index of [40, 41, 42, 43]) await buy(index);
+  await propose({ account, amount_kobo: 50_000_000, id: "GTB-2026-1130", why: "Bank transfer of today" });
+  await propose({ account, amount_kobo: 7_550_000, id: "UBA-88412", why: "Second transfer, ticket 1042" });
   await seedHistory(account);
   return { account, reference, lost };
 };

@@ -130,11 +130,14 @@ const takePictures = async (
 builtConsole();
 if (named.length === 0) rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-const service = await startService({ sampleBooks: true, dataDir: temporaryFolder("screenshots-") });
+const service = await startService({ sampleBooks: true, fourEyes: true, dataDir: temporaryFolder("screenshots-") });
 const browser = await startChromium();
 try {
   const operator = await signIn(browser, service.details.console.url, "operator");
-  const seeded = await seed(service, await tokenOf(operator));
+  const seeded = await seed(service, {
+    operator: await tokenOf(operator),
+    finance: await tokenOf(await signIn(browser, service.details.console.url, "finance")),
+  });
   await operator.waitForTimeout(BACKGROUND_MS);
   await takePictures(browser, service, seeded, operator);
 } finally {
