@@ -1,24 +1,29 @@
 import { createServer as createHttpServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";
 import { type HttpUpstream, httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { upstreamKeyId } from "../../../../shared/upstream/key-pool.ts";
 import { type ProfileChanges, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
-import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
+import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
 const OLD_KEY = "live_upstream_before_the_rotation_abcdef";
 const mtn1gb = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } satisfies UpstreamOrder;
-const REFERENCE = "DATA_0123456789ABCDEFGHJKMNPQRS";
+const check = (idType: "nin" | "bvn", by: IdentityCheck["by"]): IdentityCheck => ({ kind: "identity", idType, by });
+const verification = { number: "12345678901", mode: "basic" } as const;
+const referenceOf = (order: number): string => `DATA_${String(order).padStart(26, "0")}`;
+const REFERENCE = referenceOf(1);
 
 /** A cached secret, and its value when it is fetched again. */
 const aSecret = (cached: string | undefined, current: string | undefined = cached) => {
@@ -52,6 +57,7 @@ const aClient = async (setting: Setting = {}) => {
   const key = "key" in setting ? setting.key : KEY;
   const { secret, keyReads } = aSecret(key, "currentKey" in setting ? setting.currentKey : key);
   const { clock } = setting;
+  let orders = 0;
   const upstream = httpUpstream({
     baseUrl: simulator.baseUrl,
     profile: PROFILE,
@@ -62,9 +68,11 @@ const aClient = async (setting: Setting = {}) => {
     upstream,
     state: simulator.state,
     keyReads,
-    /** Places one order with the usual 29 s. */
-    buy: (changes: { readonly phoneNumber?: string } = {}, budgetMs = 29_000) =>
-      upstream.buy({ ...mtn1gb, ...changes }, REFERENCE, deadlineIn(budgetMs)),
+    /** Places one order, under the next reference, with the usual 29 s. */
+    buy: (changes: { readonly phoneNumber?: string } = {}, budgetMs = 29_000) => {
+      orders += 1;
+      return upstream.buy({ ...mtn1gb, ...changes }, referenceOf(orders), deadlineIn(budgetMs));
+    },
     ready: (budgetMs = 29_000) => upstream.assertReady(mtn1gb, deadlineIn(budgetMs)),
     /** How many requests met a fault that was set for `times` of them. */
     requestsOf: (times: number): number => times - (simulator.state.faults.list()[0]?.times ?? 0),
@@ -187,7 +195,7 @@ describe("an answer of something in front of the upstream, after the order", () 
     await buy();
     expect(upstream.waitS("vtu")).toBe(60);
     nowMs += 60_000;
-    expect((await upstream.buy({ ...mtn1gb }, `${REFERENCE}2`, deadlineIn(29_000))).kind).toBe("delivered");
+    expect((await buy()).kind).toBe("delivered");
     expect(upstream.waitS("vtu")).toBe(0);
     expect(upstream.requestsLeft("vtu")).toBeGreaterThan(1);
   });
@@ -388,8 +396,6 @@ describe("the profile", () => {
     data: mtn1gb,
     airtime: { kind: "airtime", network: "mtn", amountKobo: koboFromNaira(100), phoneNumber: "08031234567" },
   } as const;
-  const check = (idType: "nin" | "bvn", by: IdentityCheck["by"]): IdentityCheck => ({ kind: "identity", idType, by });
-  const verification = { number: "12345678901", mode: "basic" } as const;
   const retrieval = { phoneNumber: "08031234567" };
 
   /** The requests for one order of each kind and the catalog: method, path, header of the key, and body. */
@@ -452,5 +458,124 @@ describe("the profile", () => {
       "GET /v1/plans": [KEY],
     });
     expect(Object.keys(sent)).toHaveLength(7);
+  });
+});
+
+describe("with three keys", () => {
+  const KEYS = ["live_key_one_of_three", "live_key_two_of_three", "live_key_three_of_three"] as const;
+  const [ONE, TWO, THREE] = KEYS;
+  const nin = check("nin", verification);
+  let log: CapturedLog;
+  beforeEach(() => {
+    log = captureLog();
+  });
+  const rejections = () => log.lines("upstream.key_rejected");
+
+  /** A client of a simulator that accepts all of them, unless the test says otherwise. */
+  const aClientOfThree = ({ simulator, ...setting }: Setting = {}) =>
+    aClient({ key: KEYS.join("\n"), ...setting, simulator: { liveKey: KEYS, ...simulator } });
+  const keysUsed = (state: Simulator["state"]) => state.purchases.map(({ keyUsed }) => keyUsed);
+
+  const countsOf = (values: readonly string[]): Readonly<Record<string, number>> =>
+    Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((other) => other === value).length]));
+
+  describe("an order that is refused because of its key", () => {
+    test.each<[string, Fault, number]>([
+      ["a 401", { kind: "status", status: 401, times: 1 }, 1],
+      ["a 429 with Retry-After 60", { kind: "rate_limited", retry_after_s: 60, times: 1 }, 0],
+    ])(
+      "after %s an order is sent again at once with another key, under the same reference",
+      async (_name, fault, refetches) => {
+        const { buy, state, keyReads } = await aClientOfThree({ faults: [fault] });
+        // After a wait of 60 s there would be no time left.
+        const outcome = await buy();
+        const [{ upstreamReference } = { upstreamReference: undefined }] = state.purchases;
+        expect(outcome).toEqual({ kind: "delivered", upstreamReference, upstreamAmountKobo: 500_00 });
+        expect(state.purchases).toMatchObject([{ reference: REFERENCE }]);
+        expect(keyReads.refetches).toBe(refetches);
+      },
+    );
+
+    test("an account that is restricted upstream costs one order and loses its turn, and the other keys deliver", async () => {
+      const { buy, state } = await aClientOfThree();
+      state.restrictedKeys.add(TWO);
+      const outcomes: string[] = [];
+      for (let order = 0; order < 6; order += 1) outcomes.push((await buy()).kind);
+      expect(countsOf(outcomes)).toEqual({ account_error: 1, delivered: 5 });
+      expect(keysUsed(state)).not.toContain(TWO);
+      expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), status: 403, group: "vtu" }]);
+    });
+
+    test("a rotation of all keys reads the secret once, and the order is sent again with a new one", async () => {
+      const { buy, state, keyReads } = await aClientOfThree({
+        key: "live_old_a\nlive_old_b",
+        currentKey: `${ONE}\n${TWO}`,
+      });
+      expect((await buy()).kind).toBe("delivered");
+      expect([keyReads.refetches, keysUsed(state).length, rejections()]).toEqual([1, 1, []]);
+    });
+
+    test.each<[string, Fault, string, number]>([
+      ["401", { kind: "status", status: 401, times: 9 }, "status_401", 2],
+      ["429 with Retry-After 1", { kind: "rate_limited", retry_after_s: 1, times: 9 }, "rate_limited", 2],
+      ["403 in the envelope", { kind: "status", status: 403, times: 9 }, "status_403", 1],
+    ])("with a %s for every key an order is an account_error, %s", async (_name, fault, reason, requests) => {
+      const { buy, requestsOf } = await aClientOfThree({ faults: [fault] });
+      expect(await buy()).toEqual({ kind: "account_error", reason });
+      expect(requestsOf(9)).toBe(requests);
+    });
+
+    test("after a 429 about the order it is not sent under another key, and no key is spent", async () => {
+      const { buy, upstream, state } = await aClientOfThree();
+      state.limitedRecipients.add(mtn1gb.phoneNumber);
+      expect(await buy()).toEqual({ kind: "account_error", reason: "order_limited" });
+      expect(state.requests).toHaveLength(1);
+      expect(upstream.waitS("vtu")).toBe(0);
+      state.limitedRecipients.clear();
+      for (let order = 0; order < 3; order += 1) expect((await buy()).kind).toBe("delivered");
+      expect(countsOf(keysUsed(state))).toEqual({ [ONE]: 1, [TWO]: 1, [THREE]: 1 });
+    });
+
+    test("two keys that one order found rejected are both set aside", async () => {
+      const { buy, state } = await aClientOfThree({ faults: [{ kind: "status", status: 401, times: 2 }] });
+      expect((await buy()).kind).toBe("account_error");
+      for (let order = 0; order < 3; order += 1) await buy();
+      expect(Object.values(countsOf(keysUsed(state)))).toEqual([3]);
+      expect(rejections()).toHaveLength(2);
+    });
+
+    test("an empty balance upstream is an account_error and not sent under another key", async () => {
+      const { buy, state } = await aClientOfThree({ simulator: { balanceKobo: 0 } });
+      expect(await buy()).toEqual({ kind: "account_error", reason: "upstream_balance" });
+      expect(state.requests).toHaveLength(1);
+    });
+  });
+
+  describe("identity checks and the catalog", () => {
+    test("identity checks use the keys in turn, each with the upstream's limit of its own", async () => {
+      const { upstream, state } = await aClientOfThree({ simulator: { limits: { identity: 2 } } });
+      for (let check = 0; check < 6; check += 1) {
+        expect((await upstream.check(nin, `VERIFY_${check}`, deadlineIn(29_000))).kind).toBe("found");
+      }
+      expect(countsOf(keysUsed(state))).toEqual({ [ONE]: 2, [TWO]: 2, [THREE]: 2 });
+      await expect(upstream.assertReady(nin, deadlineIn(29_000))).rejects.toThrow(ServiceError);
+      await expect(upstream.assertReady(mtn1gb, deadlineIn(29_000))).resolves.toBeUndefined();
+    });
+
+    test("the catalog is read with a key that is accepted, also when the upstream rejects another", async () => {
+      const { upstream } = await aClientOfThree({ simulator: { liveKey: [ONE, THREE] } });
+      for (let read = 0; read < 3; read += 1) {
+        expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
+      }
+      expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), group: "catalog" }]);
+    });
+
+    test.each<[string, Fault]>([
+      ["a 403, because reading it again changes nothing", { kind: "status", status: 403, times: 1 }],
+      ["a 429 with Retry-After 30", { kind: "rate_limited", retry_after_s: 30, times: 1 }],
+    ])("the catalog is read at once with another key after %s", async (_what, fault) => {
+      const { upstream } = await aClientOfThree({ faults: [fault] });
+      expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
+    });
   });
 });
