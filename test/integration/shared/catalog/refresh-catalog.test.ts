@@ -43,10 +43,16 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
     simulator.state.catalogBody = { status: true, message: "OK", data: catalog };
   };
   const announce = vi.fn(async (_change: CatalogChange, _deadline: Deadline) => true);
+  const refresh = (when?: "now", baseUrl = simulator.baseUrl) =>
+    refreshCatalog({ store, upstream, baseUrl, announce, clock: () => clock.nowMs }, deadlineIn(60_000), when);
   return {
-    ...{ simulator, db, cacheTable, store, clock, serve, announce },
-    refresh: (when?: "now", baseUrl = simulator.baseUrl) =>
-      refreshCatalog({ store, upstream, baseUrl, announce, clock: () => clock.nowMs }, deadlineIn(60_000), when),
+    ...{ simulator, db, cacheTable, store, clock, serve, announce, refresh },
+    /** The refresh of an hour later, when the upstream serves this catalog. */
+    next: (catalog: unknown) => {
+      clock.nowMs += HOUR_MS;
+      serve(catalog);
+      return refresh();
+    },
     /** The catalog in the table. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
@@ -142,15 +148,12 @@ describe("a filled table", () => {
   });
 
   test("a refresh stores new prices, added and removed plans, and another tag, and logs what is new", async () => {
-    const { refresh, serve, store, clock, stored } = await aRefresh();
+    const { next, store, stored } = await aRefresh();
     const log = captureLog();
-    serve(aCatalog(4));
-    await refresh();
+    await next(aCatalog(4));
     const before = await store.read();
     const changed = [aPlan({ id: 101, price: 510 }), aPlan({ id: 102 }), aPlan({ id: 900 })];
-    serve(ofPlans(...changed));
-    clock.nowMs = NOON_MS + HOUR_MS;
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 3 });
+    expect(await next(ofPlans(...changed))).toEqual({ kind: "replaced", plans: 3 });
     expect((await stored())?.data_plans).toEqual(changed);
     expect(log.lines("catalog.replaced")).toMatchObject([
       { plans: 4, added: "4: 101 102 103 104", removed: "0:", repriced: "0:" },
@@ -172,11 +175,8 @@ describe("a filled table", () => {
 describe("a catalog that was refused as halved", () => {
   const aHalvedOne = async () => {
     const setting = await aRefresh();
-    setting.serve(aCatalog(10));
-    await setting.refresh();
-    setting.clock.nowMs += HOUR_MS;
-    setting.serve(aCatalog(4));
-    expect(await setting.refresh()).toEqual({ kind: "refused", reason: "halved" });
+    await setting.next(aCatalog(10));
+    expect(await setting.next(aCatalog(4))).toEqual({ kind: "refused", reason: "halved" });
     return setting;
   };
 
@@ -215,8 +215,7 @@ describe("a catalog that was refused as halved", () => {
 describe("a change of the catalog", () => {
   const aChangedOne = async () => {
     const setting = await aRefresh();
-    setting.serve(aCatalog(10));
-    await setting.refresh();
+    await setting.next(aCatalog(10));
     setting.clock.nowMs += HOUR_MS;
     setting.serve(aCatalog(11));
     return setting;
@@ -375,16 +374,11 @@ describe("of more subscriptions than a run can announce a change to", () => {
   });
 
   test("the catalog is still refreshed, and an alarm says that the change is late", async () => {
-    const { refresh, announce, clock, serve, store } = await aRefresh();
-    serve(aCatalog(10));
-    await refresh();
+    const { next, announce, store } = await aRefresh();
+    await next(aCatalog(10));
     const log = captureLog();
     announce.mockResolvedValue(false);
-    for (const plans of [11, 12]) {
-      clock.nowMs += HOUR_MS;
-      serve(aCatalog(plans));
-      expect(await refresh()).toEqual({ kind: "replaced", plans });
-    }
+    for (const plans of [11, 12]) expect(await next(aCatalog(plans))).toEqual({ kind: "replaced", plans });
     expect(log.lines("catalog.change_not_announced").map(({ reason }) => reason)).toContain("out_of_time");
     expect((await store.read())?.unannounced).toHaveLength(2);
     // The rest of the run is the upstream's.
@@ -393,31 +387,24 @@ describe("of more subscriptions than a run can announce a change to", () => {
 });
 
 test("a catalog refused as empty is served once accepted, and refreshed without another refusal", async () => {
-  const { serve, refresh, store, stored, clock } = await aRefresh();
-  serve(aCatalog(10));
-  await refresh();
-  clock.nowMs += HOUR_MS;
-  serve(aCatalog(0));
-  expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
+  const { next, store, stored, clock } = await aRefresh();
+  await next(aCatalog(10));
+  expect(await next(aCatalog(0))).toEqual({ kind: "refused", reason: "empty" });
   expect((await stored())?.data_plans).toHaveLength(10);
   expect((await acceptCandidate(store, () => NOON_MS, clock.nowMs))?.data_plans).toEqual([]);
-  clock.nowMs += HOUR_MS;
-  expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
-  clock.nowMs += HOUR_MS;
-  serve(aCatalog(10));
-  expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
+  expect(await next(aCatalog(0))).toEqual({ kind: "replaced", plans: 0 });
+  expect(await next(aCatalog(10))).toEqual({ kind: "replaced", plans: 10 });
 });
 
 test("a network that gets a code which is no name of it raises an alarm once: what is off or priced names the code before", async () => {
-  const { serve, refresh, clock } = await aRefresh();
+  const { next } = await aRefresh();
   const log = captureLog();
   const alarms = () => log.lines("catalog.network_codes_removed").map(({ networks }) => networks);
   const other = { id: 2, name: "GLO", code: "glo" };
   const network = { id: 4, name: "9mobile", code: "9mobile" };
   for (const code of ["9mobile", "t2", "t3", "9mobile"]) {
-    serve(aCatalog(0, { networks: [other, { ...network, code }], data_plans: [aPlan({ network_id: 4 })] }));
-    expect(await refresh()).toMatchObject({ kind: "replaced" });
-    clock.nowMs += HOUR_MS;
+    const catalog = aCatalog(0, { networks: [other, { ...network, code }], data_plans: [aPlan({ network_id: 4 })] });
+    expect(await next(catalog)).toMatchObject({ kind: "replaced" });
   }
   expect(alarms()).toEqual(["1: t2", "1: t3"]);
 });
@@ -431,9 +418,9 @@ describe("a catalog with invalid plans", () => {
   };
 
   test("a catalog with invalid plans is served without them, with one alarm that names each, until they change", async () => {
-    const { serve, refresh, store, stored, clock } = await aRefresh();
-    serve(ofPlans(...plans(9), invalidPlan(900), aPlan({ id: 901, price: 0 })));
-    const [alarm] = await linesOf(refresh);
+    const { next, store, stored } = await aRefresh();
+    const twoInvalid = ofPlans(...plans(9), invalidPlan(900), aPlan({ id: 901, price: 0 }));
+    const [alarm] = await linesOf(() => next(twoInvalid));
     const fields = { dropped: "2: plan 900 (name) plan 901 (price)" };
     expect(alarm).toMatchObject({ level: "error", event: "catalog.entries_dropped", Alarms: 1, ...fields });
     expect((await stored())?.data_plans).toEqual(plans(9));
@@ -444,33 +431,27 @@ describe("a catalog with invalid plans", () => {
         { kind: "plan", id: "901", field: "price" },
       ],
     });
-    clock.nowMs += HOUR_MS;
-    const [again] = await linesOf(refresh);
+    const [again] = await linesOf(() => next(twoInvalid));
     expect(again).toMatchObject({ level: "warn", event: "catalog.entries_still_dropped", ...fields });
-    clock.nowMs += HOUR_MS;
-    serve(ofPlans(...plans(9), invalidPlan(902)));
-    expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
-    clock.nowMs += HOUR_MS;
-    serve(ofPlans(...plans(9)));
-    expect(await linesOf(refresh)).toEqual([]);
+    const another = await linesOf(() => next(ofPlans(...plans(9), invalidPlan(902))));
+    expect(another).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
+    expect(await linesOf(() => next(ofPlans(...plans(9))))).toEqual([]);
   });
 
   test("an alarm names 10 invalid plans and counts the others", async () => {
-    const { serve, refresh, store } = await aRefresh();
-    serve(ofPlans(...plans(9), ...Array.from({ length: 80 }, (_, at) => invalidPlan(900 + at))));
-    const [alarm] = await linesOf(refresh);
+    const { next, store } = await aRefresh();
+    const many = Array.from({ length: 80 }, (_, at) => invalidPlan(900 + at));
+    const [alarm] = await linesOf(() => next(ofPlans(...plans(9), ...many)));
     expect(alarm?.dropped).toMatch(/^80: (plan \d+ \(name\) ){10}\.\.\.$/);
     const dropped = (await store.read())?.dropped;
     expect([dropped?.count, dropped?.first.length]).toEqual([80, 50]);
   });
 
   test("a catalog is compared with the plans that were usable before, not with all that were sent", async () => {
-    const { serve, refresh, clock } = await aRefresh();
-    serve(ofPlans(...plans(10), ...Array.from({ length: 90 }, (_, at) => invalidPlan(900 + at))));
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
-    clock.nowMs += HOUR_MS;
-    serve(aCatalog(5));
-    expect(await refresh()).toEqual({ kind: "replaced", plans: 5 });
+    const { next } = await aRefresh();
+    const many = Array.from({ length: 90 }, (_, at) => invalidPlan(900 + at));
+    expect(await next(ofPlans(...plans(10), ...many))).toEqual({ kind: "replaced", plans: 10 });
+    expect(await next(aCatalog(5))).toEqual({ kind: "replaced", plans: 5 });
   });
 });
 
@@ -604,12 +585,9 @@ test.for([
 ] as const)(
   "a catalog that shrinks from %i plans to %i is %s: less than half is refused",
   async ([before, after, kind]) => {
-    const { refresh, serve, clock } = await aRefresh();
-    serve(aCatalog(before));
-    await refresh();
-    serve(aCatalog(after));
-    clock.nowMs = NOON_MS + HOUR_MS;
-    expect((await refresh()).kind).toBe(kind);
+    const { next } = await aRefresh();
+    await next(aCatalog(before));
+    expect((await next(aCatalog(after))).kind).toBe(kind);
   },
 );
 

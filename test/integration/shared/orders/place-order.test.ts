@@ -406,34 +406,34 @@ describe("a reference that was used before", () => {
 describe("an error before the debit that could be taken for the outcome of the first order", () => {
   const broken = () => Promise.reject(new Error("The catalog's table cannot be read"));
   const unavailable = () => Promise.reject(new ServiceError("provider_unavailable", { retryAfterS: 40 }));
+  const causes = [
+    ["a busy wallet", undefined],
+    ["a quote that is refused", unavailable],
+    ["a quote that throws", broken],
+  ] as const;
   const conflicting = (call: { operation: string; body: string }) => (isDebit(call) ? "conflict" : undefined);
   const unreadable = (call: { operation: string; body: string }) =>
     call.operation === "GetItem" ? "never_arrives" : conflicting(call);
 
-  test.each([
-    ["a busy wallet", undefined],
-    ["a quote that is refused", unavailable],
-    ["a quote that throws", broken],
-  ])("%s: a replay gets its transaction, a conflict 422, and a new order the error", async (_name, quote) => {
-    const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(anOrder(accountId));
-    const changes = { fulfil: UNSENT, ...(quote && { quote }) };
-    const code = quote === broken ? "internal_error" : "provider_unavailable";
-    ledger.proxy.fault = quote ? () => undefined : conflicting;
-    expect(await place(anOrder(accountId, changes), depsWith(), NO_RETRIES)).toEqual({ transaction, replayed: true });
-    const refusalFor = (other: Partial<TestOrder>) =>
-      refusedBy(place(anOrder(accountId, { ...changes, ...other }), depsWith(), NO_RETRIES));
-    expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
-    expect(await refusalFor({ callerReference: "order-2" })).toMatchObject({ code });
-    expect(await refusalFor({ callerReference: undefined })).toMatchObject({ code });
-    expect(await ledger.balanceOf(accountId)).toBe(500);
-  });
+  test.each(causes)(
+    "%s: a replay gets its transaction, a conflict 422, and a new order the error",
+    async (_name, quote) => {
+      const accountId = await ledger.aWallet(1_000);
+      const { transaction } = await place(anOrder(accountId));
+      const changes = { fulfil: UNSENT, ...(quote && { quote }) };
+      const code = quote === broken ? "internal_error" : "provider_unavailable";
+      ledger.proxy.fault = quote ? () => undefined : conflicting;
+      expect(await place(anOrder(accountId, changes), depsWith(), NO_RETRIES)).toEqual({ transaction, replayed: true });
+      const refusalFor = (other: Partial<TestOrder>) =>
+        refusedBy(place(anOrder(accountId, { ...changes, ...other }), depsWith(), NO_RETRIES));
+      expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
+      expect(await refusalFor({ callerReference: "order-2" })).toMatchObject({ code });
+      expect(await refusalFor({ callerReference: undefined })).toMatchObject({ code });
+      expect(await ledger.balanceOf(accountId)).toBe(500);
+    },
+  );
 
-  test.each([
-    ["a busy wallet", undefined],
-    ["a quote that is refused", unavailable],
-    ["a quote that throws", broken],
-  ])(
+  test.each(causes)(
     "%s, while the ledger cannot be read, is an unknown outcome if the order has a reference",
     async (_name, quote) => {
       const accountId = await ledger.aWallet(1_000);

@@ -273,16 +273,30 @@ describe("reconcileLedger", () => {
     expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}","reason":"busy"`);
   });
 
-  test("a wallet that was not reconciled for more than 25 hours raises an alarm in every run", async () => {
-    // No backoff.
-    vi.spyOn(Math, "random").mockReturnValue(0);
-    const accountId = await anAccount();
-    ledger.beforeEachWalletRead(raiseVersion);
-    ledger.nowMs += 25 * HOUR_MS;
-    expect((await run()).logged).not.toContain("wallet.not_reconciled");
-    ledger.nowMs += 1;
-    expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
-  });
+  test.each([
+    ["is too busy", () => ledger.beforeEachWalletRead(raiseVersion), false],
+    [
+      "gets no answer of AWS",
+      () => {
+        proxy.fault = ({ operation }) => (operation === "GetItem" ? "throttled" : undefined);
+      },
+      true,
+    ],
+  ])(
+    "a wallet that %s raises an alarm in every run once it was not reconciled for 25 hours",
+    async (_why, fail, isDelayed) => {
+      // No backoff.
+      vi.spyOn(Math, "random").mockReturnValue(0);
+      const accountId = await anAccount();
+      fail();
+      ledger.nowMs += 25 * HOUR_MS;
+      const { logged } = await run();
+      expect(logged).not.toContain("wallet.not_reconciled");
+      expect(logged.includes(`"event":"wallet.reconciliation_delayed","account":"${accountId}"`)).toBe(isDelayed);
+      ledger.nowMs += 1;
+      expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
+    },
+  );
 
   test("a wallet whose time is up does not stop the run, which goes on with the next one", async () => {
     const slow = await anAccount();
@@ -336,15 +350,6 @@ describe("reconcileLedger", () => {
     for (const accountId of accountIds) {
       expect(logged).toContain(`"event":"wallet.reconciliation_delayed","account":"${accountId}"`);
     }
-  });
-
-  test("a wallet that AWS does not answer for raises an alarm after 25 hours", async () => {
-    const accountId = await anAccount();
-    proxy.fault = ({ operation }) => (operation === "GetItem" ? "throttled" : undefined);
-    ledger.nowMs += 25 * HOUR_MS;
-    expect((await run()).logged).toContain(`"event":"wallet.reconciliation_delayed","account":"${accountId}"`);
-    ledger.nowMs += 1;
-    expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
   });
 
   test("many open orders leave the refunds and the wallets their time", async () => {

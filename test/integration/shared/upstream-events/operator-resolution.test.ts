@@ -249,9 +249,6 @@ describe("matchEvent", () => {
     });
     const closed = await findEvent(operator.ledgerAt(), `event_${event.pk.slice("event#".length)}`);
     expect(closed).toMatchObject({ state: "matched", transaction_pk: order.transaction.pk });
-    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
-      { action: "events match", by: "ada" },
-    ]);
   });
 
   test("a check without a result can only be matched with a failed", async () => {

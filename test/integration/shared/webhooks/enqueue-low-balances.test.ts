@@ -44,6 +44,9 @@ const anAccount = async (): Promise<string> => {
   return accountId;
 };
 
+const subscriptionOf = (accountId: string) =>
+  getItem(ledger, subscriptionPk("wallet.low", firstEndpoint(accountId)), subscriptionSchema);
+
 const setBalance = async (accountId: string, naira: number): Promise<void> => {
   const { balance_kobo } = await readWallet(ledger, accountId);
   await ledger.addToWallet(accountId, "balance_kobo", naira * 100 - balance_kobo);
@@ -235,8 +238,7 @@ describe("a fault", () => {
     const queue = queueOf();
     queue.send.mockImplementationOnce(() => subscribe(ledger, accountId, []));
     expect(await run(queue)).toHaveLength(1);
-    const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
-    expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
+    expect(await subscriptionOf(accountId)).not.toHaveProperty("open");
   });
 
   test("a choice that ends before its fall is marked stays ended, and gets no event", async () => {
@@ -244,8 +246,7 @@ describe("a fault", () => {
     await setBalance(accountId, 10);
     beforeNext(ledger.db, "put", () => subscribe(ledger, accountId, []));
     expect(await run()).toEqual([]);
-    const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
-    expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
+    expect(await subscriptionOf(accountId)).not.toHaveProperty("open");
   });
 
   test("a choice that ends and begins again while its event is enqueued gets the event of its own", async () => {
