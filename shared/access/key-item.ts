@@ -1,4 +1,5 @@
 import { DAY_MS } from "../contract/durations.ts";
+import { joinParts, setParts, type UpdateParts, updateOf } from "../ledger/update-parts.ts";
 import type { IpRange } from "../platform/ip-address.ts";
 import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -28,18 +29,10 @@ export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Acc
 
 type KeyRef = Pick<AccountKey, "key_id" | "hash">;
 
-/** An update of an existing key's item. It names only the fields that it changes. */
-type KeyUpdate = {
-  readonly expression: string;
-  readonly condition?: string;
-  readonly names: Readonly<Record<string, string>>;
-  readonly values: Readonly<Record<string, unknown>>;
-};
-
 const keyUpdate = (
   { accessTable }: AccountStore,
   { key_id: keyId, hash }: KeyRef,
-  { expression, condition, names, values }: KeyUpdate,
+  parts: UpdateParts,
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite => ({
   keyId,
@@ -47,11 +40,7 @@ const keyUpdate = (
     Update: {
       TableName: accessTable,
       Key: { pk: hash },
-      UpdateExpression: expression,
-      ConditionExpression: `attribute_exists(pk)${condition === undefined ? "" : ` AND ${condition}`}`,
-      ExpressionAttributeNames: names,
-      // DynamoDB refuses an empty object here.
-      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+      ...updateOf({ conditions: ["attribute_exists(pk)"] }, parts),
     },
   },
   whenRefused,
@@ -73,21 +62,12 @@ type KeyFields = Partial<
   >
 >;
 
-/** The names of fields, their values, and the update that sets them; a field that is undefined is removed. */
-const changeOf = (fields: KeyFields): KeyUpdate => {
-  const entries = Object.entries(fields);
-  const present = entries.filter(([, value]) => value !== undefined);
-  const sets = present.map(([name]) => `#${name} = :${name}`);
-  const removes = entries.flatMap(([name, value]) => (value === undefined ? [`#${name}`] : []));
-  return {
-    expression: [
-      ...(sets.length > 0 ? [`SET ${sets.join(", ")}`] : []),
-      ...(removes.length > 0 ? [`REMOVE ${removes.join(", ")}`] : []),
-    ].join(" "),
-    names: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
-    values: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
-  };
-};
+/** Sets fields; one that is undefined is removed. */
+const changeOf = (fields: KeyFields): UpdateParts =>
+  setParts(
+    fields,
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [name] : [])),
+  );
 
 /** Sets or removes fields of a key's item. With "skip" a missing item is no obstacle: its key is refused. */
 export const fieldsUpdate = (
@@ -99,20 +79,16 @@ export const fieldsUpdate = (
 
 /** The same, if the item is active and does not end earlier than its new end. */
 const activeUpdate = (store: AccountStore, key: KeyRef, fields: KeyFields): KeyWrite => {
-  const { expression, names, values } = changeOf(fields);
   const isOpenEnded = "attribute_not_exists(#expires_at)";
-  const ends = fields.expires_at === undefined ? isOpenEnded : `(${isOpenEnded} OR #expires_at >= :expires_at)`;
-  return keyUpdate(
-    store,
-    key,
-    {
-      expression,
-      condition: `#status = :active AND ${ends}`,
-      names: { ...names, "#expires_at": "expires_at", "#status": "status" },
-      values: { ...values, ":active": "active" },
-    },
-    "fail",
-  );
+  const isActive = {
+    conditions: [
+      "#status = :active",
+      fields.expires_at === undefined ? isOpenEnded : `(${isOpenEnded} OR #expires_at >= :expires_at)`,
+    ],
+    names: { "#expires_at": "expires_at", "#status": "status" },
+    values: { ":active": "active" },
+  };
+  return keyUpdate(store, key, joinParts(changeOf(fields), isActive), "fail");
 };
 
 /** A change of a whitelist: replaced as a whole, or ranges added or removed. */
@@ -130,8 +106,8 @@ export const whitelistUpdate = (
   // DynamoDB has no empty sets.
   const whitelist = ranges.length === 0 ? undefined : new Set(ranges);
   if (kind === "replace") return fieldsUpdate(store, key, { whitelist }, whenRefused);
-  const expression = `${{ add: "ADD", remove: "DELETE" }[kind]} #whitelist :whitelist`;
-  return keyUpdate(store, key, { ...changeOf({ whitelist }), expression }, whenRefused);
+  const change = { [{ add: "adds", remove: "deletes" }[kind]]: ["whitelist :whitelist"] };
+  return keyUpdate(store, key, { ...change, values: { ":whitelist": whitelist } }, whenRefused);
 };
 
 export const revocation = (store: AccountStore, key: KeyRef): KeyWrite =>

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { MINUTE_MS } from "../contract/durations.ts";
 import { type Role, roles } from "../contract/roles.ts";
@@ -8,6 +7,7 @@ import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, listKeys } from "../ledger/query-index.ts";
 import { PEOPLE_LIST, personPk } from "../ledger/schema.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { unlessRefused } from "../platform/aws/errors.ts";
 import { isoTime } from "../platform/time.ts";
 
@@ -62,25 +62,20 @@ export const recordSignIn = async (
   const nowMs = clock();
   const mayDoSomething = person.roles.length > 0 || person.ownerKeys.length > 0;
   const isOther = "#last_seen_at < :before OR #roles <> :roles OR #owner_keys <> :owner_keys OR #email <> :email";
-  const update: UpdateCommandInput = {
-    TableName: table,
-    Key: { pk: pkOfPerson(person.identity) },
-    UpdateExpression:
-      "SET #by = :by, #roles = :roles, #owner_keys = :owner_keys, #email = :email, #list_key = :list, #created_at = if_not_exists(#created_at, :now), #last_seen_at = :now",
-    ConditionExpression: mayDoSomething
-      ? `attribute_not_exists(#last_seen_at) OR ${isOther}`
-      : `attribute_exists(#last_seen_at) AND (${isOther})`,
-    ExpressionAttributeNames: {
-      ...{ "#by": "by", "#roles": "roles", "#owner_keys": "owner_keys", "#list_key": "list_key" },
-      ...{ "#email": "email", "#created_at": "created_at", "#last_seen_at": "last_seen_at" },
-    },
-    ExpressionAttributeValues: {
-      ...{ ":by": person.by, ":roles": [...person.roles], ":list": PEOPLE_LIST },
-      ...{ ":owner_keys": [...person.ownerKeys], ":email": person.email ?? null },
-      ...{ ":now": isoTime(nowMs), ":before": isoTime(nowMs - SAME_SIGN_IN_MS) },
-    },
+  const values = {
+    ...{ by: person.by, roles: person.roles, owner_keys: person.ownerKeys, email: person.email ?? null },
+    ...{ list_key: PEOPLE_LIST, last_seen_at: isoTime(nowMs) },
   };
-  await unlessRefused(db.update(update));
+  const update = updateOf(setParts(values), {
+    sets: ["created_at = if_not_exists(created_at, :last_seen_at)"],
+    conditions: [
+      mayDoSomething
+        ? `attribute_not_exists(#last_seen_at) OR ${isOther}`
+        : `attribute_exists(#last_seen_at) AND (${isOther})`,
+    ],
+    values: { ":before": isoTime(nowMs - SAME_SIGN_IN_MS) },
+  });
+  await unlessRefused(db.update({ TableName: table, Key: { pk: pkOfPerson(person.identity) }, ...update }));
 };
 
 /** Everybody who has signed in, the first one first. */

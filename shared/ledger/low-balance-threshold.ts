@@ -4,6 +4,7 @@ import type { AuditPut } from "./audit.ts";
 import type { Ledger } from "./ledger.ts";
 import { walletPk } from "./schema.ts";
 import { transactUnlessRefused } from "./transact.ts";
+import { setParts, type UpdateParts, updateOf } from "./update-parts.ts";
 import { closedError, readWallet } from "./wallet.ts";
 
 /**
@@ -19,19 +20,13 @@ export const setLowBalanceThreshold = async (
   audit: AuditPut,
   before?: number,
 ): Promise<void> => {
-  const { table } = ledger;
-  const values = {
-    ...(threshold !== undefined && { ":threshold": threshold }),
-    ...(before !== undefined && before !== 0 && { ":before": before }),
-  };
-  const Update = {
-    TableName: table,
-    Key: { pk: walletPk(accountId) },
-    UpdateExpression:
-      threshold === undefined ? "REMOVE low_balance_threshold_kobo" : "SET low_balance_threshold_kobo = :threshold",
-    ConditionExpression: ["attribute_exists(pk)", "attribute_not_exists(closed)", ...isStill(before)].join(" AND "),
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
-  };
+  const name = "low_balance_threshold_kobo";
+  const update = updateOf(
+    setParts({ [name]: threshold }, threshold === undefined ? [name] : []),
+    { conditions: ["attribute_exists(pk)", "attribute_not_exists(closed)"] },
+    isStill(before),
+  );
+  const Update = { TableName: ledger.table, Key: { pk: walletPk(accountId) }, ...update };
   if (await transactUnlessRefused(ledger, [{ Update }, audit])) return;
   const { closed, low_balance_threshold_kobo } = await readWallet(ledger, accountId);
   if (closed === true) throw closedError(accountId);
@@ -39,7 +34,9 @@ export const setLowBalanceThreshold = async (
   throw new OperatorError("Another person has changed the threshold. Check it and try again");
 };
 
-const isStill = (before: number | undefined): readonly string[] => {
-  if (before === undefined) return [];
-  return [before === 0 ? "attribute_not_exists(low_balance_threshold_kobo)" : "low_balance_threshold_kobo = :before"];
+const isStill = (before: number | undefined): UpdateParts => {
+  if (before === undefined) return {};
+  return before === 0
+    ? { conditions: ["attribute_not_exists(low_balance_threshold_kobo)"] }
+    : { conditions: ["low_balance_threshold_kobo = :before"], values: { ":before": before } };
 };

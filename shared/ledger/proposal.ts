@@ -11,6 +11,7 @@ import type { AuditedLedger, Ledger, Writes } from "./ledger.ts";
 import { ALL_TIMES, openProposalKeys, queryList } from "./query-index.ts";
 import { OPEN_PROPOSALS, PROPOSALS_LIST, proposalPk } from "./schema.ts";
 import { transactUnlessRefused } from "./transact.ts";
+import { setParts, updateOf } from "./update-parts.ts";
 
 /** An action that waits for another person, or what was decided of it. */
 export const proposalSchema = z.object({
@@ -141,27 +142,15 @@ const decision = (
   { pk }: Proposal,
   { state, by, why, brokeGlass = false }: ProposalDecision,
 ): Writes[number] => {
-  const now = isoTime(ledger.clock());
-  const set = ["#state = :state", "decided_by = :by", "decided_at = :now"];
-  if (why !== undefined) set.push("decided_why = :why");
-  if (brokeGlass) set.push("broke_glass = :true");
-  return {
-    Update: {
-      TableName: ledger.table,
-      Key: { pk },
-      UpdateExpression: `SET ${set.join(", ")} REMOVE #open, listed_at`,
-      ConditionExpression: `#state = :open${state === "approved" ? " AND expires_at > :now" : ""}`,
-      ExpressionAttributeNames: { "#state": "state", "#open": "open" },
-      ExpressionAttributeValues: {
-        ":state": state,
-        ":open": "open",
-        ":by": by,
-        ":now": now,
-        ":why": why,
-        ...(brokeGlass && { ":true": true }),
-      },
-    },
+  const decided = {
+    ...{ state, decided_by: by, decided_at: isoTime(ledger.clock()), decided_why: why },
+    ...(brokeGlass && { broke_glass: true }),
   };
+  const update = updateOf(setParts(decided, ["open", "listed_at"]), {
+    conditions: ["#state = :undecided", ...(state === "approved" ? ["expires_at > :decided_at"] : [])],
+    values: { ":undecided": "open" },
+  });
+  return { Update: { TableName: ledger.table, Key: { pk }, ...update } };
 };
 
 /** Resolves with false if it was decided already. */

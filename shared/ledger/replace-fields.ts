@@ -3,13 +3,10 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { conditionFailure } from "../platform/aws/errors.ts";
 import type { Table } from "./ledger.ts";
 import { isOfSecondCopy } from "./transact.ts";
+import { returned, setParts, updateOf } from "./update-parts.ts";
 
 /** Attributes with their values as they were read, and the new ones; without the latter they are removed. */
 export type Replacements = Readonly<Record<string, { readonly from: unknown; readonly to?: unknown }>>;
-
-/** DynamoDB refuses a clause without a part. */
-const clause = (name: "SET" | "REMOVE", parts: readonly string[]): string =>
-  parts.length === 0 ? "" : `${name} ${parts.join(", ")}`;
 
 /** DynamoDB's answer has the item as it is stored, in which the change may be made already. */
 const isChanged = (item: Readonly<Record<string, unknown>>, change: Replacements): boolean =>
@@ -21,24 +18,13 @@ const isChanged = (item: Readonly<Record<string, unknown>>, change: Replacements
  */
 export const replaceFields = async ({ db, table }: Table, pk: string, change: Replacements): Promise<boolean> => {
   const changes = Object.entries(change);
-  const sets = changes.flatMap(([, { to }], index) => (to === undefined ? [] : [`#${index} = :to${index}`]));
-  const removes = changes.flatMap(([, { to }], index) => (to === undefined ? [`#${index}`] : []));
-  const failure = await conditionFailure(
-    db.update({
-      TableName: table,
-      Key: { pk },
-      UpdateExpression: [clause("SET", sets), clause("REMOVE", removes)].join(" "),
-      ConditionExpression: changes.map((_, index) => `#${index} = :from${index}`).join(" AND "),
-      ExpressionAttributeNames: Object.fromEntries(changes.map(([name], index) => [`#${index}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(
-        changes.flatMap(([, { from, to }], index) => [
-          [`:from${index}`, from],
-          [`:to${index}`, to],
-        ]),
-      ),
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-    }),
-  );
+  const removed = changes.flatMap(([name, { to }]) => (to === undefined ? [name] : []));
+  const set = Object.fromEntries(changes.map(([name, { to }]) => [name, to]));
+  const update = updateOf(setParts(set, removed), {
+    conditions: changes.map(([name]) => `#${name} = :${name}_read`),
+    values: Object.fromEntries(changes.map(([name, { from }]) => [`:${name}_read`, from])),
+  });
+  const failure = await conditionFailure(db.update({ TableName: table, Key: { pk }, ...update, ...returned }));
   if (failure === undefined) return true;
   return isOfSecondCopy(failure) && failure.Item !== undefined && isChanged(unmarshall(failure.Item), change);
 };

@@ -9,7 +9,8 @@ import type { Ledger, Writes } from "./ledger.ts";
 import { refundPut } from "./refund.ts";
 import { classifyWriteError, type WriteFailure } from "./transact.ts";
 import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
-import { claimIs, type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
+import { claimIs, settlingTransition, transactionUpdate } from "./transaction-state.ts";
+import type { UpdateParts } from "./update-parts.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";
 import { giveBack, keyUsageUpdate, type SeenUsage, seenUsage } from "./usage.ts";
 import { bookingTime, walletCredit, walletQueueGap } from "./wallet.ts";
@@ -289,20 +290,14 @@ const usageGivenBack = ({ account_id: accountId, amount_kobo, counted }: SettleT
 };
 
 /** Which upstream reference and claim the stored transaction may have, as conditions of the update. */
-const requirementsOf = (condition: ReferenceCondition): readonly Requirement[] => {
+const requirementsOf = (condition: ReferenceCondition): readonly UpdateParts[] => {
   if (condition === "any") return [];
   const isAbsent = "attribute_not_exists(upstream_reference)";
-  if (condition === "absent") return [{ expression: isAbsent }];
+  if (condition === "absent") return [{ conditions: [isAbsent] }];
   const { absentOr: reference, sending } = condition;
+  const isAbsentOr = `(${isAbsent} OR upstream_reference = :reference)`;
   return [
-    ...(reference === undefined
-      ? []
-      : [
-          {
-            expression: `(${isAbsent} OR upstream_reference = :reference)`,
-            values: { ":reference": reference },
-          },
-        ]),
+    ...(reference === undefined ? [] : [{ conditions: [isAbsentOr], values: { ":reference": reference } }]),
     ...(sending === undefined ? [] : [claimIs(sending.claim)]),
   ];
 };

@@ -2,6 +2,7 @@ import { MINUTE_MS } from "../contract/durations.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isFinalStatus, type Transaction } from "./transaction.ts";
+import { returned, setParts, updateOf } from "./update-parts.ts";
 
 /** How long an order stays with the operator who took it. */
 const TAKEN_MS = 30 * MINUTE_MS;
@@ -21,16 +22,13 @@ export const takeUpdate = ({ table, clock }: Ledger, { pk }: Pick<Transaction, "
   Update: {
     TableName: table,
     Key: { pk },
-    UpdateExpression: "SET taken_by = :by, taken_at = :now",
-    ConditionExpression:
-      "#status = :processing AND (attribute_not_exists(taken_by) OR taken_by = :by OR taken_at <= :expired)",
-    ExpressionAttributeNames: { "#status": "status" },
-    ExpressionAttributeValues: {
-      ":by": by,
-      ":now": isoTime(clock()),
-      ":expired": isoTime(clock() - TAKEN_MS),
-      ":processing": "processing",
-    },
-    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+    ...updateOf(setParts({ taken_by: by, taken_at: isoTime(clock()) }), {
+      conditions: [
+        "#status = :processing AND (attribute_not_exists(taken_by) OR taken_by = :taken_by OR taken_at <= :expired)",
+      ],
+      names: { "#status": "status" },
+      values: { ":processing": "processing", ":expired": isoTime(clock() - TAKEN_MS) },
+    }),
+    ...returned,
   },
 });

@@ -2,6 +2,7 @@ import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { openList, QUEUED, queuedOrders } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
+import { returned, setParts, type UpdateParts, updateOf } from "./update-parts.ts";
 
 /** `success` and `failed` are final; in all other states the stored status is `processing`. */
 export type TransactionState = "sent" | "queued" | "set_aside" | "claimed" | "success" | "failed";
@@ -109,24 +110,14 @@ export const transactionPut = (
     ...(!isFinal(to) && { open, listed_at }),
     status: statusIn(to),
   };
-  return {
-    Put: {
-      TableName: table,
-      Item,
-      ConditionExpression: "attribute_not_exists(pk)",
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
-    },
-  };
+  return { Put: { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)", ...returned } };
 };
 
-/** A condition of a write beside the state. */
-export type Requirement = { readonly expression: string; readonly values?: Readonly<Record<string, unknown>> };
-
-/** Which claim was the order's last one. */
-export const claimIs = (claim: string | undefined): Requirement =>
+/** Which claim was the order's last one, as a condition. */
+export const claimIs = (claim: string | undefined): UpdateParts =>
   claim === undefined
-    ? { expression: "attribute_not_exists(claim)" }
-    : { expression: "claim = :last_claim", values: { ":last_claim": claim } };
+    ? { conditions: ["attribute_not_exists(claim)"] }
+    : { conditions: ["claim = :last_claim"], values: { ":last_claim": claim } };
 
 /**
  * Changes a stored transaction by a transition, or within its state if `to` is absent: one part of a transaction of
@@ -137,44 +128,24 @@ export const transactionUpdate = (
   { pk, account_id, mode, write_token }: Pick<Transaction, "pk" | "account_id" | "mode" | "write_token">,
   { from, to }: Change,
   set: Partial<Transaction>,
-  ...requirements: readonly Requirement[]
+  ...requirements: readonly UpdateParts[]
 ) => {
   const attributes = {
     ...(to !== undefined && { status: statusIn(to), open: listIn(to, { pk, account_id }) }),
     updated_at: isoTime(clock()),
     ...set,
   };
-  const sets = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  const removed =
-    to === undefined ? [] : isFinal(to) ? ["#open", "listed_at", "queued"] : isQueued(to) ? [] : ["queued"];
-  return {
-    Update: {
-      TableName: table,
-      Key: { pk },
-      UpdateExpression: `SET ${sets.map(([name]) => `#${name} = :${name}`).join(", ")}${
-        removed.length === 0 ? "" : ` REMOVE ${removed.join(", ")}`
-      }`,
-      ConditionExpression: [
-        "#status = :processing AND #mode = :mode AND write_token = :write_token",
-        from.some(isQueued) ? "attribute_exists(queued)" : "attribute_not_exists(queued)",
-        ...requirements.map(({ expression }) => expression),
-      ].join(" AND "),
-      ExpressionAttributeNames: {
-        "#status": "status",
-        "#mode": "mode",
-        ...(removed.includes("#open") && { "#open": "open" }),
-        ...Object.fromEntries(sets.map(([name]) => [`#${name}`, name])),
-      },
-      ExpressionAttributeValues: {
-        ":processing": "processing",
-        ":mode": mode,
-        ":write_token": write_token,
-        ...Object.assign({}, ...requirements.map(({ values }) => values)),
-        ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
-      },
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
-    },
+  const removed = to === undefined || isQueued(to) ? [] : [...(isFinal(to) ? ["open", "listed_at"] : []), "queued"];
+  const isAsRead = {
+    conditions: [
+      "#status = :processing AND #mode = :mode AND write_token = :write_token",
+      from.some(isQueued) ? "attribute_exists(queued)" : "attribute_not_exists(queued)",
+    ],
+    names: { "#status": "status", "#mode": "mode" },
+    values: { ":processing": "processing", ":mode": mode, ":write_token": write_token },
   };
+  const update = updateOf(setParts(attributes, removed), isAsRead, ...requirements);
+  return { Update: { TableName: table, Key: { pk }, ...update, ...returned } };
 };
 
 /** The list of open transactions that has one in this state. */

@@ -12,7 +12,7 @@ import { dateIn } from "../contract/time-zone.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { itemKindOf, keyUsagePk } from "./schema.ts";
-import { joinParts, type UpdateParts, updateOf } from "./update-parts.ts";
+import { joinParts, returned, type UpdateParts, updateOf } from "./update-parts.ts";
 
 /**
  * What live orders use of the limits of their account and key. Both are counted in the write of the debit, and given
@@ -285,7 +285,7 @@ export const keyUsageUpdate = (
   parts: UpdateParts,
 ) => {
   const owner = { sets: ["account_id = :account"], values: { ":account": accountId } };
-  return { Update: { TableName: table, Key: { pk: keyUsagePk(keyId) }, ...updateOf(owner, parts) } };
+  return { Update: { TableName: table, Key: { pk: keyUsagePk(keyId) }, ...updateOf(owner, parts), ...returned } };
 };
 
 /** The counters of the items that refused a write. */

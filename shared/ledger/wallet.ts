@@ -9,7 +9,7 @@ import { EPOCH, isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { QUEUED, walletPk } from "./schema.ts";
-import { joinParts, type UpdateParts, updateOf } from "./update-parts.ts";
+import { joinParts, returned, type UpdateParts, updateOf } from "./update-parts.ts";
 import { usageSchema } from "./usage.ts";
 
 /** The attributes that count the orders of `quota_day`. */
@@ -92,16 +92,13 @@ export const readWallet = async (ledger: Ledger, accountId: string, abortSignal?
 };
 
 /** One part of a transaction of writes. A wallet can be in one part only, so its changes are made together. */
-export const walletUpdate = <Update extends object>(
+export const walletUpdate = (
   { table }: Pick<Ledger, "table">,
   accountId: string,
-  update: Update,
+  ...parts: readonly UpdateParts[]
 ) => ({
-  Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...update },
+  Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...updateOf(...parts), ...returned },
 });
-
-/** The stored wallet is returned if a condition fails: it shows which part of it did. */
-export const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
 
 const changedBalance = (sign: "+" | "-"): string =>
   `balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`;
@@ -118,6 +115,9 @@ const balanceValues = ({ clock }: Ledger, { amount, bookedAt }: Booking) => ({
 
 /** Each change of a balance requires it, so that a write that lands after its period was sealed, or its account closed, is refused. */
 const MAY_BE_BOOKED = "attribute_not_exists(closed) AND (attribute_not_exists(sealed_to) OR sealed_to < :booked_at)";
+const EXISTS: UpdateParts = { conditions: ["attribute_exists(pk)"] };
+/** The sender does not list the wallet. */
+const IS_UNLISTED: UpdateParts = { conditions: ["attribute_not_exists(#open)"], names: { "#open": "open" } };
 const IS_SUFFICIENT = "balance_kobo >= :amount";
 const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted) AND ${MAY_BE_BOOKED}`;
 
@@ -141,14 +141,12 @@ export const sealWallet = async (
   to: string,
 ): Promise<SealedWallet | undefined> => {
   const { Update } = walletUpdate({ table }, accountId, {
-    UpdateExpression: "SET sealed_to = :to",
-    ConditionExpression: "attribute_exists(pk) AND (attribute_not_exists(sealed_to) OR sealed_to < :to)",
-    ExpressionAttributeValues: { ":to": to },
-    ReturnValues: "ALL_NEW" as const,
-    ...returned,
+    sets: ["sealed_to = :to"],
+    conditions: ["attribute_exists(pk) AND (attribute_not_exists(sealed_to) OR sealed_to < :to)"],
+    values: { ":to": to },
   });
   try {
-    const { Attributes } = await retryContention(() => db.update(Update));
+    const { Attributes } = await retryContention(() => db.update({ ...Update, ReturnValues: "ALL_NEW" }));
     return sealedWalletSchema.parse(Attributes);
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
@@ -177,18 +175,15 @@ export const walletDebit = (
   ledger: Ledger,
   accountId: string,
   booking: Booking,
-  { unlessQueued, isCheck, quota, usage }: DebitOptions,
+  { unlessQueued, isCheck, quota, usage = {} }: DebitOptions,
 ) => {
   const debit: UpdateParts = {
     sets: [changedBalance("-")],
     adds: isCheck ? ["checks :one"] : [],
-    conditions: [MAY_BE_DEBITED, ...(unlessQueued ? ["attribute_not_exists(#open)"] : [])],
+    conditions: [MAY_BE_DEBITED],
     values: balanceValues(ledger, booking),
   };
-  return walletUpdate(ledger, accountId, {
-    ...updateOf(debit, ...(quota ? [countedBy(quota)] : []), ...(usage ? [usage] : [])),
-    ...(unlessQueued && { ExpressionAttributeNames: { "#open": "open" } }),
-  });
+  return walletUpdate(ledger, accountId, debit, unlessQueued ? IS_UNLISTED : {}, quota ? countedBy(quota) : {}, usage);
 };
 
 /** The part of a debit that counts it. */
@@ -234,10 +229,9 @@ export const emptyRunStart = (
 /** Takes the amount of an operator's adjustment, also from a restricted wallet: one part of a transaction of writes. */
 export const walletAdjustment = (ledger: Ledger, accountId: string, booking: Booking) =>
   walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: `${IS_SUFFICIENT} AND ${MAY_BE_BOOKED}`,
-    ExpressionAttributeValues: balanceValues(ledger, booking),
-    ...returned,
+    sets: [changedBalance("-")],
+    conditions: [IS_SUFFICIENT, MAY_BE_BOOKED],
+    values: balanceValues(ledger, booking),
   });
 
 const credit = (ledger: Ledger, booking: Booking): UpdateParts => ({
@@ -248,38 +242,37 @@ const credit = (ledger: Ledger, booking: Booking): UpdateParts => ({
 
 /** Adds the amount to the wallet, and gives back what was counted of it: one part of a transaction of writes. */
 export const walletCredit = (ledger: Ledger, accountId: string, booking: Booking, usage: UpdateParts = {}) =>
-  walletUpdate(ledger, accountId, updateOf({ conditions: ["attribute_exists(pk)"] }, credit(ledger, booking), usage));
+  walletUpdate(ledger, accountId, EXISTS, credit(ledger, booking), usage);
 
 /** Restricts a wallet with its account, or ends the restriction: one part of a transaction of writes. */
 export const walletRestriction = (table: string, accountId: string, isRestricted: boolean, nowMs: number) =>
-  walletUpdate({ table }, accountId, {
-    UpdateExpression: isRestricted
-      ? "SET restricted = :true, restricted_at = if_not_exists(restricted_at, :now)"
-      : "REMOVE restricted, restricted_at",
-    ConditionExpression: "attribute_exists(pk)",
-    ...(isRestricted && { ExpressionAttributeValues: { ":true": true, ":now": isoTime(nowMs) } }),
-  });
+  walletUpdate(
+    { table },
+    accountId,
+    EXISTS,
+    isRestricted
+      ? {
+          sets: ["restricted = :true, restricted_at = if_not_exists(restricted_at, :now)"],
+          values: { ":true": true, ":now": isoTime(nowMs) },
+        }
+      : { removes: ["restricted, restricted_at"] },
+  );
 
 /**
  * Closes a wallet with its account, if it is restricted, empty, without queued orders, and no line was booked since it was
  * read: one part of a transaction of writes.
  */
 export const walletClosing = (table: string, { account_id, version }: Pick<Wallet, "account_id" | "version">) =>
-  walletUpdate({ table }, account_id, {
-    UpdateExpression: "SET closed = :true REMOVE low_balance_threshold_kobo",
-    ConditionExpression:
-      "version = :read AND balance_kobo = :zero AND restricted = :true AND attribute_not_exists(#open)",
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: { ":true": true, ":read": version, ":zero": 0 },
-    ...returned,
+  walletUpdate({ table }, account_id, IS_UNLISTED, {
+    sets: ["closed = :true"],
+    removes: ["low_balance_threshold_kobo"],
+    conditions: ["version = :read AND balance_kobo = :zero AND restricted = :true"],
+    values: { ":true": true, ":read": version, ":zero": 0 },
   });
 
 /** Lets lines be booked again; the wallet stays restricted: one part of a transaction of writes. */
 export const walletReopening = (table: string, accountId: string) =>
-  walletUpdate({ table }, accountId, {
-    UpdateExpression: "REMOVE closed",
-    ConditionExpression: "attribute_exists(pk)",
-  });
+  walletUpdate({ table }, accountId, EXISTS, { removes: ["closed"] });
 
 /** Why nothing is booked any more. */
 export const closedError = (accountId: string): OperatorError =>
@@ -298,9 +291,13 @@ export const walletNotRestricted = ({ table }: Ledger, accountId: string) => ({
 });
 
 /** Has the sender list the wallet. */
-export const LISTED = "#open = :open, listed_at = if_not_exists(listed_at, :now)";
-export const listedNames = { "#open": "open" };
-export const listedValues = ({ clock }: Ledger) => ({ ":open": QUEUED, ":now": isoTime(clock()) });
+export const listed = ({ clock }: Ledger): UpdateParts => ({
+  sets: ["#open = :open, listed_at = if_not_exists(listed_at, :now)"],
+  names: { "#open": "open" },
+  values: { ":open": QUEUED, ":now": isoTime(clock()) },
+});
+/** Takes it off the list. */
+export const unlisted: UpdateParts = { removes: ["#open, listed_at"], names: { "#open": "open" } };
 
 /**
  * Takes the number of an order out of the queue that ends without being claimed, and refunds it if `refund` is given:
@@ -316,14 +313,9 @@ export const walletQueueGap = (
   walletUpdate(
     ledger,
     accountId,
-    updateOf(
-      {
-        adds: ["queue_gaps :numbers"],
-        conditions: ["attribute_exists(pk)"],
-        values: { ":numbers": new Set([number]) },
-      },
-      ...(refund === undefined ? [] : [credit(ledger, refund), usage]),
-    ),
+    EXISTS,
+    { adds: ["queue_gaps :numbers"], values: { ":numbers": new Set([number]) } },
+    ...(refund === undefined ? [] : [credit(ledger, refund), usage]),
   );
 
 /** What a carry-over has counted: `versions` is the number of lines. */
@@ -341,7 +333,7 @@ const numbersPart = (name: "queue_front" | "queue_gaps", numbers: ReadonlySet<nu
  * The queue of these numbers: all in front, or from the first one on with gaps. The shorter one is written, because an item
  * has at most 400 KB.
  */
-const queueParts = (queued: ReadonlySet<number>, tail: number): UpdateParts => {
+const queueParts = (ledger: Ledger, queued: ReadonlySet<number>, tail: number): UpdateParts => {
   const numbers = [...queued].toSorted((one, other) => one - other);
   const last = Math.max(tail, numbers.at(-1) ?? 0);
   const first = numbers[0] ?? last + 1;
@@ -357,7 +349,7 @@ const queueParts = (queued: ReadonlySet<number>, tail: number): UpdateParts => {
     numbersPart("queue_front", isInFront ? queued : new Set()),
     isInFront && queued.size > 0 ? { sets: ["queue_front_at = :now"] } : { removes: ["queue_front_at"] },
     numbersPart("queue_gaps", isInFront ? new Set() : new Set(others)),
-    queued.size > 0 ? { sets: [LISTED], values: { ":open": QUEUED } } : { removes: ["#open, listed_at"] },
+    queued.size > 0 ? listed(ledger) : unlisted,
     { removes: ["turn_until"] },
   );
 };
@@ -380,6 +372,6 @@ export const walletCorrection = (ledger: Ledger, read: Wallet, { balanceKobo, ve
     },
   };
   // As the first item of its transaction it would be read as an order if it were returned.
-  const { ReturnValuesOnConditionCheckFailure: _, ...update } = updateOf(state, queueParts(queued, tail ?? 0));
-  return walletUpdate(ledger, read.account_id, { ...update, ExpressionAttributeNames: listedNames });
+  const update = updateOf(state, queueParts(ledger, queued, tail ?? 0));
+  return { Update: { TableName: ledger.table, Key: { pk: read.pk }, ...update } };
 };

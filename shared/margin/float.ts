@@ -1,4 +1,3 @@
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { atOncePercent } from "../contract/actions/refund-clock.ts";
 import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
@@ -9,6 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { accountIdsOf, type IndexKey, queryListedItems } from "../ledger/query-index.ts";
 import { FLOAT_PAYMENTS_LIST, FLOAT_PK, floatPaymentPk } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
@@ -288,15 +288,9 @@ const measureIfDue = async (
     at_once_percent: await readAtOncePercent(ledger),
   };
   putMeasured(measured, nowMs);
-  const sets = Object.entries({ measured_at: isoTime(nowMs), ...measured }).filter(([, value]) => value !== undefined);
-  const update: UpdateCommandInput = {
-    TableName: ledger.table,
-    Key: { pk: FLOAT_PK },
-    UpdateExpression: `SET ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
-      measured.at_once_percent === undefined ? " REMOVE at_once_percent" : ""
-    }`,
-    ExpressionAttributeValues: Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
-  };
+  const removed = measured.at_once_percent === undefined ? ["at_once_percent"] : [];
+  const parts = setParts({ measured_at: isoTime(nowMs), ...measured }, removed);
+  const update = { TableName: ledger.table, Key: { pk: FLOAT_PK }, ...updateOf(parts) };
   await retryContention(() => ledger.db.update(update));
   return true;
 };

@@ -1,8 +1,8 @@
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { setParts, type UpdateParts, updateOf } from "../ledger/update-parts.ts";
 import { unlessRefused } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
@@ -59,46 +59,40 @@ type Block = "limit_until" | "unrecognized_until";
 
 /** Tells all instances that purchases are blocked until then, unless they know them to be for longer. */
 export const noteBlock = (cache: Table, block: Block, untilMs: number, nowMs: number, abortSignal: AbortSignal) =>
-  updateIf(
+  update(
     cache,
-    {
-      UpdateExpression: "SET #block = :until",
-      ConditionExpression: "attribute_not_exists(#block) OR NOT #block BETWEEN :until AND :latest",
-      ExpressionAttributeNames: { "#block": block },
-      ExpressionAttributeValues: { ":until": isoTime(untilMs), ":latest": isoTime(nowMs + BLOCK_MS_MAX) },
-    },
+    [
+      setParts({ [block]: isoTime(untilMs) }),
+      {
+        conditions: [`attribute_not_exists(#${block}) OR NOT #${block} BETWEEN :${block} AND :latest`],
+        values: { ":latest": isoTime(nowMs + BLOCK_MS_MAX) },
+      },
+    ],
     abortSignal,
   );
 
 /** Tells all instances that the upstream itself answers again, unless something else has answered since. */
 export const noteRecognized = (cache: Table, unrecognizedUntilMs: number, abortSignal: AbortSignal) =>
-  updateIf(
+  update(
     cache,
-    {
-      UpdateExpression: "REMOVE unrecognized_until",
-      ConditionExpression: "unrecognized_until = :until",
-      ExpressionAttributeValues: { ":until": isoTime(unrecognizedUntilMs) },
-    },
+    [
+      setParts({}, ["unrecognized_until"]),
+      { conditions: ["#unrecognized_until = :until"], values: { ":until": isoTime(unrecognizedUntilMs) } },
+    ],
     abortSignal,
   );
 
-const updateIf = async (
-  { db, table }: Table,
-  update: Omit<UpdateCommandInput, "TableName" | "Key">,
-  abortSignal: AbortSignal,
-): Promise<void> => {
-  await unlessRefused(db.update({ TableName: table, Key: { pk: UPSTREAM_PACE_PK }, ...update }, { abortSignal }));
-};
-
 /** Tells all instances what the sender knows: how many orders wait, and until when others must. */
-export const noteQueue = async ({ db, table }: Table, pace: Omit<UpstreamPace, Block>): Promise<void> => {
-  const names = Object.keys(pace);
-  await db.update({
-    TableName: table,
-    Key: { pk: UPSTREAM_PACE_PK },
-    UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(", ")}`,
-    ExpressionAttributeValues: Object.fromEntries(Object.entries(pace).map(([name, value]) => [`:${name}`, value])),
-  });
+export const noteQueue = (cache: Table, pace: Omit<UpstreamPace, Block>): Promise<void> =>
+  update(cache, [setParts(pace)]);
+
+const update = async (
+  { db, table }: Table,
+  parts: readonly UpdateParts[],
+  abortSignal?: AbortSignal,
+): Promise<void> => {
+  const Key = { pk: UPSTREAM_PACE_PK };
+  await unlessRefused(db.update({ TableName: table, Key, ...updateOf(...parts) }, { abortSignal }));
 };
 
 export const readUpstreamPace = async (cache: Table): Promise<UpstreamPace> =>

@@ -1,20 +1,15 @@
 import type { Ledger } from "../ledger/ledger.ts";
-import { LISTED, listedNames, listedValues, returned, walletUpdate } from "../ledger/wallet.ts";
+import type { UpdateParts } from "../ledger/update-parts.ts";
+import { listed, unlisted, walletUpdate } from "../ledger/wallet.ts";
 import { isoTime } from "../platform/time.ts";
 import type { OrderQueue } from "./order-queue.ts";
 
 /** Gives the next number to an order that begins to wait: one part of a transaction of writes. */
 export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: OrderQueue) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET queue_tail = :number, queue_head = if_not_exists(queue_head, :number), ${LISTED}`,
-    ConditionExpression: tail === 0 ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail",
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: {
-      ":number": tail + 1,
-      ...(tail > 0 && { ":tail": tail }),
-      ...listedValues(ledger),
-    },
-    ...returned,
+  walletUpdate(ledger, accountId, listed(ledger), {
+    sets: ["queue_tail = :number, queue_head = if_not_exists(queue_head, :number)"],
+    conditions: [tail === 0 ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"],
+    values: { ":number": tail + 1, ...(tail > 0 && { ":tail": tail }) },
   });
 
 /**
@@ -23,99 +18,75 @@ export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: Ord
  * has left the list: then new orders are sent at once.
  */
 export const walletQueueReturn = (ledger: Ledger, accountId: string, number: number, turnUntil?: string) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${LISTED}, queue_front_at = :now ADD queue_front :numbers`,
-    ConditionExpression: turnUntil === undefined ? "attribute_exists(pk)" : "turn_until = :turn",
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: {
-      ":numbers": new Set([number]),
-      ":turn": turnUntil,
-      ...listedValues(ledger),
-    },
-    ...returned,
+  walletUpdate(ledger, accountId, listed(ledger), {
+    sets: ["queue_front_at = :now"],
+    adds: ["queue_front :numbers"],
+    conditions: [turnUntil === undefined ? "attribute_exists(pk)" : "turn_until = :turn"],
+    values: { ":numbers": new Set([number]), ":turn": turnUntil },
   });
 
 /** Which numbers the queue has in front, as a condition on the stored wallet. */
-const hasFront = ({ front }: OrderQueue) => ({
-  expression: front.size === 0 ? "attribute_not_exists(queue_front)" : "queue_front = :front",
-  values: front.size === 0 ? {} : { ":front": front },
-});
+const hasFront = ({ front }: OrderQueue): UpdateParts =>
+  front.size === 0
+    ? { conditions: ["attribute_not_exists(queue_front)"] }
+    : { conditions: ["queue_front = :front"], values: { ":front": front } };
 
-const without = (numbers: ReadonlySet<number>, kept: ReadonlySet<number>): ReadonlySet<number> =>
-  new Set([...numbers].filter((number) => !kept.has(number)));
+/** Takes numbers out of a set, if there are any. */
+const without = (
+  name: "queue_front" | "queue_gaps",
+  before: ReadonlySet<number>,
+  after: ReadonlySet<number>,
+): UpdateParts => {
+  const removed = [...before].filter((number) => !after.has(number));
+  return removed.length === 0 ? {} : { deletes: [`${name} :${name}`], values: { [`:${name}`]: new Set(removed) } };
+};
 
 type QueueChange = { readonly before: OrderQueue; readonly after: OrderQueue };
 
 /** Takes numbers out of the queue, on condition that no claim or return has changed it. */
-const queueRemoval = ({ before, after }: QueueChange) => {
-  const front = hasFront(before);
-  const removed = Object.entries({
-    queue_front: without(before.front, after.front),
-    queue_gaps: without(before.gaps, after.gaps),
-  }).filter(([, numbers]) => numbers.size > 0);
-  const removal = removed.map(([name]) => `${name} :${name}`).join(", ");
-  return {
-    set: "queue_head = :after",
-    removal: removal && ` DELETE ${removal}`,
-    condition: `queue_head = :before AND ${front.expression}`,
-    values: {
-      ":before": before.head,
-      ":after": after.head,
-      ...front.values,
-      ...Object.fromEntries(removed.map(([name, numbers]) => [`:${name}`, numbers])),
-    },
-  };
-};
+const queueRemoval = ({ before, after }: QueueChange): readonly UpdateParts[] => [
+  {
+    sets: ["queue_head = :after"],
+    conditions: ["queue_head = :before"],
+    values: { ":before": before.head, ":after": after.head },
+  },
+  hasFront(before),
+  without("queue_front", before.front, after.front),
+  without("queue_gaps", before.gaps, after.gaps),
+];
 
 /**
  * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of
  * writes. Until `turnUntil` the order's request may begin.
  */
-export const walletQueueClaim = (ledger: Ledger, accountId: string, change: QueueChange, turnUntil: string) => {
-  const { set, removal, condition, values } = queueRemoval(change);
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${set}, turn_until = :until${removal}`,
-    ConditionExpression: `${condition} AND attribute_not_exists(restricted)`,
-    ExpressionAttributeValues: { ...values, ":until": turnUntil },
-    ...returned,
+export const walletQueueClaim = (ledger: Ledger, accountId: string, change: QueueChange, turnUntil: string) =>
+  walletUpdate(ledger, accountId, ...queueRemoval(change), {
+    sets: ["turn_until = :until"],
+    conditions: ["attribute_not_exists(restricted)"],
+    values: { ":until": turnUntil },
   });
-};
 
 /** Takes numbers out of the queue whose orders have ended: without it they would stay until the account's next claim. */
-export const walletQueueTrim = (ledger: Ledger, accountId: string, change: QueueChange) => {
-  const { set, removal, condition, values } = queueRemoval(change);
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${set}${removal}`,
-    ConditionExpression: condition,
-    ExpressionAttributeValues: values,
-  });
-};
+export const walletQueueTrim = (ledger: Ledger, accountId: string, change: QueueChange) =>
+  walletUpdate(ledger, accountId, ...queueRemoval(change));
 
 /** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */
 export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string) =>
   walletUpdate(ledger, accountId, {
-    UpdateExpression: "SET listed_at = :now REMOVE turn_until",
-    ConditionExpression: "turn_until = :turn",
-    ExpressionAttributeValues: { ":now": isoTime(ledger.clock()), ":turn": turnUntil },
+    sets: ["listed_at = :now"],
+    removes: ["turn_until"],
+    conditions: ["turn_until = :turn"],
+    values: { ":now": isoTime(ledger.clock()), ":turn": turnUntil },
   });
-
-const sameTurn = (turnUntil: string | undefined) => ({
-  expression: turnUntil === undefined ? "attribute_not_exists(turn_until)" : "turn_until = :turn",
-  values: { ":turn": turnUntil },
-});
 
 /** Takes a wallet off the list, on condition that no order has begun to wait, or was claimed, since it was read. */
-export const walletUnlisted = (ledger: Ledger, accountId: string, queue: OrderQueue, turnUntil?: string) => {
-  const conditions = [hasFront(queue), sameTurn(turnUntil)];
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression:
-      "SET queue_head = :next REMOVE #open, listed_at, queue_front, queue_front_at, queue_gaps, turn_until",
-    ConditionExpression: ["queue_tail = :tail", ...conditions.map(({ expression }) => expression)].join(" AND "),
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: {
-      ":tail": queue.tail,
-      ":next": queue.tail + 1,
-      ...Object.assign({}, ...conditions.map(({ values }) => values)),
-    },
+export const walletUnlisted = (ledger: Ledger, accountId: string, queue: OrderQueue, turnUntil?: string) =>
+  walletUpdate(ledger, accountId, unlisted, hasFront(queue), {
+    sets: ["queue_head = :next"],
+    removes: ["queue_front, queue_front_at, queue_gaps, turn_until"],
+    conditions: [
+      "queue_tail = :tail",
+      turnUntil === undefined ? "attribute_not_exists(turn_until)" : "turn_until = :turn",
+    ],
+    values: { ":tail": queue.tail, ":next": queue.tail + 1, ":turn": turnUntil },
   });
-};

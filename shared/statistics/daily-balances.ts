@@ -1,9 +1,9 @@
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { DAY_MS } from "../contract/durations.ts";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { unlessRefused } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
@@ -46,17 +46,13 @@ const setDailyBalance = async (
   { balanceKobo, version, changedAtMs }: ChangedBalance,
   abortSignal: AbortSignal,
 ): Promise<void> => {
-  const update: UpdateCommandInput = {
-    TableName: table,
-    Key: { pk },
-    UpdateExpression: "SET balance_kobo = :balance, version = :version, expires_at_s = :expires",
-    ConditionExpression: "attribute_not_exists(version) OR version < :version",
-    ExpressionAttributeValues: {
-      ":balance": balanceKobo,
-      ":version": version,
-      ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
-    },
+  const values = {
+    balance_kobo: balanceKobo,
+    version,
+    expires_at_s: Math.floor((changedAtMs + KEPT_MS) / 1_000),
   };
+  const isNewer = { conditions: ["attribute_not_exists(#version) OR #version < :version"] };
+  const update = { TableName: table, Key: { pk }, ...updateOf(setParts(values), isNewer) };
   await unlessRefused(retryContention(() => db.update(update, { abortSignal })));
 };
 

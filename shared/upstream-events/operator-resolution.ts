@@ -20,6 +20,7 @@ import {
   type Transaction,
   waitsInAnotherLedger,
 } from "../ledger/transaction.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { amountFacts, expectedAmount, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { closedError } from "../ledger/wallet.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
@@ -302,21 +303,14 @@ const assertOpenEvent = (event: StoredEvent): void => {
   if (event.state !== "open") throw new OperatorError(`${storedEventId(event)} is ${event.state} already`);
 };
 
-const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent["state"], transactionPk?: string) => ({
+const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent["state"], transaction_pk?: string) => ({
   Update: {
     TableName: table,
     Key: { pk },
-    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", transaction_pk = :transaction"} REMOVE #open, listed_at`,
-    ConditionExpression: "#state = :open",
-    ExpressionAttributeNames: {
-      "#state": "state",
-      "#open": "open",
-    },
-    ExpressionAttributeValues: {
-      ":state": state,
-      ":open": "open",
-      ":transaction": transactionPk,
-    },
+    ...updateOf(setParts({ state, transaction_pk }, ["open", "listed_at"]), {
+      conditions: ["#state = :undecided"],
+      values: { ":undecided": "open" },
+    }),
   },
 });
 

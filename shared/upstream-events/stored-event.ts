@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PutCommandInput, UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { type EventReason, eventReasons, unreadableReasons } from "../contract/event-reasons.ts";
 import { koboSchema } from "../contract/money.ts";
@@ -14,6 +14,7 @@ import {
   type TimeRange,
 } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
 import { conditionFailure, unlessRefused } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
@@ -163,21 +164,14 @@ export const changeReason = async (
   { db, table }: Ledger,
   pk: string,
   reason: EventReason,
-  transactionPk?: string,
+  transaction_pk?: string,
 ): Promise<void> => {
-  const update: UpdateCommandInput = {
-    TableName: table,
-    Key: { pk },
-    UpdateExpression: `SET reason = :reason${transactionPk === undefined ? "" : ", transaction_pk = :transaction"}`,
-    ConditionExpression: "#state = :open",
-    ExpressionAttributeNames: { "#state": "state" },
-    ExpressionAttributeValues: {
-      ":reason": reason,
-      ":open": "open",
-      ":transaction": transactionPk,
-    },
-  };
-  await unlessRefused(retryContention(() => db.update(update)));
+  const update = updateOf(setParts({ reason, transaction_pk }), {
+    conditions: ["#state = :open"],
+    names: { "#state": "state" },
+    values: { ":open": "open" },
+  });
+  await unlessRefused(retryContention(() => db.update({ TableName: table, Key: { pk }, ...update })));
 };
 
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>

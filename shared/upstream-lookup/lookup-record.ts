@@ -1,4 +1,3 @@
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
 import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
@@ -6,6 +5,7 @@ import { getItem, getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { transactionIdOf } from "../ledger/schema.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
@@ -96,37 +96,23 @@ export const noteAnswer = async (
   const wasDueMs = dueMs(transaction, previous);
   const countedFromMs = runMs - wasDueMs <= RUN_EVERY_MS ? wasDueMs : nowMs;
   const values = {
-    asked,
+    ...{ asked, finding, details, escalated },
     asked_at: isoTime(nowMs),
     next_at: isoTime(countedFromMs + intervalMs(asked)),
-    finding,
     expires_at_s: Math.floor(nowMs / 1_000) + KEPT_S,
-    ...(details !== undefined && { details }),
-    ...(escalated !== undefined && { escalated }),
   };
   const removed = [
     ...(details === undefined ? ["details"] : []),
     // Of a sending before.
     ...(escalated === undefined && previous === undefined ? ["escalated"] : []),
   ];
-  const update: UpdateCommandInput = {
-    TableName: table,
-    Key: { pk: lookupPk(transaction) },
-    UpdateExpression: `SET ${Object.keys(values)
-      .map((name) => `${name} = :${name}`)
-      .join(", ")}${removed.length === 0 ? "" : ` REMOVE ${removed.join(", ")}`}`,
-    ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
-  };
-  await retryContention(() => db.update(update));
+  const Key = { pk: lookupPk(transaction) };
+  await retryContention(() => db.update({ TableName: table, Key, ...updateOf(setParts(values, removed)) }));
 };
 
 /** The next run asks for the order. */
 export const askNow = async ({ db, table }: Table, transaction: Target, nowMs: number): Promise<void> => {
-  const update: UpdateCommandInput = {
-    TableName: table,
-    Key: { pk: lookupPk(transaction) },
-    UpdateExpression: "SET next_at = :now, expires_at_s = :expires",
-    ExpressionAttributeValues: { ":now": isoTime(nowMs), ":expires": Math.floor(nowMs / 1_000) + KEPT_S },
-  };
-  await retryContention(() => db.update(update));
+  const values = { next_at: isoTime(nowMs), expires_at_s: Math.floor(nowMs / 1_000) + KEPT_S };
+  const Key = { pk: lookupPk(transaction) };
+  await retryContention(() => db.update({ TableName: table, Key, ...updateOf(setParts(values)) }));
 };

@@ -1,9 +1,9 @@
-import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -49,15 +49,11 @@ export const askForBalance = async (
   if (answer.kind === "unclear") log.warn("upstream.balance_not_read", { reason: answer.reason });
   else putMetrics({ UpstreamBalanceNaira: nairaFromKobo(answer.balanceKobo) }, nowMs);
   const isRead = answer.kind === "read";
-  const update: UpdateCommandInput = {
-    TableName: cache.table,
-    Key: { pk: PK },
-    UpdateExpression: `SET next_at = :next${isRead ? ", balance_kobo = :balance, read_at = :now" : ""}`,
-    ExpressionAttributeValues: {
-      ":next": isoTime(nowMs + (isRead ? READ_EVERY_MS : RETRIED_AFTER_MS)),
-      ...(isRead && { ":balance": answer.balanceKobo, ":now": isoTime(nowMs) }),
-    },
+  const values = {
+    next_at: isoTime(nowMs + (isRead ? READ_EVERY_MS : RETRIED_AFTER_MS)),
+    ...(isRead && { balance_kobo: answer.balanceKobo, read_at: isoTime(nowMs) }),
   };
+  const update = { TableName: cache.table, Key: { pk: PK }, ...updateOf(setParts(values)) };
   await retryContention(() => cache.db.update(update));
   return isRead;
 };

@@ -275,7 +275,7 @@ describe("two events that contradict each other under one unknown reference", ()
   test("a success that cannot give both the same reason rejects, and does once it is received again", async () => {
     const events = await twoEvents();
     await applyAt(events.failed, DECISION_AGE_MS);
-    ledger.proxy.fault = ({ body }) => (body.includes("SET reason") ? "never_arrives" : undefined);
+    ledger.proxy.fault = ({ body }) => (body.includes("SET #reason") ? "never_arrives" : undefined);
     await expect(applyAt(events.success, DECISION_AGE_MS)).rejects.toThrow();
     ledger.reset();
     expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
