@@ -58,6 +58,3 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
 /** Those of operators come first, so that a console changes none of what API Gateway has for them. */
 export const consoleRoutesOf = ({ console }: { readonly console?: unknown }): readonly ConsoleRoute[] =>
   console === undefined ? operatorRoutes : [...operatorRoutes, ...consoleRoutes];
-
-/** As API Gateway names a route in its settings and in its access log. */
-export const consoleRouteKey = ({ method, path }: ConsoleRoute): string => `${method} ${path}`;

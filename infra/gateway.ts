@@ -1,6 +1,6 @@
 import { isOrder, type Route, routeKey } from "../shared/contract/route.ts";
 import { appRoutes, routes } from "../shared/contract/routes.ts";
-import { type ConsoleRoute, consoleRouteKey, consoleRoutes, operatorRoutes } from "./console-routes.ts";
+import { type ConsoleRoute, consoleRoutes, operatorRoutes } from "./console-routes.ts";
 
 /** The key of requests without a route. */
 export const DEFAULT_ROUTE = "$default";
@@ -71,7 +71,7 @@ export const routeLimits = (requestsPerSecondMax: number): ReadonlyMap<string, n
       (route) => [routeKey(route), requestsPerSecondOf(route, requestsPerSecondMax)] as const,
     ),
     ...[...consoleRoutes, ...operatorRoutes].map(
-      (route) => [consoleRouteKey(route), consoleRequestsPerSecondOf(route, requestsPerSecondMax)] as const,
+      (route) => [routeKey(route), consoleRequestsPerSecondOf(route, requestsPerSecondMax)] as const,
     ),
     [DEFAULT_ROUTE, limitOf(requestsPerSecondMax, SHARE_OF_UNKNOWN)],
   ]);

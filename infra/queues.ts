@@ -9,6 +9,20 @@ const VISIBILITY_TIMEOUT_S = 6 * QUEUE_FUNCTION_TIMEOUT_S;
 const consumerOf = (queue: QueueName): FunctionName =>
   invokedBy((trigger) => trigger.kind === "queue" && trigger.queue === queue);
 
+export type QueueSpec = {
+  readonly consumer: FunctionName;
+  readonly batchSize: number;
+  /** At least six times the consumer's time-out (Lambda's SQS guide). */
+  readonly visibilityTimeoutS: number;
+  readonly receivesMax: number;
+  /** Concurrent invocations on AWS, unless the stage sets another number (stages.ts). */
+  readonly concurrencyMax: number;
+  /** The urgency of the alarms on dead letters and on messages that wait for 15 minutes. */
+  readonly urgency: Urgency;
+  /** What a customer loses by a dead letter. */
+  readonly lostImpact: string;
+};
+
 /** Every queue with its consumer; each has its own dead-letter queue, `<queue>-dead-letters`. */
 export const queues = {
   /** An event with an unknown reference is received 5 times; the other receives are for faults of the service. */
@@ -35,21 +49,7 @@ export const queues = {
     urgency: "ticket",
     lostImpact: "Apps do not learn how their transactions ended: webhooks were given up.",
   },
-} as const satisfies Record<
-  QueueName,
-  {
-    readonly consumer: FunctionName;
-    readonly batchSize: number;
-    readonly visibilityTimeoutS: number;
-    readonly receivesMax: number;
-    /** Concurrent invocations on AWS, unless the stage sets another number (stages.ts). */
-    readonly concurrencyMax: number;
-    /** The urgency of the alarms on dead letters and on messages that wait for 15 minutes. */
-    readonly urgency: Urgency;
-    /** What a customer loses by a dead letter. */
-    readonly lostImpact: string;
-  }
->;
+} as const satisfies Record<QueueName, QueueSpec>;
 
 /** AWS accepts 2 to 1,000. Source: AWS, "Configuring scaling behavior for SQS event source mappings". */
 export const QUEUE_CONCURRENCY_MIN = 2;

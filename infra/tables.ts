@@ -3,27 +3,16 @@ import { auditIndexes, ledgerIndexes } from "../shared/ledger/schema.ts";
 
 /** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
 
-type Attribute =
-  | "pk"
-  | "list_key"
-  | "created_at"
-  | "listed_at"
-  | "upstream_reference"
-  | "open"
-  | "phone_key"
-  | "subject"
-  | "sequence"
-  | "about";
 export type TableIndex = {
   readonly name: string;
-  readonly partition: Attribute;
-  readonly sort?: Attribute;
+  readonly partition: string;
+  readonly sort?: string;
   /** Attributes copied beside the keys. */
   readonly includes?: readonly string[];
 };
 export type TableShape = {
-  readonly partition: Attribute;
-  readonly sort?: Attribute;
+  readonly partition: string;
+  readonly sort?: string;
   readonly indexes: readonly TableIndex[];
   readonly ttl?: string;
   /** The table has a stream of changes, with the item before and after; functions/specs.ts names its consumers. */

@@ -161,7 +161,8 @@ type Condition = {
 
 const REPEATED = { evaluationPeriods: 12, datapointsToAlarm: 3 } as const;
 
-const above = ({ metric, threshold, repeated }: Omit<ThresholdAlarmProps, keyof AlarmProps>): Condition => ({
+/** When the metric exceeds the threshold. Missing data does not alarm. */
+export const above = ({ metric, threshold, repeated }: Omit<ThresholdAlarmProps, keyof AlarmProps>): Condition => ({
   metric,
   threshold,
   comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,

@@ -25,7 +25,7 @@ import type { Role } from "../../shared/contract/roles.ts";
 import { type Route, routeKey } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
-import { type ConsoleRoute, consoleRouteKey, consoleRoutes, consoleRoutesOf } from "../console-routes.ts";
+import { type ConsoleRoute, consoleRoutes, consoleRoutesOf } from "../console-routes.ts";
 import { accessLogFields, DEFAULT_ROUTE, routeLimits } from "../gateway.ts";
 import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
@@ -42,7 +42,7 @@ export interface ApiProps {
  * logs".
  */
 const serverErrors = (settings: Pick<StageSettings, "console">): string => {
-  const others = consoleRoutesOf(settings).map((route) => ` && ($.route != "${consoleRouteKey(route)}")`);
+  const others = consoleRoutesOf(settings).map((route) => ` && ($.route != "${routeKey(route)}")`);
   return `{ (($.status = "500") || (($.status = "5*") && ($.answered != "5*")))${others.join("")} }`;
 };
 const gatewayThrottles = (settings: Pick<StageSettings, "console">): string => {
@@ -57,13 +57,13 @@ const gatewayThrottles = (settings: Pick<StageSettings, "console">): string => {
 const routesWithoutLoss = (settings: Pick<StageSettings, "console">): readonly string[] => [
   DEFAULT_ROUTE,
   ...Object.values<Route>(routes).flatMap((route) => (route.document === undefined ? [] : [routeKey(route)])),
-  ...consoleRoutesOf(settings).map(consoleRouteKey),
+  ...consoleRoutesOf(settings).map(routeKey),
 ];
 
 /** Actions of the console that were refused because the person may not do them. */
 const CONSOLE_REFUSALS = `{ ($.status = "403") && (${consoleRoutes
   .filter(({ authorizer }) => authorizer === "jwt")
-  .map((route) => `($.route = "${consoleRouteKey(route)}")`)
+  .map((route) => `($.route = "${routeKey(route)}")`)
   .join(" || ")}) }`;
 
 /** The HTTP API, with the callers' routes unless they have a REST API: routes to functions, access logs, throttling. */
@@ -132,8 +132,9 @@ export class Api extends Construct {
       "APIG4",
       "Every function authenticates the key itself, because the same write counts the request",
     );
-    this.addGatewayMetrics(settings);
-    if (console) this.countConsoleRefusals();
+    this.count("ServerErrors", this.serverErrors, serverErrors(settings));
+    this.count("Throttles", this.throttles, gatewayThrottles(settings));
+    if (console) this.count("Refusals", this.consoleRefusals, CONSOLE_REFUSALS);
   }
 
   /**
@@ -179,23 +180,14 @@ export class Api extends Construct {
     mapping.stage = deploymentStage.stageName;
   }
 
-  addConsoleRoute(route: ConsoleRoute, handler: ServiceFunction): void {
-    const authorizer = route.authorizer && this.authorizers[route.authorizer];
+  /** Adds a route with its share of the stage's rate limit. */
+  addRoute(route: Pick<Route, "method" | "path"> | ConsoleRoute, handler: ServiceFunction): void {
+    const authorizer = "authorizer" in route && route.authorizer && this.authorizers[route.authorizer];
     const [added] = this.api.addRoutes({
       path: route.path,
       methods: [HttpMethod[route.method]],
       integration: this.integrationOf(handler),
       ...(authorizer && { authorizer }),
-    });
-    if (added !== undefined) this.limit(added, consoleRouteKey(route));
-  }
-
-  /** Adds a route with its share of the stage's rate limit. */
-  addRoute(route: Route, handler: ServiceFunction): void {
-    const [added] = this.api.addRoutes({
-      path: route.path,
-      methods: [HttpMethod[route.method]],
-      integration: this.integrationOf(handler),
     });
     if (added !== undefined) this.limit(added, routeKey(route));
   }
@@ -248,29 +240,13 @@ export class Api extends Construct {
     });
   }
 
-  private addGatewayMetrics(settings: Pick<StageSettings, "console">): void {
-    new MetricFilter(this, "ServerErrors", {
+  /** Counts the requests in the access log that a pattern fits. */
+  private count(id: string, { metricName }: Metric, pattern: string): void {
+    new MetricFilter(this, id, {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(serverErrors(settings)),
+      filterPattern: FilterPattern.literal(pattern),
       metricNamespace: METRICS_NAMESPACE,
-      metricName: this.serverErrors.metricName,
-      metricValue: "1",
-    });
-    new MetricFilter(this, "Throttles", {
-      logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(gatewayThrottles(settings)),
-      metricNamespace: METRICS_NAMESPACE,
-      metricName: this.throttles.metricName,
-      metricValue: "1",
-    });
-  }
-
-  private countConsoleRefusals(): void {
-    new MetricFilter(this, "Refusals", {
-      logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(CONSOLE_REFUSALS),
-      metricNamespace: METRICS_NAMESPACE,
-      metricName: this.consoleRefusals.metricName,
+      metricName,
       metricValue: "1",
     });
   }

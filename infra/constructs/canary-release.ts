@@ -1,5 +1,5 @@
 import { Duration } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Alarm, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import {
   LambdaApplication,
   LambdaDeploymentConfig,
@@ -12,6 +12,7 @@ import { Construct } from "constructs";
 import { FAULTS_METRIC, METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
+import { above } from "./alarms.ts";
 
 /** The alias that API Gateway and the queues invoke. */
 export const ALIAS = "current";
@@ -106,11 +107,8 @@ const faultAlarms = (scope: LambdaFunction, { version }: Version): Alarm[] => {
         // The version in the name makes a new alarm for each version: one that was raised keeps its state for a while.
         alarmName: `${functionName}-release-${name.toLowerCase()}-${version}`,
         alarmDescription: "No person is notified: CodeDeploy rolls the release of this version back.",
-        metric: metric.with({ statistic: "Sum", period: Duration.minutes(1) }),
-        threshold: 0,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+        ...above({ metric: metric.with({ statistic: "Sum", period: Duration.minutes(1) }), threshold: 0 }),
         evaluationPeriods: 1,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
       }),
   );
 };

@@ -88,11 +88,11 @@ export class Data extends Stack {
       case "filled":
         return filledByOperator(this, id, spec.description);
       case "generated":
-        return rotatable(this, id, spec.description);
+        return generated(this, id, spec.description);
       case "fixed":
         return adopt
           ? Secret.fromSecretCompleteArn(this, id, adopt[spec.adoptedAs])
-          : neverRotated(this, id, spec.description, recovery?.region);
+          : generated(this, id, spec.description, { recoveryRegion: recovery?.region });
     }
   }
 }
@@ -193,35 +193,29 @@ const makeTable = (
   return table;
 };
 
-/** The operator's command gives it a new value. */
-const rotatable = (scope: Construct, id: string, description: string): Secret => {
-  const secret = new Secret(scope, id, {
-    description,
-    generateSecretString: { passwordLength: 43, excludePunctuation: true },
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
-  acknowledge(secret, "SMG4", "The operator's command rotates it");
-  return secret;
-};
-
 /**
- * A key that names or seals what is in the ledger. Never change anything here: a change of GenerateSecretString makes
- * AWS generate another value. With another reference key every earlier reference is unknown, and a replay buys twice.
+ * A value that AWS generates. Never change anything of one that is kept, which names or seals what is in the ledger: a
+ * change of GenerateSecretString makes AWS generate another value. With another reference key every earlier reference is
+ * unknown, and a replay buys twice.
  */
-const neverRotated = (
+const generated = (
   scope: Construct,
   id: string,
   description: string,
-  recoveryRegion: string | undefined,
+  kept?: { readonly recoveryRegion: string | undefined },
 ): Secret => {
   const secret = new Secret(scope, id, {
     description,
     generateSecretString: { passwordLength: 43, excludePunctuation: true },
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    removalPolicy: kept ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
     // A change in place, which creates no version. The replica has the same value.
-    ...(recoveryRegion !== undefined && { replicaRegions: [{ region: recoveryRegion }] }),
+    ...(kept?.recoveryRegion !== undefined && { replicaRegions: [{ region: kept.recoveryRegion }] }),
   });
-  acknowledge(secret, "SMG4", "It never changes, because stored data depends on it");
+  acknowledge(
+    secret,
+    "SMG4",
+    kept ? "It never changes, because stored data depends on it" : "The operator's command rotates it",
+  );
   return secret;
 };
 

@@ -1,6 +1,6 @@
 import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { CfnTrail, Trail } from "aws-cdk-lib/aws-cloudtrail";
-import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
@@ -11,6 +11,7 @@ import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { stackName } from "../outputs.ts";
 import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
+import { above } from "./alarms.ts";
 import type { Data } from "./data.ts";
 import type { Service } from "./service.ts";
 
@@ -73,10 +74,7 @@ export class DirectAccess extends Construct {
       metricName: `${stage}-direct-writes`,
     });
     const alarm = new Alarm(this, "WritesAlarm", {
-      metric: writes.metric({ statistic: "Sum", period: Duration.minutes(5) }),
-      threshold: 0,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...above({ metric: writes.metric({ statistic: "Sum", period: Duration.minutes(5) }), threshold: 0 }),
       evaluationPeriods: 1,
       alarmDescription: `Balances, keys and orders of ${stage} are changed without its service: a person wrote to its tables with AWS credentials, or tried to. If you do not know of it, see docs/runbook.md, "Direct access".`,
     });

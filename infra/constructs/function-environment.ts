@@ -1,31 +1,29 @@
 import type { Topic } from "aws-cdk-lib/aws-sns";
 import type { QueueName } from "../../functions/function-spec.ts";
 import type { FunctionEnvironment, Variable } from "../../shared/platform/env.ts";
-import type { SecretVariable } from "../../shared/platform/secret-table.ts";
 import { queues as queueSpecs } from "../queues.ts";
 import { type StageSettings, sells } from "../stage-settings.ts";
 import type { Data } from "./data.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 
-type DataVariable =
-  | SecretVariable
-  | "ACCESS_TABLE"
-  | "LEDGER_TABLE"
-  | "AUDIT_TABLE"
-  | "CACHE_TABLE"
-  | "AUDIT_COPY_BUCKET"
-  | "IDENTITY_KEY_ARN";
-type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
-type ConsoleVariable = "NOTIFICATIONS_TOPIC_ARN" | "CONSOLE_URL";
-type CallersVariable = "CALLERS_URL";
-
-/** Names of tables and of the bucket, ids of secrets and of the identity key. */
-export const dataValues = ({
-  tables,
-  auditCopy,
-  secretArns,
-  identityKeyArn,
-}: Data): Pick<FunctionEnvironment, DataVariable> => ({
+/** The variables of all functions of a stage; what it does not have is empty. */
+export const environmentOf = ({
+  data: { tables, auditCopy, secretArns, identityKeyArn },
+  queues,
+  notifications,
+  consoleUrl,
+  callersUrl,
+  settings,
+  ownHosts,
+}: {
+  readonly data: Data;
+  readonly queues: Readonly<Record<QueueName, QueueConsumer>>;
+  readonly notifications: Topic | undefined;
+  readonly consoleUrl: string | undefined;
+  readonly callersUrl: string | undefined;
+  readonly settings: StageSettings;
+  readonly ownHosts: readonly string[];
+}): FunctionEnvironment => ({
   ACCESS_TABLE: tables.access.tableName,
   LEDGER_TABLE: tables.ledger.tableName,
   AUDIT_TABLE: tables.audit.tableName,
@@ -33,35 +31,16 @@ export const dataValues = ({
   AUDIT_COPY_BUCKET: auditCopy?.bucketName ?? "",
   IDENTITY_KEY_ARN: identityKeyArn,
   ...secretArns,
-});
-
-/** Where the queues are. */
-export const queueValues = (
-  queues: Readonly<Record<QueueName, QueueConsumer>>,
-): Pick<FunctionEnvironment, QueueVariable> => ({
   OUTCOMES_QUEUE_URL: queues.outcomes.queue.queueUrl,
   DELIVERY_QUEUE_URL: queues.delivery.queue.queueUrl,
-});
-
-/** What only a stage with a console has: where it is, and the topic of its people's notifications. */
-export const consoleValues = (
-  url: string | undefined,
-  notifications: Topic | undefined,
-): Pick<FunctionEnvironment, ConsoleVariable> => ({
   NOTIFICATIONS_TOPIC_ARN: notifications?.topicArn ?? "",
-  CONSOLE_URL: url ?? "",
-});
-
-/** Where the callers' API is, if it is one of their own. */
-export const callersValues = (url: string | undefined): Pick<FunctionEnvironment, CallersVariable> => ({
-  CALLERS_URL: url ?? "",
+  CONSOLE_URL: consoleUrl ?? "",
+  CALLERS_URL: callersUrl ?? "",
+  ...settingsValues(settings, ownHosts),
 });
 
 /** The variables that come from the settings alone. */
-export const settingsValues = (
-  settings: StageSettings,
-  ownHosts: readonly string[],
-): Omit<FunctionEnvironment, DataVariable | QueueVariable | ConsoleVariable | CallersVariable> => ({
+export const settingsValues = (settings: StageSettings, ownHosts: readonly string[]) => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_PROFILE: JSON.stringify(settings.upstreamProfile),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),

@@ -2,8 +2,13 @@ import { Duration, Names } from "aws-cdk-lib";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import type { QueueName } from "../../functions/function-spec.ts";
 import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
+import { specOf } from "../functions.ts";
+import { pascalCase } from "../outputs.ts";
+import { type QueueSpec, queues } from "../queues.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
 import { NOT_BY_CODE, type ServiceFunction } from "./service-function.ts";
@@ -45,38 +50,28 @@ export class DeadLetters extends Queue {
 }
 
 export interface QueueConsumerProps {
-  readonly queueName: string;
-  readonly batchSize: number;
-  /** At least six times the consumer's time-out (Lambda's SQS guide). */
-  readonly visibilityTimeoutS: number;
-  readonly receivesMax: number;
-  /** Concurrent invocations of the consumer. */
-  readonly concurrencyMax: number;
+  readonly stage: string;
+  readonly settings: Pick<StageSettings, "maxConcurrency">;
   readonly alarms: Alarms;
-  /** What a customer loses by a dead letter, then what to do. */
-  readonly impact: string;
-  /** What a customer loses while messages wait. */
-  readonly delayImpact: string;
-  /** The urgency of the alarms on dead letters and on messages that wait for 15 minutes. */
-  readonly urgency: Urgency;
 }
 
 /** A queue with its dead letters and their alarm. The consuming function is added once it exists. */
 export class QueueConsumer extends Construct {
   readonly queue: Queue;
   readonly deadLetters: DeadLetters;
-  private readonly batchSize: number;
-  private readonly concurrencyMax: number;
+  readonly spec: QueueSpec;
+  private readonly maxConcurrency: number;
 
-  constructor(scope: Construct, id: string, props: QueueConsumerProps) {
-    super(scope, id);
-    const { queueName, alarms, impact, urgency } = props;
-    this.batchSize = props.batchSize;
-    this.concurrencyMax = props.concurrencyMax;
+  constructor(scope: Construct, name: QueueName, { stage, settings, alarms }: QueueConsumerProps) {
+    super(scope, pascalCase(name));
+    this.spec = queues[name];
+    this.maxConcurrency = settings.maxConcurrency[name];
+    const { consumer, lostImpact, urgency, visibilityTimeoutS, receivesMax } = this.spec;
+    const queueName = `${stage}-airtime-${name}`;
     this.deadLetters = new DeadLetters(this, "DeadLetters", {
       queueName: deadLettersOf(queueName),
       alarms,
-      impact,
+      impact: `${lostImpact} Read the log of ${consumer}, fix the cause, redrive the queue.`,
       urgency,
     });
     this.queue = new Queue(this, "Queue", {
@@ -84,22 +79,21 @@ export class QueueConsumer extends Construct {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: RETENTION,
-      visibilityTimeout: Duration.seconds(props.visibilityTimeoutS),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: props.receivesMax },
+      visibilityTimeout: Duration.seconds(visibilityTimeoutS),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: receivesMax },
     });
-    this.addAlarms(props);
+    this.addAlarms(alarms);
   }
 
   /** Messages fail one by one: a bad message does not hold back its batch. */
   addConsumer(consumer: ServiceFunction, enabled: boolean): void {
-    const { batchSize, concurrencyMax: maxConcurrency } = this;
     // The id of CDK's SqsEventSource, below the function even if an alias is invoked: CloudFormation then changes the
     // mapping in place.
     new EventSourceMapping(consumer, `SqsEventSource:${Names.nodeUniqueId(this.queue.node)}`, {
       target: consumer.invoked,
       eventSourceArn: this.queue.queueArn,
-      batchSize,
-      maxConcurrency,
+      batchSize: this.spec.batchSize,
+      maxConcurrency: this.maxConcurrency,
       reportBatchItemFailures: true,
       enabled,
     });
@@ -110,8 +104,10 @@ export class QueueConsumer extends Construct {
   }
 
   /** `DeliveryAge`, `OutcomesDepth` and the others: a consumer that is stopped, refused or too slow raises them. */
-  private addAlarms({ alarms, delayImpact, urgency }: QueueConsumerProps): void {
+  private addAlarms(alarms: Alarms): void {
     const { id } = this.node;
+    const { consumer, urgency } = this.spec;
+    const delayImpact = specOf(consumer).impact;
     const period = Duration.minutes(5);
     alarms.addThresholdAlarm(`${id}Age`, {
       metric: this.queue.metricApproximateAgeOfOldestMessage({ period, statistic: "Maximum" }),

@@ -6,7 +6,6 @@ import { routes } from "../../shared/contract/routes.ts";
 import { consoleRoutesOf } from "../console-routes.ts";
 import { defaultFunction } from "../functions.ts";
 import { callerRoutes } from "../gateway.ts";
-import { queues as queueSpecs } from "../queues.ts";
 import type { StageSettings } from "../stage-settings.ts";
 import { streamConsumers } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
@@ -17,13 +16,12 @@ import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, type EgressSubnets, ExistingNetwork, importedSubnets } from "./egress-network.ts";
-import { callersValues, consoleValues, dataValues, queueValues, settingsValues } from "./function-environment.ts";
-import { DeadLetters, type QueueConsumer } from "./queue-consumer.ts";
+import { environmentOf } from "./function-environment.ts";
+import { DeadLetters, QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
 import { ServiceFunctions } from "./service-functions.ts";
 import { addOutputs } from "./service-outputs.ts";
-import { makeQueues } from "./service-queues.ts";
 import { StreamConsumer } from "./stream-consumer.ts";
 
 export interface ServiceProps extends StackProps {
@@ -72,19 +70,19 @@ export class Service extends Stack {
         ? undefined
         : new CallersApi(this, "Callers", { stage, settings, front, accessLogs: api.accessLogs });
     if (callers && front.kind === "rest") api.mapDomainTo(callers.api);
-    const queues = makeQueues(this, { stage, settings, alarms });
+    const queues = {
+      outcomes: new QueueConsumer(this, "outcomes", { stage, settings, alarms }),
+      delivery: new QueueConsumer(this, "delivery", { stage, settings, alarms }),
+    };
     const ownHosts = [...api.hosts, ...(callers?.hosts ?? [])];
     // People subscribe themselves, in the console.
     const notifications = hasConsole
       ? new Topic(this, "Notifications", { displayName: `Notifications of ${stage}`, enforceSSL: true })
       : undefined;
-    const values = {
-      ...dataValues(data),
-      ...queueValues(queues),
-      ...consoleValues(hasConsole ? api.consoleUrl : undefined, notifications),
-      ...callersValues(callers?.url),
-      ...settingsValues(settings, ownHosts),
-    };
+    const consoleUrl = hasConsole ? api.consoleUrl : undefined;
+    const values = environmentOf({
+      ...{ data, queues, notifications, consoleUrl, callersUrl: callers?.url, settings, ownHosts },
+    });
     const functions = new ServiceFunctions(this, {
       ...{ stage, settings, data, queues, notifications, values, network, canary },
     });
@@ -95,9 +93,8 @@ export class Service extends Stack {
       routed.addRoute(route, functions.named(route.function));
     }
     api.addDefaultRoute(functions.named(defaultFunction));
-    for (const route of consoleRoutesOf(settings)) api.addConsoleRoute(route, functions.named(route.function));
-    queues.outcomes.addConsumer(functions.named(queueSpecs.outcomes.consumer), isWorking);
-    queues.delivery.addConsumer(functions.named(queueSpecs.delivery.consumer), isWorking);
+    for (const route of consoleRoutesOf(settings)) api.addRoute(route, functions.named(route.function));
+    for (const queue of Object.values(queues)) queue.addConsumer(functions.named(queue.spec.consumer), isWorking);
     for (const spec of Object.values(streamConsumers)) {
       const consumer = functions.all.get(spec.consumer);
       const table = data.tables[spec.table];

@@ -67,4 +67,5 @@ export const isOrder = ({ method, input }: Route): boolean => method === "POST" 
 export const noInput = z.object({});
 
 /** API Gateway's name of a route, such as `GET /v1/wallet`. */
-export const routeKey = (route: Pick<Route, "method" | "path">): string => `${route.method} ${route.path}`;
+export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }): string =>
+  `${method} ${path}`;

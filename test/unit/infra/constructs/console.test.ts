@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { consoleRouteKey, consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
+import { consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
+import { routeKey } from "../../../../shared/contract/route.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
@@ -117,7 +118,7 @@ describe("the console of a stage", () => {
       "POST /operations/{role}/subjects/{verb}",
     ];
     for (const stage of [service, bare.service]) expect(protectedBy(stage, "AWS_IAM")).toEqual(signed);
-    expect(operatorRoutes.map(consoleRouteKey)).toEqual(signed);
+    expect(operatorRoutes.map(routeKey)).toEqual(signed);
     const protectedKeys = service
       .all("AWS::ApiGatewayV2::Route")
       .filter(({ Properties }) => Properties.AuthorizationType === "JWT")
@@ -135,7 +136,7 @@ describe("the console of a stage", () => {
     expect(
       consoleRoutes
         .filter((route) => route.function !== "serve-console")
-        .map(consoleRouteKey)
+        .map(routeKey)
         .toSorted(),
     ).toEqual(protectedKeys.toSorted());
   });

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { functionSpecs } from "../../../../functions/specs.ts";
-import { consoleRouteKey, consoleRoutesOf } from "../../../../infra/console-routes.ts";
+import { consoleRoutesOf } from "../../../../infra/console-routes.ts";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
 import { queues } from "../../../../infra/queues.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
@@ -168,7 +168,7 @@ describe("the API", () => {
   test("every route of all tables has its function, the default route has not-found, and there is no other route", () => {
     const expected = [
       ...Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]),
-      ...consoleRoutes.map((route): [string, string] => [consoleRouteKey(route), route.function]),
+      ...consoleRoutes.map((route): [string, string] => [routeKey(route), route.function]),
     ];
     expect(served.length).toBe(expected.length + 1);
     expect(new Map(served)).toEqual(new Map([...expected, ["$default", "not-found"]]));
@@ -192,10 +192,10 @@ describe("the API", () => {
       const share = isOrder(route) ? 1 : route.document ? 0.01 : 0.5;
       expect(limits[routeKey(route)], route.path).toBe(200 * share);
     }
-    for (const route of consoleRoutes) expect(limits[consoleRouteKey(route)], route.path).toBe(200 * route.share);
+    for (const route of consoleRoutes) expect(limits[routeKey(route)], route.path).toBe(200 * route.share);
     expect(Math.max(...consoleRoutes.map(({ share }) => share))).toBeLessThan(0.5);
     const low = ratesIn(changed);
-    for (const route of consoleRoutes) expect(low[consoleRouteKey(route)], route.path).toBe(20);
+    for (const route of consoleRoutes) expect(low[routeKey(route)], route.path).toBe(20);
     expect(limits.$default).toBe(20);
     expect(Math.min(...Object.values(low))).toBe(1);
   });
@@ -233,7 +233,7 @@ describe("the API", () => {
 
     test.each([
       ...all.filter(({ document }) => document !== undefined).map(routeKey),
-      ...consoleRoutes.map(consoleRouteKey),
+      ...consoleRoutes.map(routeKey),
       "$default",
     ])("nobody can raise an alarm with requests to %s, of which no app loses anything", (route) => {
       expect(countedBy({ route, status: 429, answered: "-" })).toEqual([]);
