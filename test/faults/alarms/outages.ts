@@ -31,6 +31,7 @@ export const allOutages: readonly Outage[] = [
   ...outage("upstream", "answer_lost"),
   ...outage("upstream", "throttled"),
   ...outage("sqs", "never_arrives"),
+  ...outage("secrets", "throttled"),
   ...outage("receiver", "never_arrives"),
 ];
 
@@ -57,10 +58,12 @@ const runOutage = async (
   advance(3 * HOUR_MINUTES * MINUTE_MS);
   await system.runSchedule("refresh-catalog");
   const account = await openTestAccount(system, endpoint, WALLET_NAIRA);
+  // Other processes have the secrets in memory.
+  if (place === "secrets") system.fleet.end();
   const beginMs = now();
   for (let minute = 0; minute < observedMinutes; minute += 1) {
     const isFailing = minute < minutes;
-    system.plan = (effect) => (isFailing && effect.place === place && canHit(effect, fault) ? fault : undefined);
+    system.weather = (effect) => (isFailing && effect.place === place && canHit(effect, fault) ? fault : undefined);
     await account.send(routes.buyData, { ...anOrder(), reference: `order-${minute}` });
     for (const schedule of scheduledFunctions) await system.runSchedule(schedule);
     await simulate(async () => {
@@ -96,6 +99,7 @@ const places: Readonly<Partial<Record<Effect["place"], string>>> = {
   dynamodb: "DynamoDB",
   upstream: "the upstream",
   sqs: "SQS",
+  secrets: "Secrets Manager, and each process is new",
   receiver: "an app's endpoint",
 };
 
