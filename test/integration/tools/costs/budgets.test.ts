@@ -1,6 +1,6 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { functionNames, type ScheduledFunction, specOf } from "../../../../infra/functions.ts";
+import { type FunctionName, functionNames } from "../../../../infra/functions.ts";
 import { commonSchedules, scheduleOf } from "../../../../infra/schedules.ts";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
 import {
@@ -10,22 +10,11 @@ import {
   setKeyLimits,
 } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
-import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
-import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { transactionType } from "../../../../shared/contract/transaction.ts";
-import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
-import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
-import { measureFloat } from "../../../../shared/margin/float.ts";
-import { sendNotifications } from "../../../../shared/notifications/send-notifications.ts";
-import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
 import { sum } from "../../../../shared/platform/sum.ts";
 import { isoTime, sleep, systemClock } from "../../../../shared/platform/time.ts";
-import { GATE_CACHE_MS, orderGate } from "../../../../shared/queued-orders/order-gate.ts";
-import { sendQueuedOrders } from "../../../../shared/queued-orders/send-queued-orders.ts";
-import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
-import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
+import { GATE_CACHE_MS } from "../../../../shared/queued-orders/order-gate.ts";
 import {
   addToAccountDays,
   addToHours,
@@ -33,12 +22,6 @@ import {
   LATENCY_BOUNDS_MS,
   QUARTER_MS,
 } from "../../../../shared/statistics/hourly-counts.ts";
-import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
-import { askUpstream } from "../../../../shared/upstream-lookup/ask-upstream.ts";
-import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
-import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
-import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
-import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import {
   type Budget,
   budgets,
@@ -52,16 +35,13 @@ import { waiting } from "../../../../tools/scale/usage.ts";
 import { isGateRead, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aNinCheck } from "../../../builders/identity.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { expectWithin } from "../../../builders/measure.ts";
 import { type WeighedAnswer, weigh } from "../../../builders/observe.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
 import { aWebhookChange } from "../../../builders/webhook-message.ts";
 
 /** Goal: every kind of request is within its budget. Method: calls and capacity units are counted on the wire. */
@@ -77,6 +57,22 @@ beforeAll(async () => {
   await service.call("GET", "/vtu/data", { key });
 });
 afterAll(() => service.stop());
+
+const FUNCTIONS = new URL("../../../../functions/", import.meta.url);
+
+/** The service's functions on tables of their own, and the proxy before these. */
+const onFreshTables = async (names: readonly FunctionName[]) => {
+  const tables = await freshTables();
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint);
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", proxy.endpoint);
+  vi.stubEnv("LEDGER_TABLE", tables.ledgerTable);
+  vi.stubEnv("CACHE_TABLE", tables.cacheTable);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    return proxy.stop();
+  });
+  return { invoke: await loadFunctions(names, FUNCTIONS), proxy, tables };
+};
 
 const VERIFY_NIN = "/identity/nin/verify";
 
@@ -168,8 +164,7 @@ describe("budgets", () => {
   });
 
   test("the budget holds for a live purchase that waits for the upstream's limit, and is sent by a run of its own", async () => {
-    const functions = new URL("../../../../functions/", import.meta.url);
-    const invoke = await loadFunctions(["send-queued-orders"], functions);
+    const invoke = await loadFunctions(["send-queued-orders"], FUNCTIONS);
     const sendWaiting = () => invoke("send-queued-orders", {});
     const buy = async () => {
       const { key } = await service.newCaller({ whitelist: longest.whitelist });
@@ -267,7 +262,8 @@ describe("budgets", () => {
   });
 
   test("the budget holds for a batch of the statistics, of an hour that has every type of four networks", async () => {
-    const { db, cacheTable } = await freshTables();
+    const { invoke, proxy, tables } = await onFreshTables(["count-transactions"]);
+    const { db, cacheTable } = tables;
     const endedAtMs = Date.parse("2026-11-22T10:59:00.000Z");
     const orders = ["MTN", "Airtel", "Glo", "9mobile"].flatMap((network) => [
       { type: "data", network } as const,
@@ -286,12 +282,6 @@ describe("budgets", () => {
       await addToHours({ db, table: cacheTable }, inQuarter);
       await addToAccountDays({ db, table: cacheTable, timeZone: "Africa/Lagos" }, inQuarter);
     }
-    const proxy = await startDynamoDbProxy(dynamodbEndpoint);
-    onTestFinished(() => proxy.stop());
-    const handler = streamBatchHandler(
-      "changes.counted",
-      countTransactions({ db: emulatorClient(proxy.endpoint), table: cacheTable, timeZone: "Africa/Lagos" }),
-    );
     const opened = aTransaction({ created_at: isoTime(endedAtMs - 900) });
     const settled = { ...opened, status: "success", updated_at: isoTime(endedAtMs) };
     const wallet = (version: number, balance_kobo: number) => ({
@@ -301,80 +291,28 @@ describe("budgets", () => {
       dynamodb: { SequenceNumber: "1", OldImage: marshall(OldImage), NewImage: marshall(NewImage) },
     });
     const Records = [record(wallet(3, 100_000), wallet(4, 50_000)), record(opened, settled)];
-    await expectWithin(proxy, budgets.statistics, () => handler({ Records }));
+    await expectWithin(proxy, budgets.statistics, () => invoke("count-transactions", { Records }));
   });
 
   test("the budget holds for a minute of the scheduled functions without any request", async () => {
-    const tables = await freshTables();
-    const proxy = await startDynamoDbProxy(dynamodbEndpoint);
-    const db = emulatorClient(proxy.endpoint);
-    const ledger = { db, table: tables.ledgerTable, clock: systemClock };
-    const cache = { db, table: tables.cacheTable };
+    const { invoke, proxy, tables } = await onFreshTables([...commonSchedules, "ask-upstream", "send-notifications"]);
     proxy.countsGateReads = true;
-    const store = catalogStore(db, tables.cacheTable);
-    // It has no key: nothing is due, and nothing waits.
-    const noKey = async () => undefined;
-    const baseUrl = "http://127.0.0.1:1/v1";
-    const upstream = httpUpstream({ baseUrl, profile: PROFILE, liveKey: { value: noKey, refetch: noKey } });
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
-    await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock(), baseUrl });
-    const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
-    const accounts = { db, ledgerTable: tables.ledgerTable };
-    const announce = () => Promise.reject(new Error("The catalog has not changed"));
-    const refresh = { store, upstream, baseUrl, announce, clock: systemClock };
-    const sender = {
-      ...{ ledger, cache, outcomeQueue: queue, queueMinutes: 15, upstream, costs: FACE_VALUES },
-      gate: orderGate({ ...cache, initially: "on" }, systemClock, "vtu"),
-      catalog: catalogMemory(store, systemClock),
-    };
-    const neverAsked = () => Promise.reject(new Error("No order is open"));
-    // Its limit is spent.
-    const reader = { waitS: () => 1, lookUp: neverAsked, readBalance: neverAsked };
-    const notNotified = () => Promise.reject(new Error("Nobody is notified"));
-    const notifier = {
-      ...{
-        topic: { sns: { publish: notNotified, listSubscriptionsByTopic: notNotified }, arn: "" },
-        post: notNotified,
-      },
-      sealingKey: { value: noKey, refetch: noKey },
-      ...{ timeZone: "Africa/Lagos", stage: "local", consoleUrl: "" },
-    };
-    const handlers: Readonly<Record<ScheduledFunction, ReturnType<typeof scheduleHandler>>> = {
-      "requeue-deliveries": scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
-        ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
-        low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
-        near_limits: await enqueueNearLimits({ ledger, queue }, deadline),
-      })),
-      "send-queued-orders": scheduleHandler("send-queued-orders.ran", (deadline) => sendQueuedOrders(sender, deadline)),
-      "ask-upstream": scheduleHandler("ask-upstream.ran", async (deadline) => ({
-        ...(await askUpstream({ ...sender, profile: PROFILE, reader }, deadline)),
-        balance_read: await askForBalance({ cache, reader, clock: systemClock }, deadline),
-      })),
-      "refresh-catalog": scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(refresh, deadline)),
-      "reconcile-ledger": scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
-        ...(await reconcileLedger(ledger, deadline)),
-        phones_masked: await maskOldPhones(ledger, { phones: 400, consents: 2_190 }, deadline),
-        float_measured: await measureFloat({ ...ledger, timeZone: "Africa/Lagos" }, deadline),
-        months_verified: await verifyPeriods(ledger, deadline),
-      })),
-      "send-notifications": scheduleHandler("send-notifications.ran", (deadline) =>
-        sendNotifications({ ...notifier, ledger }, deadline),
-      ),
-    };
+    const baseUrl = process.env.UPSTREAM_BASE_URL ?? "";
+    await catalogStore(tables.db, tables.cacheTable).write({ ...builtInSnapshot, fetchedAtMs: systemClock(), baseUrl });
     const minute = async (): Promise<void> => {
-      for (const name of commonSchedules) await handlers[name]({}, aLambdaContext(specOf(name).timeoutS * 1_000));
+      for (const name of commonSchedules) await invoke(name, {});
     };
     // The first run reconciles the wallet and masks old phone numbers, which happens once a day.
     await minute();
     await expectWithin(proxy, budgets.schedules, minute);
-    // Only where the upstream can be asked.
+    // Only where the upstream can be asked. The first run reads our balance, which happens once an hour.
+    await invoke("ask-upstream", {});
     proxy.calls.length = 0;
-    await handlers["ask-upstream"]({}, aLambdaContext(60_000));
+    await invoke("ask-upstream", {});
     expect(proxy.calls.map(({ operation }) => operation)).toEqual(scheduleOf("ask-upstream").idleRun.calls);
     // Only in a stage with a console.
-    const notify = () => handlers["send-notifications"]({}, aLambdaContext(60_000));
-    await expectWithin(proxy, budgets.notifications, notify);
-    await proxy.stop();
+    await expectWithin(proxy, budgets.notifications, () => invoke("send-notifications", {}));
   });
 });
 
