@@ -67,9 +67,7 @@ const contents = async () => {
 };
 
 test.each([
-  [[], "Name a stage that does not exist yet, and a region"],
   [["--stage", "try", "--region", ""], "Name a stage that does not exist yet, and a region"],
-  [["--stage", "try", "--region", REGION, "--keep"], "Unknown option '--keep'"],
   [["--stage", "try", "--region", REGION], `is not bootstrapped. Run npx cdk bootstrap aws://${ACCOUNT}/${REGION}`],
 ])("acceptance with the options %j is refused with one sentence, and exit code 2", async (options, sentence) => {
   // As docs/acceptance.md sets it for the operator's commands.

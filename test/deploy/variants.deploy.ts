@@ -117,11 +117,9 @@ test("a stage that sells is deployed into an existing VPC, with a domain, a cons
     LedgerTable: "old-ledger",
     ConsoleUrl: "https://api.example.com/console",
   });
-  const run = (...command: readonly string[]) => emulator.run(tree.folder, "npm", "run", "--silent", ...command);
-  expect(await run("diff", "--", "--stage", "prod", "--fail", "Prod-Service")).toMatchObject({ code: 0 });
   // The stage's own domain has no address on this machine.
-  const create = ["accounts", "create", "app", "--direct"];
-  expect(await run("admin", "--", "--stage", "prod", ...create)).toMatchObject({ code: 0 });
+  const create = ["--silent", "admin", "--", "--stage", "prod", "accounts", "create", "app", "--direct"];
+  expect(await emulator.run(tree.folder, "npm", "run", ...create)).toMatchObject({ code: 0 });
   const { Count } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: "old-ledger", Select: "COUNT" }));
   expect(Count).toBeGreaterThan(0);
 });
@@ -188,31 +186,6 @@ describe("the console of the deployed stage", () => {
       owns: [{ account_id: own, name: "app" }],
       stage: { name: "prod" },
     });
-  });
-
-  test("a request without a token, or with one that is expired, for another client or from another issuer, is 401", async () => {
-    const foreign = await startTokenIssuer(clientId);
-    const operator = { sub: "ada", groups: [operatorGroup] };
-    const tokens = [
-      {},
-      bearer("e30.e30.e30"),
-      await signedIn({ ...operator, exp: Math.floor(Date.now() / 1_000) - 1 }),
-      await signedIn({ ...operator, aud: "another" }),
-      await signedIn({ ...operator, iss: `${provider.issuer}/` }),
-      bearer(await foreign.tokenWith({ ...operator, iss: provider.issuer })),
-    ];
-    foreign.stop();
-    for (const headers of tokens) {
-      const answers = [await read("me", headers), await change("accounts/create", headers, { name: "app" })];
-      expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-    }
-  });
-
-  test("an unknown action is 404, and an access token is refused although its signature is right", async () => {
-    expect((await read("no/such/action", await asOperator())).status).toBe(404);
-    const access = await signedIn({ sub: "ada", groups: [operatorGroup], scope: "openid" });
-    const refused = await read("me", access);
-    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([401, "wrong_token"]);
   });
 
   test("the pages are served without a token, with their policy, and their files may be kept for ever", async () => {

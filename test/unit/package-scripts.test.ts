@@ -28,7 +28,7 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   screenshots: [SHORT_FORMS, 'run("screenshots"'],
   bench: [SHORT_FORMS, 'run("bench"'],
   synth: ["test/deploy/sandbox/as-deployed.ts", '"npm", "run", "synth"'],
-  diff: ["test/deploy/variants.deploy.ts", 'run("diff"'],
+  diff: ["test/deploy/sandbox/as-deployed.ts", '"npm", "run", "diff"'],
   deploy: ["test/deploy/deployed-stage.ts", '"npm", "run", "deploy"'],
   destroy: ["test/deploy/sandbox/destroy.ts", '"npm", "run", "destroy"'],
   templates: ["test/deploy/sandbox/package.ts", '"npm", "run", "--silent", "templates"'],

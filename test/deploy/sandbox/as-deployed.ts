@@ -27,7 +27,7 @@ import { ENDPOINT, firstEndpoint } from "../../builders/endpoint.ts";
 import { standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { WAIT_MS_MAX } from "../../builders/until.ts";
 import { readStack, templateOf } from "../deployed-stack.ts";
-import { emulator, newCaller, scratch, stage, storeOf, synthesised } from "./company.ts";
+import { emulator, newCaller, stage, storeOf, synthesised } from "./company.ts";
 
 /** Goal: the sandbox that the package has deployed is the one of this tree, and its parts work together. */
 
@@ -45,7 +45,7 @@ const synthesisedTemplate = z.object({
   ),
 });
 
-test("npx cdk synth and npx cdk deploy --all of this tree, without a stage, synthesise the template and code of the sandbox that the package deployed, and deploy what is missing", async () => {
+test("npx cdk synth of this tree, without a stage, synthesises the template and code of the sandbox that the package deployed, and npx cdk deploy --all deploys what is missing", async () => {
   const synth = ["npx", "cdk", "synth", "--quiet", "--output", synthesised];
   expect(await run("env", "CDK_VALIDATION=true", ...synth)).toMatchObject({ code: 0 });
   const templates = readdirSync(synthesised).filter((name) => name.endsWith(".template.json"));
@@ -55,7 +55,7 @@ test("npx cdk synth and npx cdk deploy --all of this tree, without a stage, synt
     expect(await templateOf(stack)).toBe(readFileSync(join(synthesised, `${stack}.template.json`), "utf8"));
   }
   // The administrator's stack is missing, and the others have no changes.
-  const deploy = ["cdk", "deploy", "--all", "--require-approval", "never", "--output", join(scratch, "deployed")];
+  const deploy = ["cdk", "deploy", "--all", "--require-approval", "never", "--app", synthesised];
   expect(await run("npx", ...deploy)).toMatchObject({ code: 0 });
 
   const bundles: string[] = [];
@@ -80,9 +80,10 @@ test("npx cdk synth and npx cdk deploy --all of this tree, without a stage, synt
   expect(bundles).toHaveLength(functionNamesOf(settingsOf("sandbox", stages)).length);
 });
 
-test("npm run synth accepts the synthesised stacks, and npx cdk diff shows no change after the deployment", async () => {
+test("npm run synth accepts the synthesised stacks, and npm run diff shows no change after the deployment", async () => {
   expect(await run("npm", "run", "synth", "--", "--app", synthesised)).toMatchObject({ code: 0 });
-  const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--app", synthesised);
+  const options = ["--stage", "sandbox", "--fail", "--app", synthesised];
+  const { code, stdout, stderr } = await run("npm", "run", "diff", "--", ...options);
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);
 });
 
