@@ -68,14 +68,14 @@ const synthesise = (stage: string, settings: StageSettings): Synthesis => {
   return { warnings, templates: Object.fromEntries(templates) };
 };
 
-const { SYNTHESES_FOLDER } = process.env;
+const { RUN_FOLDER } = process.env;
 /** A synthesis takes about a second: the processes of a run write each once, for all of them. */
 const writtenSynthesis = (stage: string, settings: StageSettings): Synthesis => {
-  if (SYNTHESES_FOLDER === undefined) return synthesise(stage, settings);
+  if (RUN_FOLDER === undefined) return synthesise(stage, settings);
   const name = createHash("sha256")
     .update(JSON.stringify([stage, settings]))
     .digest("hex");
-  const file = join(SYNTHESES_FOLDER, `${name}.json`);
+  const file = join(RUN_FOLDER, `${name}.json`);
   if (!existsSync(file)) {
     const unfinished = `${file}.${process.pid}`;
     writeFileSync(unfinished, JSON.stringify(synthesise(stage, settings)));

@@ -86,7 +86,7 @@ let folder: string;
 let service: TestService;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "client-runtimes-"));
-  app = await newApp(join(folder, "app"), await packedClient(join(folder, "client")), { "app.mjs": APP });
+  app = await newApp(join(folder, "app"), await packedClient(), { "app.mjs": APP });
   service = await startTestService();
 }, 60_000);
 afterAll(async () => {

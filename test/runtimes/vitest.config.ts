@@ -6,6 +6,7 @@ import { limits } from "../builders/limits.ts";
 export default defineConfig({
   test: {
     include: ["test/runtimes/**/*.runtime.ts"],
+    globalSetup: "test/builders/temporary-files.ts",
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     ...limits,

@@ -30,9 +30,8 @@ const KIT = "tools/conformance";
 const source = (name: string): string => readFileSync(join(projectRoot, KIT, name), "utf8");
 
 test("80 orders placed through a proxy that loses, repeats, mixes up and replaces messages and sends copies later, while client and service are killed, are each delivered and charged exactly once", async () => {
-  const packageFile = await packedClient(join(folder, "client"));
   const adapter = source("clients/typescript.mjs").replace("../../../client/src/index.ts", "@airtime-service/client");
-  const app = await newApp(join(folder, "app"), packageFile, {
+  const app = await newApp(join(folder, "app"), await packedClient(), {
     "kit/adapter.mjs": source("adapter.mjs"),
     "kit/clients/typescript.mjs": adapter,
   });

@@ -38,7 +38,7 @@ const generated = join(root, ".local/generated");
 mkdirSync(generated, { recursive: true });
 const generatedApp = mkdtempSync(join(generated, "client-"));
 const folder = mkdtempSync(join(tmpdir(), "client-samples-"));
-const app = await newApp(join(folder, "app"), await packedClient(join(folder, "client")), {});
+const app = await newApp(join(folder, "app"), await packedClient(), {});
 const service = await startTestService();
 const key = await (await service.newCaller()).newKey({ mode: "test" });
 afterAll(async () => {

@@ -42,8 +42,7 @@ let folder: string;
 let app: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "client-shop-"));
-  const packageFile = await packedClient(join(folder, "client"));
-  app = await newApp(join(folder, "app"), packageFile, { "shop.ts": withCrashes(readFileSync(SHOP, "utf8")) });
+  app = await newApp(join(folder, "app"), await packedClient(), { "shop.ts": withCrashes(readFileSync(SHOP, "utf8")) });
   service = await startTestService();
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import { identityRoutes } from "../../../builders/identity.ts";
@@ -73,6 +73,11 @@ let service: TestService;
 /** The outcome of each case. Those without a response take 20 s and run concurrently. */
 const outcomes = new Map<string, Awaited<ReturnType<typeof ask>>>();
 const nameOf = ({ path, number }: Pick<Case, "path" | "number">): string => `${path} ${number}`;
+const outcomeOf = (one: Case) => {
+  const found = outcomes.get(nameOf(one));
+  if (found === undefined) throw new Error(`${nameOf(one)} was not requested`);
+  return found;
+};
 
 const ask = async ({ path, body, field, number }: Case) => {
   const caller = await service.newCaller({ naira: FUNDS });
@@ -98,15 +103,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe.each(cases)("$what for $number (upstream: $upstream)", (one) => {
-  const outcome = () => {
-    const found = outcomes.get(nameOf(one));
-    if (found === undefined) throw new Error(`${nameOf(one)} was not requested`);
-    return found;
-  };
-
-  test(`${nameOf(one)} is answered with ${one.status} ${one.code ?? one.transactionStatus}`, () => {
-    const { answer } = outcome();
+test.each(cases)(
+  "$what for $number (upstream: $upstream) is answered with $status, is $transactionStatus, and is charged: $charged",
+  (one) => {
+    const { answer, transaction, balance } = outcomeOf(one);
     expect(answer.status).toBe(one.status);
     expect(answer.headers.get("x-error-code")).toBe(one.code);
     expect(Object.keys(answer.body.errors ?? {})).toEqual(one.status === 422 ? [one.field] : []);
@@ -115,15 +115,11 @@ describe.each(cases)("$what for $number (upstream: $upstream)", (one) => {
     expect(answer.headers.get("retry-after")).toBeNull();
     expect(JSON.stringify(answer.body)).not.toMatch(/insufficient|temporarily|network could not/i);
     if (one.status === 200) expect(answer.body.data).toMatchObject({ transaction: { status: one.transactionStatus } });
-  });
-
-  test(`${nameOf(one)} is ${one.transactionStatus} and charges ${one.charged ? one.naira : 0} NGN`, () => {
-    const { transaction, balance } = outcome();
     expect(transaction?.status).toBe(one.transactionStatus);
     expect(transaction?.open !== undefined).toBe(one.transactionStatus === "processing");
     expect(balance).toBe(one.charged ? (FUNDS * 100 - one.naira * 100) / 100 : FUNDS);
-  });
-});
+  },
+);
 
 test("each order reaches the upstream once, and the upstream has 20 s to respond", () => {
   const requests = service.simulator.state.requests.map(({ path, body }) => JSON.stringify([path, body]));
@@ -131,7 +127,5 @@ test("each order reaches the upstream once, and the upstream has 20 s to respond
   expect(requests.length).toBe(cases.length);
   const slow = cases.filter(({ upstream }) => upstream === "no response within 20 s");
   expect(slow).toHaveLength(6);
-  for (const one of slow) {
-    expect(outcomes.get(nameOf(one))?.tookMs).toBeGreaterThan(19_500);
-  }
+  for (const one of slow) expect(outcomeOf(one).tookMs).toBeGreaterThan(19_500);
 });
