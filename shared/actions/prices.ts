@@ -9,7 +9,7 @@ import type { Catalog } from "../contract/catalog.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
 import { type Kobo, koboFromNaira, koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { isSameNetwork } from "../contract/network-names.ts";
-import type { TransactionType } from "../contract/transaction.ts";
+import { isPurchaseType, type TransactionType } from "../contract/transaction.ts";
 import { retrievalCostsMore } from "../identity/check-rules.ts";
 import { expectedDiscount, networksWithDiscount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/format.ts";
@@ -174,7 +174,7 @@ const isBelowCost = ({ costs }: ActionContext, rule: PriceRule, { networks, data
       ? network === undefined || isSameNetwork(code, network)
       : data_plans.some((plan) => plan.id === plan_id && plan.network_id === id),
   );
-  const codes = kind === "data" || kind === "airtime" ? inScope.map(({ code }) => code) : [];
+  const codes = isPurchaseType(kind) ? inScope.map(({ code }) => code) : [];
   // What the catalog does not have now may come back.
   return (codes.length > 0 ? codes : [network]).some((code) => {
     const [bound, discount] = [boundOf(rule, code), expectedDiscount(costs, kind, code) ?? 0];
@@ -235,11 +235,10 @@ const newRuleId = (): string => `pr_${randomBytes(5).toString("hex")}`;
 
 /** The rule without its time and bound. */
 const ruleOf = ({ kind, network, plan_id, percent, amount_kobo }: SetInput): Omit<PriceRule, "from"> => {
-  const isPurchase = kind === "data" || kind === "airtime";
   if ((percent === undefined) === (amount_kobo === undefined)) {
     throw new OperatorError("Name a percentage or an amount, and not both");
   }
-  if (network !== undefined && !isPurchase) throw new OperatorError("Only data and airtime have a network");
+  if (network !== undefined && !isPurchaseType(kind)) throw new OperatorError("Only data and airtime have a network");
   if (plan_id !== undefined && (kind !== "data" || network !== undefined)) {
     throw new OperatorError("Only data has plans, and a plan's network is known");
   }
@@ -264,7 +263,7 @@ const scopeOf = (
   { kind, network, plan_id }: Omit<PriceRule, "from">,
   { networks, data_plans }: Catalog,
 ): Scope => {
-  if (kind !== "data" && kind !== "airtime") {
+  if (!isPurchaseType(kind)) {
     return { networks: [], faces: checkFaces(identityPrices, kind) };
   }
   if (network !== undefined && !networks.some(({ code }) => code === network)) {

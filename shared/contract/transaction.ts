@@ -13,15 +13,18 @@ export const transactionStatus = choiceOf("processing", "success", "failed")
   .register(components, { id: "TransactionStatus" });
 export type TransactionStatus = z.infer<typeof transactionStatus>;
 
-export const transactionType = choiceOf(
-  "data",
-  "airtime",
-  "nin_verification",
-  "bvn_verification",
-  "nin_retrieval",
-  "bvn_retrieval",
-).register(components, { id: "TransactionType" });
+/** Orders that are delivered to a phone number. One whose outcome is not known yet may have been delivered. */
+const purchaseTypes = ["data", "airtime"] as const;
+/** Identity checks. One whose request has ended without a result is worth nothing, and is refunded. */
+const checkTypes = ["nin_verification", "bvn_verification", "nin_retrieval", "bvn_retrieval"] as const;
+
+export const transactionType = choiceOf(...purchaseTypes, ...checkTypes).register(components, {
+  id: "TransactionType",
+});
 export type TransactionType = z.infer<typeof transactionType>;
+
+export const isPurchaseType = (type: string): boolean => purchaseTypes.some((each) => each === type);
+export const isCheckType = (type: string): boolean => checkTypes.some((each) => each === type);
 
 /** Prefixes of live references; a test reference begins with `TEST_`. Source: docs/interface.md 8.5. */
 export const livePrefixes = {

@@ -4,6 +4,7 @@ import { errorCodes } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import {
+  isCheckType,
   livePrefixes,
   type Mode,
   modeSchema,
@@ -154,7 +155,7 @@ export const isStuck = (order: Pick<Transaction, "sent_at" | "created_at">, nowM
   nowMs - Date.parse(sentAt(order)) > STUCK_MS;
 
 /** Unlike a purchase, an identity check has no value once its request has ended without a result. */
-export const isIdentityCheck = ({ type }: Pick<Transaction, "type">): boolean => type !== "data" && type !== "airtime";
+export const isIdentityCheck = ({ type }: Pick<Transaction, "type">): boolean => isCheckType(type);
 
 /** By how much a transaction has changed its wallet so far. */
 export const signedKobo = ({ status, amount_kobo }: Pick<Transaction, "status" | "amount_kobo">): number =>

@@ -4,6 +4,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings, lookupFindingTexts } from "../../../shared/contract/actions/transactions.ts";
 import { counted } from "../../../shared/contract/counted.ts";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { isPurchaseType } from "../../../shared/contract/transaction.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -67,7 +68,7 @@ export const TransactionPage = () => {
                 amount={data.amount}
                 mode={data.mode}
                 sending={data.sending}
-                canSucceed={isPurchase(data)}
+                canSucceed={isPurchaseType(data.type)}
               />
             </KeptWhileOpen>
             <KeptWhileOpen isShown={data.can_refund}>
@@ -175,7 +176,6 @@ const Refund = ({ transaction: { account_id, reference, amount } }: { readonly t
 );
 
 const isOpen = ({ status, mode }: Shown): boolean => status === "processing" && mode === "live";
-const isPurchase = ({ type }: Shown): boolean => type === "data" || type === "airtime";
 
 const Advice = ({ transaction: shown }: { readonly transaction: Shown }) => (
   <Facts

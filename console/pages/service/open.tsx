@@ -1,5 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { isPurchaseType } from "../../../shared/contract/transaction.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Breakable } from "../../components/breakable.tsx";
@@ -67,7 +68,7 @@ export const OpenPage = () => {
                       amount={amount}
                       mode={mode}
                       sending={sending}
-                      canSucceed={type === "data" || type === "airtime"}
+                      canSucceed={isPurchaseType(type)}
                       isListed
                     />
                   ),
