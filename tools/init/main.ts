@@ -6,7 +6,8 @@ import { runCommand } from "../../infra/run-command.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
-import { type Answers, assertFree, assertValid, questions, repositoryFiles, whatToCommit } from "./files.ts";
+import { askFor } from "./answers.ts";
+import { type Answers, assertFree, assertValid, repositoryFiles, whatToCommit } from "./files.ts";
 
 /** `airtime init`: makes a repository's four files in this folder. */
 
@@ -24,13 +25,7 @@ const readAnswers = async (): Promise<Answers> => {
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const answers = { "upstream-url": "", account: "", region: "", "alarm-email": "" };
-    for (const { name, question, example } of questions) {
-      const ask = async (): Promise<string> =>
-        yes ? "" : (await terminal.question(`${question} [${example}]: `)).trim();
-      answers[name] = given[name] ?? ((await ask()) || example);
-    }
-    return answers;
+    return await askFor(given, yes ? { question: async () => "" } : terminal);
   } finally {
     terminal.close();
   }
