@@ -154,20 +154,22 @@ export class ServiceFunction extends LambdaFunction {
   }
 }
 
-/**
- * The bundle whose size the tests measure, and the SDK where it may be loaded. The asset's hash is that of the files, so
- * that equal code is not deployed again.
- */
+/** The bundle whose size the tests measure, and the SDK where it may be loaded. */
 const bundled = (name: FunctionName): Code =>
-  Code.fromAsset(join(projectRoot, "functions", name), {
+  builtCode(`functions/${name}`, () => {
+    const code = bundleOf(name);
+    return { "index.mjs": code, ...(code.includes(SDK_FILE) && { [SDK_FILE]: sdkBundle() }) };
+  });
+
+/** Files that are built of a folder. The asset's hash is theirs, so that equal code is not deployed again. */
+export const builtCode = (folder: string, files: () => Readonly<Record<string, string>>): Code =>
+  Code.fromAsset(join(projectRoot, folder), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       image: Runtime.NODEJS_24_X.bundlingImage,
       local: {
-        tryBundle: (folder) => {
-          const code = bundleOf(name);
-          writeFileSync(join(folder, "index.mjs"), code);
-          if (code.includes(SDK_FILE)) writeFileSync(join(folder, SDK_FILE), sdkBundle());
+        tryBundle: (output) => {
+          for (const [name, text] of Object.entries(files())) writeFileSync(join(output, name), text);
           return true;
         },
       },

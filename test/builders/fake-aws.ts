@@ -31,6 +31,14 @@ export type FakeAws = {
 
 /** The account of every caller of the fake. */
 export const FAKE_ACCOUNT = "111122223333";
+/** A profile whose role needs the code of an MFA device. */
+export const MFA_CONFIG = `[profile person]
+credential_process = echo '{"Version":1,"AccessKeyId":"AKIAPERSON","SecretAccessKey":"person"}'
+[profile admin]
+role_arn = arn:aws:iam::${FAKE_ACCOUNT}:role/admin
+source_profile = person
+mfa_serial = arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada
+`;
 export const FAKE_ARN = `arn:aws:sts::${FAKE_ACCOUNT}:assumed-role/operator/ada`;
 const KEYS =
   "<AccessKeyId>AKIAROLE</AccessKeyId><SecretAccessKey>role</SecretAccessKey><SessionToken>token</SessionToken>";

@@ -159,13 +159,20 @@ test("the list of listening sockets includes those that are bound to all address
   expect(found.map(({ isLoopback }) => isLoopback)).toEqual([false, false]);
 });
 
-/** Buys a bundle of 500 NGN under one reference. */
-const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
-  const response = await fetch(`${base_url}/vtu/data/purchase`, {
+const buy = ({ base_url, accounts }: ServiceDetails, type: "airtime" | "data", order: object): Promise<Response> =>
+  fetch(`${base_url}/vtu/${type}/purchase`, {
     method: "POST",
     headers: { authorization: `Bearer ${accounts[0]?.live_key}`, "content-type": "application/json" },
-    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "once" }),
+    body: JSON.stringify(order),
   });
+
+const buyAirtime = (details: ServiceDetails, phone_number: string): Promise<Response> =>
+  buy(details, "airtime", { network: "mtn", phone_number, amount: 100 });
+
+/** Buys a bundle of 500 NGN under one reference. */
+const buyOnce = async (details: ServiceDetails) => {
+  const order = { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "once" };
+  const response = await buy(details, "data", order);
   return { replayed: response.headers.get("idempotent-replayed"), body: await response.text() };
 };
 
@@ -175,12 +182,8 @@ test("after SIGKILL a restart has the same keys and balance, replays the same re
   const receiver = await startReceiver((response) => void (isAnswering && response.end("ok")));
   cleanups.push(receiver.stop);
   const stopped = await startHere({ dataDir: join(folder, "data") });
-  const { base_url, accounts } = stopped.details;
-  const open = await fetch(`${base_url}/vtu/airtime/purchase`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${accounts[0]?.live_key}`, "content-type": "application/json" },
-    body: JSON.stringify({ network: "mtn", phone_number: "08000000004", amount: 100 }),
-  });
+  const { accounts } = stopped.details;
+  const open = await buyAirtime(stopped.details, "08000000004");
   const reference = open.headers.get("x-transaction-reference") ?? "";
   await stopped.stop();
   await settleWhileStopped(folder, accounts[0]?.account_id ?? "", reference, receiver.url);
@@ -205,11 +208,7 @@ test("after SIGKILL a restart has the same keys and balance, replays the same re
   const verified = other && new Webhook(accounts[0]?.webhook_secret ?? "").verify(other.body, standardHeaders(other));
   expect(verified).toMatchObject({ data: { reference, status: "success" } });
 
-  const unanswered = fetch(`${after.base_url}/vtu/data/purchase`, {
-    method: "POST",
-    headers: { "X-API-KEY": after.accounts[0]?.live_key ?? "", "Content-Type": "application/json" },
-    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "stalled" }),
-  }).catch(() => "cut");
+  const unanswered = buyAirtime(after, "08000000007").catch(() => "cut");
   await sleep(300);
   expect(processesUsing(folder)).not.toEqual([]);
   // Ctrl-C in a terminal reaches this process, and npm, which sends it on: the second signal may not end it at once.
@@ -256,17 +255,11 @@ const settleWhileStopped = async (folder: string, accountId: string, reference: 
 
 test("with workers off events wait in the queue; purchases that were switched off stay off after a restart, and a carry-over may run", async () => {
   const folder = temporaryFolder();
-  const buy = (details: ServiceDetails, phoneNumber: string): Promise<Response> =>
-    fetch(`${details.base_url}/vtu/airtime/purchase`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${details.accounts[0]?.live_key}`, "content-type": "application/json" },
-      body: JSON.stringify({ network: "mtn", phone_number: phoneNumber, amount: 100 }),
-    });
   const serviceFile = join(folder, "s.json");
   const workersOff = () => startHere({ dataDir: join(folder, "data"), serviceFile, workers: "off" });
   const first = await workersOff();
   const { details } = first;
-  const bought = await buy(details, "08000000004");
+  const bought = await buyAirtime(details, "08000000004");
   const reference = bought.headers.get("x-transaction-reference");
   const lookUp = async ({ base_url, accounts }: ServiceDetails): Promise<unknown> => {
     const headers = { authorization: `Bearer ${accounts[0]?.live_key}` };
@@ -283,7 +276,7 @@ test("with workers off events wait in the queue; purchases that were switched of
   await first.stop();
 
   const { details: restarted } = await workersOff();
-  expect((await buy(restarted, "08031234567")).status).toBe(503);
+  expect((await buyAirtime(restarted, "08031234567")).status).toBe(503);
   expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
   expect(await admin("ledger", "carry-over", "--from", "nowhere", "--dry-run")).toMatchObject({
     ...{ code: 2, stderr: "There is no table nowhere.\n" },

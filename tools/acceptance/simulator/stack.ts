@@ -1,17 +1,15 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { AssetHashType, CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { simulatorBundle } from "#bundles";
-import { projectRoot } from "../../../infra/bundle/project-root.ts";
+import { builtCode } from "../../../infra/constructs/service-function.ts";
 import { stackName } from "../../../infra/outputs.ts";
 import { simulatorStackName } from "../context.ts";
 
@@ -44,7 +42,7 @@ export class SimulatorStack extends Stack {
       }),
     );
     const simulator = new LambdaFunction(this, "Function", {
-      code: bundled(),
+      code: builtCode("tools/acceptance/simulator", () => ({ "index.mjs": simulatorBundle() })),
       handler: "index.handler",
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -80,17 +78,3 @@ export class SimulatorStack extends Stack {
       new CfnOutput(this, `Output${name}`, { value }).overrideLogicalId(name);
   }
 }
-
-const bundled = (): Code =>
-  Code.fromAsset(join(projectRoot, "tools", "acceptance", "simulator"), {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: Runtime.NODEJS_24_X.bundlingImage,
-      local: {
-        tryBundle: (folder) => {
-          writeFileSync(join(folder, "index.mjs"), simulatorBundle());
-          return true;
-        },
-      },
-    },
-  });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { signIn } from "../../../../tools/aws/sign-in.ts";
-import { FAKE_ACCOUNT, FAKE_ARN, startFakeAws } from "../../../builders/fake-aws.ts";
+import { FAKE_ACCOUNT, FAKE_ARN, MFA_CONFIG, startFakeAws } from "../../../builders/fake-aws.ts";
 
 /** Goal: credentials are found as the AWS CLI and the CDK find them, and what a provider says reaches the operator. */
 const aws = await startFakeAws();
@@ -26,13 +26,6 @@ const chosen = () => {
 const PROCESS = `[profile tool]
 region = eu-west-1
 credential_process = echo '{"Version":1,"AccessKeyId":"AKIATOOL","SecretAccessKey":"tool"}'
-`;
-const MFA = `[profile person]
-credential_process = echo '{"Version":1,"AccessKeyId":"AKIAPERSON","SecretAccessKey":"person"}'
-[profile admin]
-role_arn = arn:aws:iam::${FAKE_ACCOUNT}:role/admin
-source_profile = person
-mfa_serial = arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada
 `;
 const SSO_PROFILE = `[profile ada]
 sso_start_url = https://corp.awsapps.com/start
@@ -137,7 +130,7 @@ describe("the source of the credentials", () => {
 
   test("the code of an MFA device is asked for once, and its credentials serve all clients and the CDK", async () => {
     aws.enter({ AWS_PROFILE: "admin" });
-    aws.writeConfig(MFA);
+    aws.writeConfig(MFA_CONFIG);
     const asked: string[] = [];
     const askCode = (device: string): string => {
       asked.push(device);

@@ -7,7 +7,7 @@ import type { Stages } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { stageTarget } from "../../../../tools/admin/stage-target.ts";
 import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
-import { FAKE_ACCOUNT, startFakeAws } from "../../../builders/fake-aws.ts";
+import { FAKE_ACCOUNT, MFA_CONFIG, startFakeAws } from "../../../builders/fake-aws.ts";
 
 /** Goal: what is wrong about a stage or its credentials ends in one sentence, before the CDK runs or AWS is changed. */
 let stacksAnswer = "does not exist";
@@ -111,13 +111,7 @@ test.each([
 
 test("deploy is refused, with exit code 2 and a sentence, by a profile with an MFA device where no terminal is to type its code", async () => {
   aws.enter();
-  aws.writeConfig(`[profile person]
-credential_process = echo '{"Version":1,"AccessKeyId":"AKIAPERSON","SecretAccessKey":"person"}'
-[profile admin]
-role_arn = arn:aws:iam::${FAKE_ACCOUNT}:role/admin
-source_profile = person
-mfa_serial = arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada
-`);
+  aws.writeConfig(MFA_CONFIG);
   // A process that leads its own session has no terminal.
   const args = ["tools/deploy/cdk.ts", "deploy", "--stage", "sandbox", "--profile", "admin"];
   const child = spawn(process.execPath, args, {
