@@ -9,7 +9,6 @@ import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { cancelOrder } from "../../../../shared/orders/cancel-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { sleep } from "../../../../shared/platform/time.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { identityProducts } from "../../../builders/identity.ts";
@@ -156,9 +155,6 @@ describe("the route", () => {
   });
 });
 
-/** A late write has landed by then. */
-const LATE_MS = 500;
-
 describe("the write", () => {
   let ledger: FaultyLedger;
   beforeAll(async () => {
@@ -191,7 +187,7 @@ describe("the write", () => {
     expect(await statusOf(cancel(accountId))).toBe("failed");
     ledger.proxy.fault = () => undefined;
     expect(await opened).toMatchObject({ kind: "exists", transaction: { debit: "cancelled" } });
-    await sleep(LATE_MS);
+    await ledger.proxy.landLateWrites();
     expect(await readTransaction(ledger, transaction.pk)).toMatchObject({ failure: { code: "order_cancelled" } });
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
