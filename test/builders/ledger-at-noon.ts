@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { vi } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
@@ -11,6 +9,7 @@ import type { Transaction } from "../../shared/ledger/transaction.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { beforeEachCall } from "./before-each-call.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction, newTransactionPk } from "./transaction.ts";
@@ -81,12 +80,10 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       });
     },
     beforeEachWalletRead: (callback) => {
-      const send = ledger.db.send.bind(ledger.db);
       const prefix = walletPk("");
-      vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-        const pk = command instanceof GetCommand ? String(command.input.Key?.pk) : "";
+      beforeEachCall(ledger.db, "get", async ({ Key }) => {
+        const pk = String(Key?.pk);
         if (pk.startsWith(prefix)) await callback(pk.slice(prefix.length));
-        return send(command);
       });
     },
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { consentsRuns } from "../../../../shared/actions/consents.ts";
 import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { verifyExport } from "../../../../shared/identity/consent-export.ts";
@@ -10,6 +10,7 @@ import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
@@ -183,16 +184,14 @@ describe("consents export", () => {
   test("an export of which an audit entry, of its begin or its end, cannot be written shows no consent", async () => {
     const { account } = await anAccountWithChecks(3);
     const { db } = operator.tables;
-    const transactWrite = db.transactWrite.bind(db);
     for (const [failing, entries] of [
       [1, 0],
       [2, 1],
     ] as const) {
       let writes = 0;
-      const write = vi.spyOn(db, "transactWrite").mockImplementation(async (...call) => {
+      const write = beforeEachCall(db, "transactWrite", () => {
         writes += 1;
         if (writes === failing) throw new Error("no answer");
-        return transactWrite(...call);
       });
       await expect(exported(account)).rejects.toThrow("no answer");
       write.mockRestore();

@@ -94,13 +94,9 @@ test("a check that begins a run at once with another one is counted in the other
 test("all writes of a count end at the same time: the answer waits for 2 seconds, and not for 2 seconds for each", async () => {
   const { ledger } = service;
   const { accountId } = await service.newCaller();
-  const update = ledger.db.update.bind(ledger.db);
-  const ends: unknown[] = [];
-  vi.spyOn(ledger.db, "update").mockImplementation((input, options) => {
-    ends.push(options?.abortSignal);
-    return update(input, options);
-  });
+  const update = vi.spyOn(ledger.db, "update");
   await noteEmptyCheck(ledger, accountId, deadlineIn(29_000));
+  const ends = update.mock.calls.map(([, options]) => options?.abortSignal);
   expect(ends).toEqual([expect.any(AbortSignal), expect.any(AbortSignal)]);
   expect(ends[1]).toBe(ends[0]);
 });

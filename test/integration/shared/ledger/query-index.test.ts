@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DynamoDBDocument, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openOrders, openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
@@ -11,6 +11,7 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
@@ -42,15 +43,11 @@ afterEach(() => {
 /** The table gives two keys at a time, as it does after every megabyte. */
 const givingTwoAtATime = (): { readonly pages: number; readonly whole: number; readonly db: DynamoDBDocument } => {
   const db = emulatorClient();
-  const send = db.send.bind(db);
   const seen = { pages: 0, whole: 0, db };
-  vi.spyOn(db, "send").mockImplementation((command) => {
-    if (command instanceof QueryCommand) {
-      seen.pages += 1;
-      if (command.input.ProjectionExpression === undefined) seen.whole += 1;
-      command.input.Limit = 2;
-    }
-    return send(command);
+  beforeEachCall(db, "query", (input) => {
+    seen.pages += 1;
+    if (input.ProjectionExpression === undefined) seen.whole += 1;
+    input.Limit = 2;
   });
   return seen;
 };

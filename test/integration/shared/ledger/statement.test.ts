@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { BatchGetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test, vi } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
@@ -12,6 +11,7 @@ import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
@@ -87,11 +87,9 @@ test("a statement of more transactions than one read can take lists each once, b
         }),
   );
   await putItems(db, table, items);
-  const send = db.send.bind(db);
   // As DynamoDB ends a page after a megabyte.
-  vi.spyOn(db, "send").mockImplementation((command) => {
-    if (command instanceof QueryCommand) command.input.Limit = Math.min(16, command.input.Limit ?? 16);
-    return send(command);
+  beforeEachCall(db, "query", (input) => {
+    input.Limit = Math.min(16, input.Limit ?? 16);
   });
   const ledger = { db, table, clock };
   const { opening_kobo, lines, closing_kobo } = await readStatement(ledger, accountId, {
@@ -136,13 +134,11 @@ test("pages of any size join to the whole statement, and each refund's order is 
   const ofTwo = ["data", "data", "refund"];
   expect(whole.lines.map(({ kind }) => kind)).toEqual(["funding", ...refunded.flatMap(() => ofTwo)]);
   for (const size of [1, 2, 3, 5, 7]) {
-    const send = vi.spyOn(ledger.db, "send");
+    const reads = vi.spyOn(ledger.db, "batchGet");
     expect(await readStatement(ledger, accountId, ALL_TIMES, { linesMax: size, itemsMax: size })).toEqual(whole);
-    const read = send.mock.calls.flatMap(([command]) =>
-      command instanceof BatchGetCommand ? (command.input.RequestItems?.[ledger.table]?.Keys ?? []) : [],
-    );
+    const read = reads.mock.calls.flatMap(([{ RequestItems }]) => RequestItems?.[ledger.table]?.Keys ?? []);
     expect(read).toEqual(refunded.map(({ pk }) => ({ pk })));
-    send.mockRestore();
+    reads.mockRestore();
   }
 });
 

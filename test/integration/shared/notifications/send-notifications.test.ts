@@ -39,6 +39,7 @@ import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { startSecretsManager } from "../../../../tools/local/secrets.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
@@ -795,13 +796,7 @@ test("months that are closed one after the other are each news", async () => {
 
 describe("more than a run has time for", () => {
   /** How long each read of up to a hundred items takes. */
-  const readsTake = (ms: number): void => {
-    const batchGet = ledger.db.batchGet.bind(ledger.db);
-    vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
-      ledger.nowMs += ms;
-      return batchGet(...input);
-    });
-  };
+  const readsTake = (ms: number) => beforeEachCall(ledger.db, "batchGet", () => pass(ms));
   const nextRun = () => run(5 * MINUTE_MS - (ledger.nowMs % (5 * MINUTE_MS)));
 
   test("each account is looked at by some run, and one that a run has no time for counts as unchanged", async () => {

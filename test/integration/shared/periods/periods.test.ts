@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { GetCommand, PutCommand, QueryCommand, type QueryCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
@@ -35,6 +35,7 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
 import { putItems } from "../../../builders/put-items.ts";
@@ -388,16 +389,14 @@ test.each([
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
   const month = await monthToClose(context.ledger, "2026-10", "Africa/Lagos");
-  const { db } = context.ledger;
-  const send = db.send.bind(db);
-  const spy = vi.spyOn(db, "send").mockImplementation(async (command) => {
-    const isWrite = command instanceof UpdateCommand || command instanceof PutCommand;
-    if (isWrite && JSON.stringify(command.input).includes(part)) throw new Error("No answer");
-    return send(command);
-  });
+  const failing = (["update", "put"] as const).map((operation) =>
+    beforeEachCall(context.ledger.db, operation, (input) => {
+      if (JSON.stringify(input).includes(part)) throw new Error("No answer");
+    }),
+  );
   const closing = continueClosing(context.ledger, month, { phase: "close", done: 0, accounts: 1 }, deadlineIn(9_000));
   await expect(closing).rejects.toThrow("No answer");
-  spy.mockRestore();
+  for (const spy of failing) spy.mockRestore();
   await close("2026-10");
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });
@@ -732,15 +731,11 @@ test("a month is closed and verified whatever accounts a page of the index has, 
 test("a month is closed while orders are placed: the wallet changes after each read of its lines", async () => {
   const account = await anAccount(1_000_000);
   at("2026-11-03T12:00:00.000Z");
-  const { db } = context.ledger;
-  const send = db.send.bind(db);
   let placed = 0;
-  vi.spyOn(db, "send").mockImplementation(async (command) => {
-    if (command instanceof GetCommand && command.input.Key?.pk === walletPk(account)) {
-      placed += 1;
-      await order(account);
-    }
-    return send(command);
+  beforeEachCall(context.ledger.db, "get", async ({ Key }) => {
+    if (Key?.pk !== walletPk(account)) return;
+    placed += 1;
+    await order(account);
   });
   expect((await close("2026-10")).period).toMatchObject({ accounts: 1 });
   expect(placed).toBeGreaterThan(0);

@@ -1,5 +1,4 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import {
   PARTS_PK,
@@ -86,18 +85,13 @@ test.each([
   ["that was switched before", true],
 ])("a switch %s whose write lands late changes nothing that was switched since", async (_, isUsed) => {
   if (isUsed) await writePurchasesSwitch(store, switched("off", nowMs - 1_000));
-  let lost: PutCommand | undefined;
-  const send = store.db.send.bind(store.db);
-  const lossy = vi.spyOn(store.db, "send").mockImplementation(async (command) => {
-    if (!(command instanceof PutCommand)) return send(command);
-    lost = command;
-    throw new Error("No answer");
-  });
+  const lossy = vi.spyOn(store.db, "put").mockRejectedValue(new Error("No answer"));
   await expect(writePurchasesSwitch(store, switched("on"))).rejects.toThrow("No answer");
+  const [lost] = lossy.mock.calls[0] ?? [];
   lossy.mockRestore();
   await writePurchasesSwitch(store, switched("off", nowMs + 1_000));
   if (lost === undefined) throw new Error("Nothing was written");
-  await expect(store.db.send(lost)).rejects.toThrow(ConditionalCheckFailedException);
+  await expect(store.db.put(lost)).rejects.toThrow(ConditionalCheckFailedException);
   expect(await readPurchasesSwitch(store)).toEqual(switched("off", nowMs + 1_000));
 });
 
@@ -105,19 +99,13 @@ test.each<[string, () => Promise<unknown>]>([
   ["switch", () => writePurchasesSwitch(store, switched("off"))],
   ["part", () => writePart(store, "mtn", { since: isoTime(nowMs), by: "ada" }, "off")],
 ])("the write of a %s gives up when it has lost five races, and at once after any other failure", async (_, write) => {
-  const send = store.db.send.bind(store.db);
-  let puts = 0;
-  let failure: Error = new ConditionalCheckFailedException({ message: "Another write came first", $metadata: {} });
-  vi.spyOn(store.db, "send").mockImplementation(async (command) => {
-    if (!(command instanceof PutCommand)) return send(command);
-    puts += 1;
-    throw failure;
-  });
+  const overtaken = new ConditionalCheckFailedException({ message: "Another write came first", $metadata: {} });
+  const put = vi.spyOn(store.db, "put").mockRejectedValue(overtaken);
   await expect(write()).rejects.toThrow("keeps changing");
-  expect(puts).toBe(5);
-  failure = new Error("No answer");
+  expect(put).toHaveBeenCalledTimes(5);
+  put.mockRejectedValue(new Error("No answer"));
   await expect(write()).rejects.toThrow("No answer");
-  expect(puts).toBe(6);
+  expect(put).toHaveBeenCalledTimes(6);
 });
 
 test("a change takes effect 10 seconds after the last reading, and until then no call is made", async () => {

@@ -1,4 +1,3 @@
-import { BatchGetCommand, GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
@@ -14,6 +13,7 @@ import { SEND_QUEUED_RESERVE_MS } from "../../../../shared/platform/time-budgets
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { readUpstreamPace, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -79,12 +79,10 @@ describe("an order that the upstream's rate limit refuses", () => {
     service.refuse(1);
     for (let count = 0; count < 25; count += 1) await service.buy(await ledger.anAccount(1_000), "one");
     // The queues of all accounts take as long as a run may send.
-    const batchGet = ledger.db.batchGet.bind(ledger.db);
     let queuesRead = 0;
-    vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
+    beforeEachCall(ledger.db, "batchGet", () => {
       queuesRead += 1;
       ledger.nowMs += queuesRead <= 25 ? 1_000 : 0;
-      return batchGet(...input);
     });
     let waiting = 25;
     while (waiting > 0) {
@@ -151,11 +149,7 @@ describe("an order that waited at the time of a backup", () => {
 
   test("does not begin to wait in the copy if its claim there gets no answer", async () => {
     const { service, accountId } = await aRestoredService();
-    const send = ledger.db.send.bind(ledger.db);
-    const broken = vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-      if (command instanceof TransactWriteCommand) throw new Error("cut off");
-      return send(command);
-    });
+    const broken = vi.spyOn(ledger.db, "transactWrite").mockRejectedValue(new Error("cut off"));
     expect(await service.sendAfter(0)).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(service.queued).toEqual([]);
     broken.mockRestore();
@@ -203,10 +197,8 @@ test("orders do not wait for an order that only a wallet's number counts", async
 
 test("a run that can write neither the pace nor the end of a turn sends nevertheless", async () => {
   const { service, accountId } = await aQueuedOrder();
-  const update = ledger.db.update.bind(ledger.db);
-  vi.spyOn(ledger.db, "update").mockImplementation(async (input) => {
-    if (input.Key?.pk === UPSTREAM_PACE_PK || input.Key?.pk === walletPk(accountId)) throw new Error("throttled");
-    return update(input);
+  beforeEachCall(ledger.db, "update", ({ Key }) => {
+    if (Key?.pk === UPSTREAM_PACE_PK || Key?.pk === walletPk(accountId)) throw new Error("throttled");
   });
   const warn = vi.spyOn(log, "warn");
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
@@ -368,12 +360,10 @@ test("an account whose refunds cannot be written takes the time of one refund fr
   ledger.nowMs += 15 * MINUTE_MS;
   service.refuse(1);
   await service.buy(other, "one");
-  const send = ledger.db.send.bind(ledger.db);
   const attempted = new Set<string>();
-  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-    if (!(command instanceof TransactWriteCommand)) return send(command);
-    const [item, wallet] = (command.input.TransactItems ?? []).map(({ Update }) => String(Update?.Key?.pk));
-    if (wallet !== `wallet#${broken}`) return send(command);
+  beforeEachCall(ledger.db, "transactWrite", ({ TransactItems = [] }) => {
+    const [item, wallet] = TransactItems.map(({ Update }) => String(Update?.Key?.pk));
+    if (wallet !== `wallet#${broken}`) return;
     attempted.add(String(item));
     throw new Error("throttled");
   });
@@ -526,12 +516,11 @@ test("of 75 accounts with 2 queued orders each none gets a turn before another, 
 describe("an account that cannot be read", () => {
   /** Reads that touch this key fail, each in its own way. */
   const failReadsOf = (name: string, message: string): void => {
-    const send = ledger.db.send.bind(ledger.db);
-    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-      const isRead = command instanceof QueryCommand || command instanceof BatchGetCommand;
-      if (isRead && JSON.stringify(command.input).includes(name)) throw new Error(message);
-      return send(command);
-    });
+    for (const operation of ["query", "batchGet"] as const) {
+      beforeEachCall(ledger.db, operation, (input) => {
+        if (JSON.stringify(input).includes(name)) throw new Error(message);
+      });
+    }
   };
 
   test.each([
@@ -681,13 +670,11 @@ describe("an order that the upstream refuses by itself, although its limit is no
       await service.buy(accountId, "one");
     const both = Promise.withResolvers<"both">();
     let refunds = 0;
-    const transactWrite = ledger.db.transactWrite.bind(ledger.db);
-    vi.spyOn(ledger.db, "transactWrite").mockImplementation(async (...input) => {
+    beforeEachCall(ledger.db, "transactWrite", async () => {
       refunds += 1;
       if (refunds === 2) both.resolve("both");
       // Longer than a refund may take.
       if ((await Promise.race([both.promise, sleep(5_000)])) !== "both") throw new Error("No answer");
-      return transactWrite(...input);
     });
     expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 2, sent: 0, refunded: 2 });
   });
@@ -703,13 +690,10 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 1, refunded: 0 });
     expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["one"]);
     const { pk } = await service.transaction(accountId, "two");
-    const send = ledger.db.send.bind(ledger.db);
-    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-      if (command instanceof GetCommand && command.input.Key?.pk === pk) {
-        vi.restoreAllMocks();
-        await claimAsSender(ledger, await storedQueued(ledger, pk));
-      }
-      return send(command);
+    beforeEachCall(ledger.db, "get", async ({ Key }) => {
+      if (Key?.pk !== pk) return;
+      vi.restoreAllMocks();
+      await claimAsSender(ledger, await storedQueued(ledger, pk));
     });
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   });

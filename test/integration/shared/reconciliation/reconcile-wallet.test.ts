@@ -1,4 +1,4 @@
-import { BatchGetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
@@ -98,11 +98,10 @@ describe("reconcileWallet", () => {
 
     // The open one fails and a second is opened while the base is read; a third one in the second round.
     const keysRead: number[] = [];
-    const send = ledger.db.send.bind(ledger.db);
-    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-      const answer: unknown = await send(command);
-      if (!(command instanceof BatchGetCommand)) return answer;
-      keysRead.push(command.input.RequestItems?.[ledger.table]?.Keys?.length ?? 0);
+    const batchGet = ledger.db.batchGet.bind(ledger.db);
+    vi.spyOn(ledger.db, "batchGet").mockImplementation(async (input) => {
+      const answer = await batchGet(input);
+      keysRead.push(input.RequestItems?.[ledger.table]?.Keys?.length ?? 0);
       if (keysRead.length === 2 && first !== undefined) {
         await settleTransaction(ledger, first, FAILED, enough());
         await ledger.anOpenTransaction(accountId);
@@ -275,17 +274,11 @@ describe("reconcileAndCheckpoint", () => {
 
 describe("a transaction that stays open", () => {
   const keysReadBy = async (callback: () => Promise<unknown>): Promise<number> => {
-    let count = 0;
-    const send = ledger.db.send.bind(ledger.db);
-    const spy = vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
-      if (command instanceof BatchGetCommand) {
-        count += command.input.RequestItems?.[ledger.table]?.Keys?.length ?? 0;
-      }
-      return send(command);
-    });
+    const reads = vi.spyOn(ledger.db, "batchGet");
     await callback();
-    spy.mockRestore();
-    return count;
+    const keys = reads.mock.calls.flatMap(([{ RequestItems }]) => RequestItems?.[ledger.table]?.Keys ?? []);
+    reads.mockRestore();
+    return keys.length;
   };
 
   test("a transaction that stays open does not make later reconciliations longer", async () => {
@@ -431,14 +424,11 @@ test("a machine whose clock is behind the checkpoint asks for no range that ends
   ledger.nowMs += HOUR_MS;
   await reconcile(accountId);
   ledger.nowMs -= 1;
-  const ranges: unknown[] = [];
-  const send = ledger.db.send.bind(ledger.db);
-  vi.spyOn(ledger.db, "send").mockImplementation((command) => {
-    if (command instanceof QueryCommand) ranges.push(command.input.ExpressionAttributeValues);
-    return send(command);
-  });
+  const queries = vi.spyOn(ledger.db, "query");
   expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
-  for (const range of ranges) expect(range).toMatchObject({ ":to": "9999" });
+  expect(queries).toHaveBeenCalled();
+  for (const [range] of queries.mock.calls)
+    expect(range).toMatchObject({ ExpressionAttributeValues: { ":to": "9999" } });
 });
 
 describe("confirmedReconciliation", () => {

@@ -21,6 +21,7 @@ import {
 import { matchEvent, resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
@@ -302,12 +303,10 @@ test.each([
   ["days of accounts", 3],
 ])("a batch whose %s cannot be written rejects, so that the stream repeats it", async (_what, failing) => {
   const cache = await aCache();
-  const update = cache.db.update.bind(cache.db);
   let writes = 0;
-  const updating = vi.spyOn(cache.db, "update").mockImplementation(async (...call) => {
+  beforeEachCall(cache.db, "update", () => {
     writes += 1;
     if (writes === failing) throw new Error("No answer");
-    return update(...call);
   });
   const number = (value: number) => ({ value: String(value) });
   const { account_id, ...ended } = aTransaction({ status: "success" });
@@ -318,5 +317,4 @@ test.each([
   ];
   await expect(countTransactions(cache)(changes)).rejects.toThrow("No answer");
   expect(writes).toBe(failing);
-  updating.mockRestore();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -15,6 +15,7 @@ import { askUpstream, QUESTIONS_MAX } from "../../../../shared/upstream-lookup/a
 import { askNow, intervalMs, readLookup } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -125,12 +126,10 @@ test("of more open orders than a run can read, each run asks for some, and the n
   const orders = Array.from({ length: 1_000 }, () => ledger.aTransaction("acc_1"));
   await putItems(ledger.db, ledger.table, orders);
   // A hundred orders and what is known of them take 6 s: all of them the whole run.
-  const batchGet = ledger.db.batchGet.bind(ledger.db);
   const read = new Set<unknown>();
-  vi.spyOn(ledger.db, "batchGet").mockImplementation(async (...input) => {
+  beforeEachCall(ledger.db, "batchGet", ({ RequestItems }) => {
     ledger.nowMs += 3_000;
-    for (const key of input[0].RequestItems?.[ledger.table]?.Keys ?? []) read.add(key.pk);
-    return batchGet(...input);
+    for (const key of RequestItems?.[ledger.table]?.Keys ?? []) read.add(key.pk);
   });
   const log = captureLog();
   for (let minute = 1; minute <= 5; minute += 1) {
