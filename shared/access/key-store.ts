@@ -70,8 +70,6 @@ export const lastUsedMs = (keyItem: KeyItem): number | undefined => {
   return minutes.length === 0 ? undefined : Math.max(...minutes.map(Number)) * MINUTE_MS;
 };
 
-export type CountedKey = { readonly keyItem: KeyItem; readonly requestsThisMinute: number };
-
 /**
  * Authenticates and counts in one write: adds this request to the key's minute, removes the group's previous minute,
  * and returns the whole item, or undefined if the key does not exist. It retries while another write holds the item. A
@@ -81,7 +79,7 @@ export const countRequest = async (
   db: DocumentClient,
   table: string,
   request: { readonly hash: string; readonly group: RateGroup; readonly minute: number },
-): Promise<CountedKey | undefined> => {
+) => {
   const { hash, group, minute } = request;
   const counter = counterName(group, minute);
   const count: UpdateCommandInput = {

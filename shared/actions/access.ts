@@ -6,6 +6,7 @@ import { listPeople, type PersonItem } from "../access/person-item.ts";
 import type { accessActions } from "../contract/actions/access.ts";
 import { allows } from "../contract/permission.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
+import { orNull } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
 import { keyView, ownerText, readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -90,7 +91,7 @@ export const accessRuns: ActionRuns<typeof accessActions> = {
           ...usableOf(reviewed).map(({ key_id, name, mode, permissions, created_at, hash }) => {
             const usedMs = lastUsed.get(hash);
             const may = permissions.filter((each) => allows(entitlements, each));
-            const last_used_at = usedMs === undefined ? null : isoTime(usedMs);
+            const last_used_at = orNull(usedMs, isoTime);
             return { ...account, kind: "key" as const, holder: key_id, name, mode, may, created_at, last_used_at };
           }),
           ...owners.map((owner) => {

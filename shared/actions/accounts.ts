@@ -28,6 +28,7 @@ import { ALL_TIMES, accountIdsOf, INDEXED_AGE_MS } from "../ledger/query-index.t
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { hasPeriodLimit, type Usage, usageOn } from "../ledger/usage.ts";
 import { ordersOnDay, readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
+import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { dayInLagos, EPOCH, isoTime } from "../platform/time.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
@@ -176,8 +177,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     return {
       ...accountView(account),
       balance: nairaFromKobo(balance_kobo),
-      low_balance_threshold:
-        low_balance_threshold_kobo === undefined ? null : nairaFromKobo(low_balance_threshold_kobo),
+      low_balance_threshold: orNull(low_balance_threshold_kobo, nairaFromKobo),
       ...(owners.length > 0 && { owners }),
       entitlements,
       orders_today: Object.fromEntries(

@@ -37,15 +37,14 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
     await requireAccount(context.accounts, account);
     const { ledger } = context;
     const lines: string[] = [];
-    let position: ExportPosition;
-    if (cursor === undefined) {
+    const list = exportOf(context, account);
+    let position = await openCursor(context, list, exportPositionSchema, cursor, "export");
+    if (position === undefined) {
       const header = exportHeader(context, account, period);
       await recordExport(context, header);
       const { line, end } = headerLine(header);
       lines.push(line);
       position = { header, end };
-    } else {
-      position = await exportPosition(context, account, cursor);
     }
     const { header } = position;
     const range = { from: header.from ?? ALL_TIMES.from, to: header.to };
@@ -60,7 +59,7 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
       if (next === undefined) return { lines: [...lines, await lastLine(context, position)], next_cursor: null };
       position = { ...position, key: next };
     }
-    return { lines, next_cursor: await exportCursor(context, position) };
+    return { lines, next_cursor: await sealCursor(context, list, position) };
   },
 };
 
@@ -89,6 +88,7 @@ const exportHeader = (
   };
 };
 
+/** A forged one could bring a hash of the forger's into the audit log. */
 const exportPositionSchema = z.object({
   header: exportHeaderSchema,
   end: chainEndSchema,
@@ -105,13 +105,6 @@ const exportOf = ({ request }: ActionContext, account: string): readonly string[
   account,
   ...(request === undefined ? [] : [request.identity]),
 ];
-
-/** A forged position could bring a hash of the forger's into the audit log. */
-const exportCursor = (context: ActionContext, position: ExportPosition): Promise<string> =>
-  sealCursor(context, exportOf(context, position.header.account), position);
-
-const exportPosition = (context: ActionContext, account: string, cursor: string): Promise<ExportPosition> =>
-  openCursor(context, exportOf(context, account), exportPositionSchema, cursor, "export");
 
 /** The audit entry of the whole export is written before the footer is returned. */
 const lastLine = async (context: ActionContext, { header, end }: ExportPosition): Promise<string> => {

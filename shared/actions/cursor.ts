@@ -34,18 +34,19 @@ type Sealing = Pick<ActionContext, "keyedHashes">;
 
 const sealedSchema = z.object({ position: z.record(z.string(), z.unknown()), mac: z.string() });
 
-/** A cursor that carries more than a place, such as a balance or a hash: nobody else may make one. */
-export const sealCursor = async (context: Sealing, list: readonly string[], position: object): Promise<string> =>
-  encodePageCursor({ position, mac: (await macsOf(context, list, position))[0] });
+/** The `next_cursor` of a page that carries more than a place, such as a balance or a hash: nobody else may make one. */
+export const sealCursor = async (context: Sealing, list: readonly string[], next: object | undefined) =>
+  next === undefined ? null : encodePageCursor({ position: next, mac: (await macsOf(context, list, next))[0] });
 
 /** Throws unless it is a cursor that was sealed for this list. `what`: what messages call the list. */
 export const openCursor = async <Position>(
   context: Sealing,
   list: readonly string[],
   schema: z.ZodMiniType<Position>,
-  cursor: string,
+  cursor: string | undefined,
   what: string,
-): Promise<Position> => {
+): Promise<Position | undefined> => {
+  if (cursor === undefined) return undefined;
   const sealed = decodePageCursor(sealedSchema, cursor);
   const isOfList = sealed !== undefined && (await macsOf(context, list, sealed.position)).includes(sealed.mac);
   const position = isOfList ? schema.safeParse(sealed.position).data : undefined;

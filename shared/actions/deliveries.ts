@@ -1,5 +1,6 @@
 import { requireAccount } from "../access/account-store.ts";
 import { type deliveriesActions, LATEST_DELIVERIES } from "../contract/actions/deliveries.ts";
+import { type FinalStatus, finalStatus } from "../contract/transaction.ts";
 import { type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -15,7 +16,7 @@ import { chosenEndpoint } from "../webhooks/endpoint.ts";
 import { readEndpointStates } from "../webhooks/endpoint-health.ts";
 import { unsignedHeaders } from "../webhooks/signature.ts";
 import { webhookBody } from "../webhooks/webhook-body.ts";
-import { type AccountEvent, type FinalStatus, finalStatus, type TransactionEvent } from "../webhooks/webhook-event.ts";
+import type { AccountEvent, TransactionEvent } from "../webhooks/webhook-event.ts";
 import { endpointsMadeSchema, readAccounts } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";

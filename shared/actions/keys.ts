@@ -9,6 +9,7 @@ import { actorName } from "../ledger/audit.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { keyUsagePk } from "../ledger/schema.ts";
 import { hasPeriodLimit, readKeyUsages } from "../ledger/usage.ts";
+import { orNull } from "../platform/format.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { keyView, readAccounts, usageView } from "./accounts.ts";
@@ -80,7 +81,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
         const usedMs = lastUsed.get(key.hash);
         return {
           ...keyView(key, ledger.clock()),
-          last_used_at: usedMs === undefined ? null : isoTime(usedMs),
+          last_used_at: orNull(usedMs, isoTime),
           ...(hasPeriodLimit(key.order_limits) && { usage: usageView(context, usageOf.get(keyUsagePk(key.key_id))) }),
         };
       }),

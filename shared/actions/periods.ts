@@ -32,6 +32,7 @@ import {
 } from "../periods/close-period.ts";
 import { continueVerifying, verifyingSchema } from "../periods/verify-period.ts";
 import { deadlineIn } from "../platform/deadline.ts";
+import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -55,13 +56,13 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
   "periods accounts": async (context, { month, cursor }) => {
     const { ledger } = context;
     const { to } = await requirePeriod(context, month);
-    const start = await openedCursor(context, ["periods accounts", month], indexKeySchema, cursor);
+    const start = await openCursor(context, ["periods accounts", month], indexKeySchema, cursor, "period");
     const range = { from: ALL_TIMES.from, to };
     const { keys, next } = await queryList(ledger, ACCOUNTS_LIST, range, start, { oldest: ACCOUNTS_PER_PAGE });
     const accountIds = keys.map(({ pk }) => accountIdOf(pk));
     return {
       accounts: (await readAccountPeriods(ledger, month, accountIds)).map(accountView),
-      next_cursor: next === undefined ? null : await sealCursor(context, ["periods accounts", month], next),
+      next_cursor: await sealCursor(context, ["periods accounts", month], next),
     };
   },
   "periods lines": async (context, { month, account, cursor }) => {
@@ -69,13 +70,13 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
     const period = await readAccountPeriod(ledger, month, account);
     if (period === undefined) throw new NotFoundError(`${account} has no closed period ${month}`);
     const list = ["periods lines", month, account];
-    const start = await openedCursor(context, list, statementPositionSchema, cursor);
+    const start = await openCursor(context, list, statementPositionSchema, cursor, "period");
     const limits = { linesMax: PERIOD_LINES_MAX, itemsMax: LINES_READ_MAX };
     const page = await readStatementPage(ledger, account, period, start, limits);
     if (page.next === undefined) assertIsAsClosed(period, page);
     return {
       lines: await withCosts(context, page.lines, period.time_zone),
-      next_cursor: page.next === undefined ? null : await sealCursor(context, list, page.next),
+      next_cursor: await sealCursor(context, list, page.next),
     };
   },
   "periods close": async (context, { month, cursor, why }) => {
@@ -85,7 +86,8 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
     const toClose = await monthToClose(ledger, month, context.timeZone);
     // What was begun with another zone, or before the month before was closed, is begun again.
     const list = ["periods close", month, toClose.from, toClose.to, toClose.previous];
-    const begun = (await openedCursor(context, list, closingSchema, cursor)) ?? (await beginClosing(ledger, toClose));
+    const begun =
+      (await openCursor(context, list, closingSchema, cursor, "period")) ?? (await beginClosing(ledger, toClose));
     const progress = await continueClosing(ledger, toClose, begun, deadlineIn(CALL_MS));
     if (progress !== undefined) {
       const { closing, waitMs } = progress;
@@ -107,7 +109,7 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
   "periods verify": async (context, { month, cursor }) => {
     const period = await requirePeriod(context, month);
     const list = ["periods verify", month];
-    const begun = (await openedCursor(context, list, verifyingSchema, cursor)) ?? { done: 0 };
+    const begun = (await openCursor(context, list, verifyingSchema, cursor, "period")) ?? { done: 0 };
     const { differences, next } = await continueVerifying(context.ledger, period, begun, deadlineIn(CALL_MS));
     return {
       ok: differences.length === 0,
@@ -115,7 +117,7 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
       accounts: period.accounts,
       accounts_done: next?.done ?? period.accounts,
       differences: [...differences],
-      next_cursor: next === undefined ? null : await sealCursor(context, list, next),
+      next_cursor: await sealCursor(context, list, next),
     };
   },
 };
@@ -128,14 +130,6 @@ const requirePeriod = async ({ ledger }: Pick<ActionContext, "ledger">, month: s
   if (period === undefined) throw new NotFoundError(`${month} is not closed`);
   return period;
 };
-
-const openedCursor = async <Position>(
-  context: ActionContext,
-  list: readonly string[],
-  schema: z.ZodMiniType<Position>,
-  cursor: string | undefined,
-): Promise<Position | undefined> =>
-  cursor === undefined ? undefined : openCursor(context, list, schema, cursor, "period");
 
 const sumsView = ({
   opening_kobo,
@@ -200,6 +194,6 @@ const withCosts = async (
   return lines.map((line) => {
     const kobo = costs.get(orderOf(line) ?? "");
     const sign = line.kind === "refund" ? -1 : 1;
-    return { ...statementLineView(line, timeZone), cost: kobo === undefined ? null : nairaFromKobo(sign * kobo) };
+    return { ...statementLineView(line, timeZone), cost: orNull(kobo, (each) => nairaFromKobo(sign * each)) };
   });
 };

@@ -115,8 +115,8 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     if (header === undefined) throw refusal(day, "is not signed off");
     const lines: string[] = [];
     const list = [STATEMENT_EXPORT, day];
-    let { end, key }: Partial<PackPosition> =
-      cursor === undefined ? {} : await openCursor(context, list, packPositionSchema, cursor, "export");
+    const begun: Partial<PackPosition> = (await openCursor(context, list, packPositionSchema, cursor, "export")) ?? {};
+    let { end, key } = begun;
     if (end === undefined) {
       await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day } });
       const first = packHeaderLine(header);

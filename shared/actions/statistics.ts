@@ -3,6 +3,7 @@ import type { statisticsActions } from "../contract/actions/statistics.ts";
 import { HOUR_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readWallet } from "../ledger/wallet.ts";
+import { orNull } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
 import { readDailyBalances } from "../statistics/daily-balances.ts";
 import { type EndedCount, LATENCY_BOUNDS_MS, readAccountDays, readHours } from "../statistics/hourly-counts.ts";
@@ -53,7 +54,7 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
       // The last day is today: its balance is known exactly.
       balances: known.map(({ day, balanceKobo }, index) => {
         const kobo = index === known.length - 1 ? wallet.balance_kobo : balanceKobo;
-        return { day, balance: kobo === undefined ? null : nairaFromKobo(kobo) };
+        return { day, balance: orNull(kobo, nairaFromKobo) };
       }),
     };
   },

@@ -38,7 +38,7 @@ export const subjectsRuns: ActionRuns<typeof subjectsActions, SubjectsContext> =
       checks: await checkViews(context, checks),
       orders: await orderViews(context, orders),
       until: position.until,
-      next_cursor: next && (await sealCursor(context, subject.names, next)),
+      next_cursor: await sealCursor(context, subject.names, next),
     };
   },
 
@@ -55,14 +55,14 @@ export const subjectsRuns: ActionRuns<typeof subjectsActions, SubjectsContext> =
       const isErased = isErasable(order) && (await eraseOrder(context, order, events));
       counts[isErased ? "orders" : "open"] += 1;
     }
-    if (next === null) {
+    if (next === undefined) {
       const details = { kind: input.kind, ...counts, until: position.until };
       await recordAudited(context, SERVICE, { action: "subjects erase", why: input.why, details });
     }
     return {
       ...counts,
       until: position.until,
-      next_cursor: next && (await sealCursor(context, subject.names, { ...next, ...counts })),
+      next_cursor: await sealCursor(context, subject.names, next && { ...next, ...counts }),
     };
   },
 };
@@ -104,9 +104,8 @@ const begin = async (
   const { hash } = await context.hashSubject(kind, number);
   const phoneKey = kind === "phone_number" ? (await context.keyedHashes()).phoneKey(number) : undefined;
   const subject = { hash, phoneKey, names: [action, hash, request.identity] };
-  if (cursor !== undefined) {
-    return { subject, position: await openCursor(context, subject.names, positionSchema, cursor, "request") };
-  }
+  const begun = await openCursor(context, subject.names, positionSchema, cursor, "request");
+  if (begun !== undefined) return { subject, position: begun };
   await recordAudited(context, SERVICE, { action, why, details: { kind } });
   const until = isoTime(ledger.clock() - INDEXED_AGE_MS);
   return { subject, position: { list: "checks", until, checks: 0, orders: 0, open: 0 } };
@@ -116,7 +115,7 @@ type Check = { readonly consent: Consent; readonly transaction: Transaction };
 type Page = {
   readonly checks: readonly Check[];
   readonly orders: readonly Transaction[];
-  readonly next: Position | null;
+  readonly next: Position | undefined;
 };
 
 /** Items are read strongly, because the indexes lag: what was erased is left out. */
@@ -129,12 +128,12 @@ const readPage = async ({ ledger }: SubjectsContext, subject: Subject, position:
     const checks = await withTransactions(ledger, consents);
     if (next !== undefined) return { checks, orders: [], next: { ...position, key: next } };
     const { key: _key, ...rest } = position;
-    return { checks, orders: [], next: subject.phoneKey === undefined ? null : { ...rest, list: "orders" } };
+    return { checks, orders: [], next: subject.phoneKey === undefined ? undefined : { ...rest, list: "orders" } };
   }
   if (subject.phoneKey === undefined) throw new Error("Only a phone number has orders");
   const { keys, next } = await queryPhone(ledger, subject.phoneKey, range, position.key, limits);
   const orders = (await readTransactions(ledger, keys)).filter(({ phone_key }) => phone_key === subject.phoneKey);
-  return { checks: [], orders, next: next === undefined ? null : { ...position, key: next } };
+  return { checks: [], orders, next: next && { ...position, key: next } };
 };
 
 const withTransactions = async (

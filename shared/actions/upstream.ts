@@ -4,6 +4,7 @@ import { SERVICE } from "../ledger/audit.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isStuck } from "../ledger/transaction.ts";
+import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readQueueLength } from "../queued-orders/queued-orders-report.ts";
@@ -49,7 +50,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
     const spentUntilMs = queueUntilMs(pace, nowMs);
     const openedAt = open.map(({ created_at }) => created_at).sort();
     return {
-      catalog: { fetched_at: snapshot === undefined ? null : isoTime(snapshot.fetchedAtMs) },
+      catalog: { fetched_at: orNull(snapshot?.fetchedAtMs, isoTime) },
       refusals: refusals.map(({ group, reason, since, refused_at }) => ({ group, reason, since, refused_at })),
       limit: { per_minute: pace.per_minute, spent_until: spentUntilMs > nowMs ? isoTime(spentUntilMs) : null },
       waiting: { count: waiting.count, oldest_s: waiting.oldestS ?? null, sending_s: waiting.sendingS ?? null },

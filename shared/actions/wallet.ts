@@ -97,14 +97,14 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
   "wallet statement": async (context, { account, cursor, ...period }) => {
     await requireAccount(context.accounts, account);
     const range = requireTimeRange(context, period);
-    const start = cursor === undefined ? undefined : await statementPosition(context, account, cursor, range);
+    const start = await statementPosition(context, account, cursor, range);
     const page = await readStatementPage(context.ledger, account, range, start, PAGE_LIMITS);
     return {
       account_id: account,
       opening: nairaFromKobo(page.opening_kobo),
       closing: nairaFromKobo(page.closing_kobo),
       lines: page.lines.map((line) => statementLineView(line, context.timeZone)),
-      next_cursor: page.next === undefined ? null : await sealCursor(context, statementOf(account), page.next),
+      next_cursor: await sealCursor(context, statementOf(account), page.next),
     };
   },
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
@@ -147,7 +147,7 @@ const PAGE_LIMITS = { linesMax: STATEMENT_LINES_MAX, itemsMax: 5_000 };
 const statementOf = (account: string): readonly string[] => ["wallet statement", account];
 
 /** A cursor has the balance before its page: a forged one would make a false statement. */
-const statementPosition = (context: ActionContext, account: string, cursor: string, { to }: TimeRange) => {
+const statementPosition = (context: ActionContext, account: string, cursor: string | undefined, { to }: TimeRange) => {
   const isWithin = ({ entry, transaction, refund }: StatementPosition): boolean =>
     [entry, transaction, refund].every((key) => key === undefined || key.created_at <= to);
   const schema = statementPositionSchema.check(z.refine(isWithin));

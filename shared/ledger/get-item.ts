@@ -87,14 +87,13 @@ export const getItemBatches = <Key extends ItemKey, Item extends ItemKey>(
   batches: Iterable<readonly Key[]> | AsyncIterable<readonly Key[]>,
   schema: z.ZodMiniType<Item> & { readonly shape: object },
   onUnreadable?: OnUnreadable,
-): AsyncGenerator<ItemBatch<Key, Item>, void, void> => {
+) => {
   const attributes = Object.keys(schema.shape);
   return mapInOrder(batches, BATCHES_AT_ONCE, async (keys, abortSignal) => ({
     keys,
     items: await getBatch(table, keys, schema, { attributes, abortSignal, onUnreadable }),
   }));
 };
-export type ItemBatch<Key, Item> = { readonly keys: readonly Key[]; readonly items: readonly Item[] };
 
 /** Reads many items as `getItemBatches`, all at once. */
 export const getItemFields = async <Item extends ItemKey>(

@@ -1,3 +1,4 @@
+import type { FinalStatus } from "../contract/transaction.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { openList, QUEUED, queuedOrders } from "./schema.ts";
@@ -95,7 +96,7 @@ export const settlingTransition = (status: Transaction["status"], waits: boolean
   return { from: waits ? transitions.claim.from : transitions.succeed.from };
 };
 
-const isFinal = (state: TransactionState): state is "success" | "failed" => state === "success" || state === "failed";
+const isFinal = (state: TransactionState): state is FinalStatus => state === "success" || state === "failed";
 const isQueued = (state: TransactionState): boolean => state === "queued" || state === "set_aside";
 const statusIn = (state: TransactionState): Transaction["status"] => (isFinal(state) ? state : "processing");
 

@@ -1,6 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
@@ -19,11 +20,10 @@ export const upstreamReferenceSchema = lazyObject(() => ({
 }));
 export type UpstreamReference = z.infer<typeof upstreamReferenceSchema>;
 
-type EventStatus = "success" | "failed";
 const contraryOf = { success: "failed_event_pk", failed: "success_event_pk" } as const;
 
 /** The key of an event that reports the other status under this reference, if there is one. */
-export const contraryEvent = (reference: UpstreamReference, status: EventStatus): string | undefined =>
+export const contraryEvent = (reference: UpstreamReference, status: FinalStatus): string | undefined =>
   reference[contraryOf[status]];
 
 export const readUpstreamReference = (
@@ -36,7 +36,7 @@ export const readUpstreamReference = (
 export const noteEvent = async (
   { db, table }: Ledger,
   upstreamReference: string,
-  status: EventStatus,
+  status: FinalStatus,
   eventPk: string,
 ): Promise<UpstreamReference> => {
   const update: UpdateCommandInput = {

@@ -54,17 +54,15 @@ export const floatPaymentSchema = z.object({
 });
 export type FloatPayment = z.infer<typeof floatPaymentSchema>;
 
-export type PaymentResult =
-  | { readonly kind: "recorded" }
-  /** The id was used; nothing was written. The amount may be another one. */
-  | { readonly kind: "already_recorded"; readonly payment: FloatPayment };
-
-/** Books a payment to the upstream, once per id, together with the operator's audit entry. */
+/**
+ * Books a payment to the upstream, once per id, together with the operator's audit entry. `already_recorded`: the id was
+ * used, perhaps with another amount; nothing was written.
+ */
 export const recordPayment = async (
   ledger: Ledger,
   { paymentId, amountKobo, by }: { readonly paymentId: string; readonly amountKobo: number; readonly by: string },
   audit: AuditPut,
-): Promise<PaymentResult> => {
+) => {
   const Item: FloatPayment = {
     pk: floatPaymentPk(paymentId),
     list_key: FLOAT_PAYMENTS_LIST,
@@ -86,11 +84,11 @@ export const recordPayment = async (
       },
       audit,
     ]);
-    return { kind: "recorded" };
+    return { kind: "recorded" } as const;
   } catch (error) {
     const payment = hasConditionFailed(error, 0) ? await readPayment(ledger, paymentId) : undefined;
     if (payment === undefined) throw error;
-    return { kind: "already_recorded", payment };
+    return { kind: "already_recorded", payment } as const;
   }
 };
 

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { koboSchema } from "../contract/money.ts";
-import { modeSchema } from "../contract/transaction.ts";
+import { finalStatus, modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
 
@@ -61,7 +61,7 @@ const eventMessage = z.object({
    */
   mac: z.optional(z.string().check(z.maxLength(100))),
   reference: z.string(),
-  status: z.enum(["success", "failed"]),
+  status: finalStatus,
   /** Absent if none was sent, or if it is not a whole number of kobo. */
   amount_kobo: z.optional(koboSchema),
   type: z.optional(z.string()),

@@ -41,7 +41,7 @@ import type { Deadline } from "../platform/deadline.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type Comparison, compareWithWallet, isAgreed } from "./compare-with-wallet.ts";
-import { emptyFold, foldNext, foldSchema, hashOf, type PeriodOf } from "./fold-lines.ts";
+import { begunOf, emptyFold, foldNext, foldSchema, hashOf, type PeriodOf } from "./fold-lines.ts";
 
 /** A line that the index lacks is read again after this time. */
 const DISAGREES_WAIT_MS = 10_000;
@@ -197,8 +197,7 @@ const closeAccounts = async (
       if (sealed_to < month.to) await sealWallet(ledger, account_id, month.to);
       const period = { ...month, account_id, previous: before.get(account_id)?.hash ?? "" };
       const open_orders = openCounts.get(account_id) ?? 0;
-      // Between two calls the index may list another account before the one that was begun.
-      const begunAccount = closing.begun?.account_id === account_id ? closing.begun : { account_id, fold: emptyFold };
+      const begunAccount = begunOf(account_id, closing.begun) ?? { account_id, fold: emptyFold };
       const unfinished = await closeAccount(ledger, { period, open_orders, was }, begunAccount, deadline);
       if (unfinished !== undefined)
         return { closing: { ...closing, begun: unfinished.begun }, waitMs: unfinished.waitMs };

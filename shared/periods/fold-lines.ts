@@ -49,11 +49,11 @@ export const emptyFold: Fold = { waiting: [], opening_kobo: 0, lines: 0, kinds: 
 /** The fold of an account whose lines are read in part. */
 export const begunFoldSchema = z.extend(foldSchema, { account_id: z.string() });
 
-/** How far an account's lines are read. Between two calls the index may list another account before the one that was begun. */
-export const foldOf = <Begun extends Fold & { readonly account_id: string }>(
+/** What was begun, if it is this account: between two calls the index may list another one before it. */
+export const begunOf = <Begun extends { readonly account_id: string }>(
   accountId: string,
   begun: Begun | undefined,
-): Fold | Begun => (begun?.account_id === accountId ? begun : emptyFold);
+): Begun | undefined => (begun?.account_id === accountId ? begun : undefined);
 
 /** Bytes of a line's fingerprint: the beginning of the hash after it. */
 export const FINGERPRINT_BYTES = 4;
@@ -61,21 +61,11 @@ export const FINGERPRINT_BYTES = 4;
 /** Lines of one step: about a third of a second, and 20 KB of fingerprints. */
 export const STEP_LINES = 5_000;
 
-export type FoldStep = {
-  readonly fold: Fold;
-  readonly isComplete: boolean;
-  /** The lines that this step has hashed, with the fingerprint of each. */
-  readonly hashed: readonly HashedLine[];
-  readonly fingerprints: Uint8Array;
-};
-
-/** Adds the next lines of a period. Each line's hash contains the one before, so a change shows in all after it. */
-export const foldNext = async (
-  ledger: Ledger,
-  period: PeriodOf,
-  before: Fold,
-  stepLines = STEP_LINES,
-): Promise<FoldStep> => {
+/**
+ * Adds the next lines of a period. Each line's hash contains the one before, so a change shows in all after it. `hashed`:
+ * the lines that this step has hashed, with the fingerprint of each.
+ */
+export const foldNext = async (ledger: Ledger, period: PeriodOf, before: Fold, stepLines = STEP_LINES) => {
   const limits = { linesMax: stepLines, itemsMax: stepLines };
   const page = await readStatementPage(ledger, period.account_id, period, before.position, limits);
   const read = [...before.waiting, ...page.lines.map(hashedLineOf)].toSorted(byTimeKindAndId);
@@ -96,7 +86,7 @@ export const foldNext = async (
     kinds[kind] = { count: count + 1, kobo: kobo + effect_kobo };
     balance_kobo += effect_kobo;
   }
-  const fold = {
+  const fold: Fold = {
     ...(page.next && { position: page.next }),
     waiting: read.slice(hashed.length),
     opening_kobo,

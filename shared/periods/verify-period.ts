@@ -15,7 +15,15 @@ import { ALL_TIMES, indexKeySchema, listKeys, queryList } from "../ledger/query-
 import { ACCOUNTS_LIST, accountIdOf } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { serviceSums } from "./close-period.ts";
-import { begunFoldSchema, FINGERPRINT_BYTES, type Fold, foldNext, foldOf, type HashedLine } from "./fold-lines.ts";
+import {
+  begunFoldSchema,
+  begunOf,
+  emptyFold,
+  FINGERPRINT_BYTES,
+  type Fold,
+  foldNext,
+  type HashedLine,
+} from "./fold-lines.ts";
 
 /** What differs from the closed period, in a sentence. */
 export type Difference = { readonly account_id: string | null; readonly what: string };
@@ -46,7 +54,12 @@ export const continueVerifying = async (
       const period = await readAccountPeriod(ledger, service.month, account_id);
       if (period === undefined) differences.push({ account_id, what: "it has no closed period" });
       else {
-        const result = await verifyAccount(ledger, { service, period }, foldOf(account_id, verifying.fold), deadline);
+        const result = await verifyAccount(
+          ledger,
+          { service, period },
+          begunOf(account_id, verifying.fold) ?? emptyFold,
+          deadline,
+        );
         if ("fold" in result) return { differences, next: { ...verifying, fold: { ...result.fold, account_id } } };
         differences.push(...result.differences.map((what) => ({ account_id, what })));
       }

@@ -1,6 +1,6 @@
-/** A formatted amount; null if there is none. */
-export const orNull = <Formatted>(kobo: number | undefined, format: (kobo: number) => Formatted): Formatted | null =>
-  kobo === undefined ? null : format(kobo);
+/** A formatted amount, or time; null if there is none. */
+export const orNull = <Formatted>(value: number | undefined, format: (value: number) => Formatted): Formatted | null =>
+  value === undefined ? null : format(value);
 
 const UNITS = [
   ["d", 86_400],

@@ -43,8 +43,6 @@ export type FaceValue = {
   readonly faceKobo: Kobo;
 };
 
-export type RulePrice = { readonly amountKobo: Kobo; readonly faceKobo: Kobo; readonly rule?: string };
-
 /** The highest price of the catalog's schema. */
 const PRICE_KOBO_MAX = 1_000_000_000;
 
@@ -52,7 +50,7 @@ const PRICE_KOBO_MAX = 1_000_000_000;
  * The price of an order at a moment: the catalog and the debit both call this. A rule whose price would be below its
  * bound, below 1 kobo or above the highest one is not applied.
  */
-export const priceAt = (rules: readonly PriceRule[], order: FaceValue, atMs: number): RulePrice => {
+export const priceAt = (rules: readonly PriceRule[], order: FaceValue, atMs: number) => {
   const { faceKobo } = order;
   const rule = ruleAt(rules, order, atMs);
   const amountKobo = rule && changedBy(rule, faceKobo, boundOf(rule, order.network));

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import type { Change } from "../call/change.ts";
-import { transactionType } from "../contract/transaction.ts";
+import { finalStatus, transactionType } from "../contract/transaction.ts";
 import { isTransactionPk, walletPk } from "../ledger/schema.ts";
 import { sentAt } from "../ledger/transaction.ts";
 import { type CacheInZone, type ChangedBalance, setDailyBalances } from "./daily-balances.ts";
@@ -19,7 +19,7 @@ const openItem = z.object({ status: z.literal("processing") });
 const endedItem = z.object({
   pk: z.string().check(z.refine(isTransactionPk)),
   account_id: z.string(),
-  status: z.enum(["success", "failed"]),
+  status: finalStatus,
   mode: z.literal("live"),
   type: transactionType,
   network: z.optional(z.string()),

@@ -2,7 +2,7 @@ import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import { dateIn, datesUntil } from "../contract/time-zone.ts";
-import { type TransactionType, transactionType } from "../contract/transaction.ts";
+import { type FinalStatus, finalStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";
@@ -17,7 +17,7 @@ type Ended = {
   readonly type: TransactionType;
   /** Absent for an identity check. */
   readonly network?: string | undefined;
-  readonly status: "success" | "failed";
+  readonly status: FinalStatus;
   /** Of a failed one, unless an operator resolved it. */
   readonly errorCode?: string | undefined;
   readonly amountKobo: number;
@@ -30,7 +30,7 @@ type Ended = {
 export type EndedCount = {
   readonly type: TransactionType;
   readonly network: string | null;
-  readonly status: "success" | "failed";
+  readonly status: FinalStatus;
   readonly count: number;
   readonly kobo: number;
   /** One number for each bound, and last the transactions above all of them; only of successful ones. */
@@ -139,7 +139,7 @@ const counted = z.tuple([
   z.string(),
   transactionType,
   z.string(),
-  z.enum(["success", "failed"]),
+  finalStatus,
   z.union([
     z.enum(["count", "kobo", ...QUARTERS]),
     z.coerce.number().check(z.int(), z.maximum(LATENCY_BOUNDS_MS.length)),

@@ -1,5 +1,6 @@
 import { deliveredId } from "../contract/corrections.ts";
 import { koboMoneyText } from "../contract/money.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger, Ledger, Writes } from "../ledger/ledger.ts";
 import {
@@ -50,7 +51,7 @@ export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
 export const resolveTransaction = async (
   ledger: AuditedLedger,
   transaction: Transaction,
-  status: "success" | "failed",
+  status: FinalStatus,
   decision: Decision,
   seen?: string,
 ): Promise<void> => {
@@ -69,7 +70,7 @@ export const resolveTransaction = async (
 export const assertResolvable = (
   ledger: Ledger,
   transaction: Transaction,
-  status: "success" | "failed",
+  status: FinalStatus,
   seen?: string,
 ): void => {
   assertOpen(transaction, seen, ledger.clock());
@@ -82,7 +83,7 @@ export const assertResolvable = (
 };
 
 /** An open check has returned no result, and is never charged without one. */
-const assertHasResult = (transaction: Transaction, status: "success" | "failed"): void => {
+const assertHasResult = (transaction: Transaction, status: FinalStatus): void => {
   if (status !== "success" || !isIdentityCheck(transaction)) return;
   throw new OperatorError(
     `${referenceOf(transaction)} is a check whose result was never returned: it can only be resolved as failed`,
@@ -242,7 +243,7 @@ export const discardEvent = async (ledger: AuditedLedger, event: StoredEvent, de
 /** What an operator decides about a transaction is in its account's audit log. */
 const auditPlace = ({ account_id: audit_log, pk: about }: Transaction) => ({ audit_log, about });
 
-const settlementWithStatus = (status: "success" | "failed"): Settlement =>
+const settlementWithStatus = (status: FinalStatus): Settlement =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
 
 const upstreamFactsOf = (costs: UpstreamCosts, { says, reference, amount_kobo }: ReadableEvent) => ({

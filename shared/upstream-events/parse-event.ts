@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import { reportedFields, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { finalStatusOf, translated, type UpstreamProfile } from "../upstream/profile.ts";
 
@@ -10,7 +11,7 @@ export type ParsedEvent =
   | {
       readonly kind: "readable";
       readonly upstreamReference: string;
-      readonly status: "success" | "failed";
+      readonly status: FinalStatus;
       /** Absent if none was sent. */
       readonly amountKobo?: Kobo | "unreadable";
       readonly type?: string;

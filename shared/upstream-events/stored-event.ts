@@ -3,6 +3,7 @@ import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { type EventReason, eventReasons, unreadableReasons } from "../contract/event-reasons.ts";
 import { koboSchema } from "../contract/money.ts";
+import { finalStatus } from "../contract/transaction.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -49,7 +50,7 @@ export const readableEventSchema = z.object({
    * of the answer to a lookup.
    */
   received_at: z.optional(z.iso.datetime()),
-  says: z.enum(["success", "failed"]),
+  says: finalStatus,
   type: z.optional(z.string()),
   amount_kobo: z.optional(koboSchema),
   phone_masked: z.optional(z.string()),

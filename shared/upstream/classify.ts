@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { koboFromSentNaira } from "../contract/money.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type UpstreamProfile } from "./profile.ts";
@@ -55,7 +56,7 @@ type ParsedBody = Omit<z.infer<typeof responseBody>, "data"> & {
 
 type ParsedTransaction = UpstreamFacts & {
   /** Only an explicit word for `failed` counts as failed. */
-  readonly status: "success" | "failed" | undefined;
+  readonly status: FinalStatus | undefined;
 };
 
 /** Reason of an `unknown` outcome: the upstream complains about our reference. */

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import { reportedFields, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
 import { bodyJson, type ExchangeResult } from "./exchange.ts";
@@ -34,7 +35,7 @@ export type FoundOrder = {
   /** The reference that we gave the order. */
   readonly ourReference?: string;
   /** Absent if it is open, or if the word is unknown. */
-  readonly status?: "success" | "failed";
+  readonly status?: FinalStatus;
   readonly amountKobo?: Kobo;
   /** The service's word for it, where the profile knows the upstream's. */
   readonly type?: string;

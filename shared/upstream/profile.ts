@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { dateOrders } from "../contract/date-order.ts";
 import { rateGroups } from "../contract/limits.ts";
-import { transactionType } from "../contract/transaction.ts";
+import { type FinalStatus, transactionType } from "../contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
 
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
@@ -310,7 +310,7 @@ export const carriesReference = ({ reference }: UpstreamProfile, kind: OrderKind
 export const finalStatusOf = (
   { success, failed }: UpstreamProfile["statuses"],
   word: string,
-): "success" | "failed" | undefined => {
+): FinalStatus | undefined => {
   if (success.includes(word)) return "success";
   return failed.includes(word) ? "failed" : undefined;
 };

@@ -1,6 +1,7 @@
 import type { IdentityMode } from "../contract/identity.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import type { Kobo } from "../contract/money.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 
 /** A purchase in the upstream's terms. */
@@ -62,7 +63,7 @@ export type Outcome = UpstreamFacts &
   );
 
 /** How a sandbox order settles later, as by an event of the upstream; or as one that `waits` for its limit. */
-type LaterEvent = { readonly status: "success" | "failed"; readonly afterS: number; readonly waits?: true };
+type LaterEvent = { readonly status: FinalStatus; readonly afterS: number; readonly waits?: true };
 
 /** The outcome of a check. Only `found` is charged. */
 export type CheckOutcome = UpstreamFacts &

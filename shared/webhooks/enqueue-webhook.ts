@@ -1,12 +1,12 @@
 import * as z from "#zod";
 import type { Change } from "../call/change.ts";
+import { finalStatus } from "../contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { accountPk, isTransactionPk } from "../ledger/schema.ts";
 import { allEnded } from "../platform/all-ended.ts";
 import { type DeliveryQueue, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
-import { finalStatus } from "./webhook-event.ts";
 
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
 const SENT_TWICE_PHONE_NUMBER = "08000000008";

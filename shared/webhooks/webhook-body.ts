@@ -1,9 +1,9 @@
 import * as z from "#zod";
 import { nairaFromKobo } from "../contract/money.ts";
 import type { limitNear, walletLow } from "../contract/openapi-webhooks.ts";
+import type { FinalStatus } from "../contract/transaction.ts";
 import { type AccountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
-import type { FinalStatus } from "./webhook-event.ts";
 
 /**
  * The body of `transaction.updated` (docs/interface.md 15.2). Its fields do not change before the phone number is

@@ -1,10 +1,7 @@
 import * as z from "#zod";
+import { finalStatus } from "../contract/transaction.ts";
 import { accountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { webhookId } from "./signature.ts";
-
-/** The statuses that a webhook reports. */
-export const finalStatus = z.enum(["success", "failed"]);
-export type FinalStatus = z.infer<typeof finalStatus>;
 
 /**
  * A transaction became final. The body is made from the ledger at each attempt, so queue and record have no phone

@@ -1,6 +1,6 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { DAY_MS } from "../../shared/contract/durations.ts";
-import { modeSchema } from "../../shared/contract/transaction.ts";
+import { finalStatus, modeSchema } from "../../shared/contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { AccountMode } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
@@ -9,7 +9,6 @@ import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "../../shared/webhooks/delivery-queue.ts";
-import { finalStatus } from "../../shared/webhooks/webhook-event.ts";
 
 /**
  * The ledger is indexed by creation time: a transaction that settled in the range may be older than the range by this

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { orderReadRoles } from "../roles.ts";
-import { momentField } from "../transaction.ts";
+import { finalStatus, momentField } from "../transaction.ts";
 import {
   type ActionTable,
   accountChange,
@@ -39,7 +39,7 @@ const delivery = z.object({
   event: z.string(),
   webhook_id: z.string(),
   /** The transaction's final status; null for an event on request. */
-  status: z.nullable(z.enum(["success", "failed"])),
+  status: z.nullable(finalStatus),
   state: deliveryState,
   /** Whether it waits outside the queue, because its wait is long or its endpoint is down. */
   parked: z.boolean(),
@@ -108,7 +108,7 @@ export const deliveriesActions = {
     output: z.object({
       reference: z.string(),
       endpoints: z.array(z.string()),
-      status: z.nullable(z.enum(["success", "failed"])),
+      status: z.nullable(finalStatus),
       repeat: z.string(),
     }),
     summary:

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { transactionType } from "../transaction.ts";
+import { finalStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput, accountRead, serviceRead, typedNumber } from "./action.ts";
 
 /** Live transactions that ended in an hour, by what they have in common. */
@@ -7,7 +7,7 @@ export const endedCount = z.object({
   type: transactionType,
   /** Null for an identity check. */
   network: z.nullable(z.string()),
-  status: z.enum(["success", "failed"]),
+  status: finalStatus,
   count: z.int(),
   /** NGN. */
   amount: z.number(),

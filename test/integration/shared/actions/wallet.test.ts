@@ -232,7 +232,7 @@ describe("wallet statement", () => {
   test("refuses a cursor whose balance was changed, and another account's", async () => {
     const { accountId: account } = await operator.anAccount();
     const { accountId: other } = await operator.anAccount();
-    const read = (cursor: string) => walletRuns["wallet statement"](context(), { account, cursor });
+    const read = (cursor: string | null) => walletRuns["wallet statement"](context(), { account, cursor: `${cursor}` });
     const position = { balance_after_kobo: 999_999_900 };
     const forged = Buffer.from(JSON.stringify({ position, mac: "x" })).toString("base64url");
     for (const cursor of [
