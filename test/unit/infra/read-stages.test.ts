@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { readStages, THROW_AWAY_STAGE } from "../../../infra/read-stages.ts";
 import { type Stages, sells, settingsOf } from "../../../infra/stage-settings.ts";
 import { stages } from "../../../stages.ts";
+import { temporaryFolder } from "../../builders/cleanups.ts";
 import { aConsole } from "../../builders/console.ts";
 
 test("the stages are those of stages.ts in the folder in which a command runs", async () => {
@@ -12,12 +12,10 @@ test("the stages are those of stages.ts in the folder in which a command runs", 
 });
 
 describe("a folder without usable stages is refused with one sentence", () => {
-  const folder = mkdtempSync(join(tmpdir(), "stages-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
-
   test("where there is no stages.ts", async () => {
-    await expect(readStages(join(folder, "none"))).rejects.toThrow(
-      `There is no ${join(folder, "none", "stages.ts")}. Run the command in your repository, or npx airtime init to make one.`,
+    const folder = temporaryFolder();
+    await expect(readStages(folder)).rejects.toThrow(
+      `There is no ${join(folder, "stages.ts")}. Run the command in your repository, or npx airtime init to make one.`,
     );
   });
 
@@ -28,7 +26,7 @@ describe("a folder without usable stages is refused with one sentence", () => {
     ],
     ['throw new Error("broken");', "stages.ts cannot be read. Error: broken"],
   ])("where stages.ts is %j", async (text, sentence) => {
-    const own = mkdtempSync(join(folder, "own-"));
+    const own = temporaryFolder();
     writeFileSync(join(own, "stages.ts"), text);
     await expect(readStages(own)).rejects.toThrow(sentence);
   });

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
@@ -26,6 +25,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type ExportedAccount, exportFormats, journalAccounts } from "../../../../tools/admin/views/period-export.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
+import { temporaryFolder } from "../../../builders/cleanups.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
 import { testWith } from "../../../builders/is-installed.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -105,14 +105,9 @@ const testWithHledger = testWith("hledger");
 
 /** What the real hledger prints. */
 const hledger = (journal: string, ...args: readonly string[]): string => {
-  const folder = mkdtempSync(join(tmpdir(), "journal-"));
-  const file = join(folder, "month.journal");
-  try {
-    writeFileSync(file, journal);
-    return execFileSync("hledger", ["-f", file, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = join(temporaryFolder(), "month.journal");
+  writeFileSync(file, journal);
+  return execFileSync("hledger", ["-f", file, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 };
 
 const balances = (journal: string): Readonly<Record<string, string>> =>

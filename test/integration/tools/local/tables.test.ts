@@ -1,21 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { tables } from "../../../../infra/tables.ts";
 import { ledgerIndexes } from "../../../../shared/ledger/schema.ts";
 import { startDynoxide } from "../../../../tools/local/dynamodb.ts";
 import { createTables, localTableNames, tableDefinition } from "../../../../tools/local/tables.ts";
+import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { emulatorClientAt } from "../../../builders/emulator-client.ts";
 
 const anEmulator = async (): Promise<string> => {
-  const folder = mkdtempSync(join(tmpdir(), "tables-"));
+  const folder = temporaryFolder();
   const emulator = await startDynoxide({ pidFile: join(folder, "pid"), logFile: join(folder, "log") });
-  onTestFinished(async () => {
-    await emulator.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  cleanups.push(emulator.stop);
   return emulator.endpoint;
 };
 
@@ -28,7 +24,7 @@ test("tables of this version are used again", async () => {
 test("a table whose index lacks an attribute is refused with what to do", async () => {
   const endpoint = await anEmulator();
   const db = emulatorClientAt(endpoint);
-  onTestFinished(() => db.destroy());
+  cleanups.push(() => db.destroy());
   const { byList } = ledgerIndexes;
   const indexes = tables.ledger.indexes.map((index) => (index === byList ? { ...byList, includes: ["type"] } : index));
   const definition = tableDefinition(localTableNames.ledger, { ...tables.ledger, indexes });

@@ -1,15 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { functionEntry } from "../../../../infra/bundle/bundle.ts";
 import { bundleOf } from "../../../../infra/bundle/bundles.ts";
 import { mappedBundle, traced } from "../../../../tools/trace/traced.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "trace-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+import { temporaryFolder } from "../../../builders/cleanups.ts";
 
 const { code, map } = await mappedBundle("purchase");
 
@@ -20,7 +17,7 @@ test("the bundle that is traced has the bytes of the one that is deployed, which
 });
 
 test("a stack trace of a deployed bundle is traced to lines of this repository", async () => {
-  const file = join(folder, "index.mjs");
+  const file = join(temporaryFolder(), "index.mjs");
   writeFileSync(file, code);
   // Without its environment the function throws while it is loaded.
   const script = `import(${JSON.stringify(file)}).catch(({ stack }) => console.log(stack))`;
