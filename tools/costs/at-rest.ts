@@ -36,11 +36,22 @@ const POLL_S = 20;
  */
 const KEY_REQUEST_MINUTES = 5;
 
-/** The usage of a stage per month without any request, counted in its synthesised stacks. */
+type UsageAtRest = Readonly<Record<string, Usage>>;
+/** To make a stage's stacks takes most of a second: each is made once. */
+const counted = new Map<string, UsageAtRest>();
+
+/** The usage of a stage per month without any request, counted in its stacks. */
 export const monthlyUsageAtRest = (
   egress: StageSettings["egress"],
   changes: Pick<Stages[string], "console"> = {},
-): Readonly<Record<string, Usage>> => {
+): UsageAtRest => {
+  const stage = JSON.stringify([egress, changes]);
+  const usage = counted.get(stage) ?? countUsage(egress, changes);
+  counted.set(stage, usage);
+  return usage;
+};
+
+const countUsage = (egress: StageSettings["egress"], changes: Pick<Stages[string], "console">): UsageAtRest => {
   const resources = resourcesOf(egress, changes);
   const count = (type: string): number => resources.filter(({ cfnResourceType }) => cfnResourceType === type).length;
   const natGateways = count("AWS::EC2::NatGateway");
