@@ -146,7 +146,9 @@ ${Object.values(wrong)
         ...options,
         target: "es2022",
         strict: true,
+        // The package's types are checked, TypeScript's own are not.
         skipLibCheck: false,
+        skipDefaultLibCheck: true,
         noEmit: true,
         types: [],
         exactOptionalPropertyTypes: true,
