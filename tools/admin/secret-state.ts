@@ -38,12 +38,25 @@ export const isCurrentValue = async (client: SecretsManager, SecretId: string, v
 
 /**
  * Makes this the current value. AWS ignores a put of a version that exists, and does not list one that is neither the
- * current nor the previous one: then the next id is taken.
+ * current nor the previous one: then the next id is taken. A put without an answer may be made: a person who rotates again
+ * would end the value before, which the upstream still uses.
  */
 export const setSecret = async (client: SecretsManager, SecretId: string, value: string): Promise<void> => {
   for (const ClientRequestToken of idsOf(SecretId, value)) {
-    await client.send(new PutSecretValueCommand({ SecretId, SecretString: value, ClientRequestToken }));
-    if (isCurrent((await stagesOf(client, SecretId)).get(ClientRequestToken))) return;
+    const put = new PutSecretValueCommand({ SecretId, SecretString: value, ClientRequestToken });
+    const failure: unknown = await client.send(put).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const stages = await stagesOf(client, SecretId).catch((error: unknown) => {
+      const cause = failure ?? error;
+      throw new Error(
+        `The secret may be set or not (${cause instanceof Error ? cause.name : String(cause)}). Before you rotate it again, see when it was changed last: aws secretsmanager describe-secret`,
+        { cause },
+      );
+    });
+    if (isCurrent(stages.get(ClientRequestToken))) return;
+    if (failure !== undefined) throw failure;
   }
   throw new Error("The secret has had this value too often: set another one");
 };

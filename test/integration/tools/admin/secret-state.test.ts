@@ -40,6 +40,40 @@ test("a value is compared with the current one without reading it, and a repeate
   client.destroy();
 });
 
+/** A client whose puts get no answer, after they are made or in the place of them, and all calls after that if it `stays`. */
+const losing = ({ isMade, stays = false }: { readonly isMade: boolean; readonly stays?: boolean }) => {
+  const client = openSecretsManager();
+  let isLost = false;
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const isPut = commandName === "PutSecretValueCommand";
+        if (!isPut && !isLost) return next(args);
+        if (isPut && isMade) await next(args);
+        isLost = stays;
+        throw Object.assign(new Error("socket hang up"), { name: "TimeoutError" });
+      },
+    { step: "initialize" },
+  );
+  return client;
+};
+
+test("a value whose put got no answer is set if it was made, and it is said if that is not known", async () => {
+  const [made, lost, offline] = [
+    losing({ isMade: true }),
+    losing({ isMade: false }),
+    losing({ isMade: true, stays: true }),
+  ];
+  await setSecret(made, ID, "made without an answer");
+  expect(await isCurrentValue(made, ID, "made without an answer")).toBe(true);
+  await expect(setSecret(lost, ID, "never made")).rejects.toThrow("socket hang up");
+  expect(await isCurrentValue(lost, ID, "made without an answer")).toBe(true);
+  await expect(setSecret(offline, ID, "perhaps made")).rejects.toThrow(
+    "The secret may be set or not (TimeoutError). Before you rotate it again, see when it was changed last",
+  );
+  for (const client of [made, lost, offline]) client.destroy();
+});
+
 test("of two people who add to the same value at once one is refused, and what the other added stays", async () => {
   const client = openSecretsManager();
   await setSecret(client, ID, "read by both");
