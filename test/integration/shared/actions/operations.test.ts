@@ -21,6 +21,7 @@ import { addToHours } from "../../../../shared/statistics/hourly-counts.ts";
 import { disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
+import { afterNext } from "../../../builders/another-process.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -104,12 +105,7 @@ test("purchases stay as they are, with an error, if the switch is not written, a
 
 test("purchases that are off although the write got no answer have an audit entry", async () => {
   const { context } = await aService();
-  const { db } = context.purchases;
-  const put = db.put.bind(db);
-  vi.spyOn(db, "put").mockImplementationOnce(async (...write) => {
-    await put(...write);
-    throw new Error("No answer");
-  });
+  afterNext(context.purchases.db, "put", () => Promise.reject(new Error("No answer")));
   await expect(purchasesRuns["purchases off"](context, { why: "ticket 97" })).rejects.toThrow("No answer");
   expect(await purchasesRuns["purchases off"](context, { why: "ticket 97" })).toMatchObject({ changed: false });
   expect(await readAudit(context.ledger, SERVICE)).toMatchObject([{ action: "purchases off", why: "ticket 97" }]);

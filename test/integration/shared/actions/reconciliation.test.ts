@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
@@ -17,6 +16,7 @@ import { anActionContext } from "../../../builders/action-context.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { isWrite, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { hideFromIndex } from "../../../builders/hide-from-index.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
@@ -272,11 +272,7 @@ test("a signed-off day is not exported to its end while the index lacks one of i
   await put({ put: [clock(1)], totals: [] });
   await decide();
   await sign();
-  const { db } = context.ledger;
-  const lagging = vi.spyOn(db, "query").mockImplementation(async (input: QueryCommandInput) => {
-    const page = await db.send(new QueryCommand(input));
-    return input.IndexName === ledgerIndexes.byList.name ? { ...page, Items: [] } : page;
-  });
+  const lagging = hideFromIndex(context.ledger.db, (_, { IndexName }) => IndexName === ledgerIndexes.byList.name);
   const exported = () => reconciliationRuns["reconciliation statements export"](context, { day });
   await expect(exported()).rejects.toThrow("The index lacks 1 case of 2026-11-21");
   lagging.mockRestore();

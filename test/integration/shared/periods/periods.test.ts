@@ -38,6 +38,7 @@ import { beforeNext } from "../../../builders/another-process.ts";
 import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
+import { hideFromIndex } from "../../../builders/hide-from-index.ts";
 import { putItems } from "../../../builders/put-items.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -212,18 +213,6 @@ test("a month can be closed again and again: it stays as it is, and an interrupt
   expect(new Set(closed.accounts.map(({ closed_at }) => closed_at)).size).toBe(2);
 });
 
-/** The index lacks these items while `isHidden` says so, as after a write that has not reached it yet. */
-const hideFromIndex = (pks: readonly string[], isHidden: () => boolean): void => {
-  const { db } = context.ledger;
-  const send = db.send.bind(db);
-  vi.spyOn(db, "send").mockImplementation(async (command) => {
-    const answer: unknown = await send(command);
-    if (!(command instanceof QueryCommand) || !isHidden()) return answer;
-    const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
-    return { ...rest, Items: Items.filter(({ pk }) => !pks.includes(pk)) };
-  });
-};
-
 test("a month is not closed before the index has all its lines, also if those that it lacks add up to nothing", async () => {
   const account = await anAccount();
   const failed = await order(account);
@@ -231,7 +220,8 @@ test("a month is not closed before the index has all its lines, also if those th
   at("2026-11-03T12:00:00.000Z");
   await fund(account, 7);
   const lackedUntilMs = nowMs + 100_000;
-  hideFromIndex([failed.pk, refundPk(failed)], () => nowMs < lackedUntilMs);
+  const lacked = new Set<unknown>([failed.pk, refundPk(failed)]);
+  hideFromIndex(context.ledger.db, ({ pk }) => nowMs < lackedUntilMs && lacked.has(pk));
   const { period } = await close("2026-10");
   expect(nowMs).toBeGreaterThanOrEqual(lackedUntilMs);
   expect(period).toMatchObject({ lines: 3, closing: 1_000 });
@@ -243,10 +233,10 @@ test("a month is refused while the index lacks lines for more than two minutes, 
   const failed = await order(account);
   await settleTransaction(context.ledger, failed, NOT_DELIVERED, deadlineIn(9_000));
   at("2026-11-03T12:00:00.000Z");
-  let isLate = true;
-  hideFromIndex([failed.pk, refundPk(failed)], () => isLate);
+  const lacked = new Set<unknown>([failed.pk, refundPk(failed)]);
+  const lagging = hideFromIndex(context.ledger.db, ({ pk }) => lacked.has(pk));
   await expect(close("2026-10")).rejects.toThrow(`The index lacks 2 lines that the wallet of ${account} counts`);
-  isLate = false;
+  lagging.mockRestore();
   expect((await close("2026-10")).period).toMatchObject({ lines: 3, closing: 1_000 });
 });
 
@@ -693,12 +683,10 @@ test("the lines of a closed period end with an error if they are not those that 
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
   const lines = () => runs["periods lines"](context, { month: "2026-10", account });
-  const { db } = context.ledger;
-  const lagging = vi.spyOn(db, "query").mockImplementation(async (input: QueryCommandInput) => {
-    const page = await db.send(new QueryCommand(input));
-    const isOfOrders = input.ExpressionAttributeValues?.[":partition"] === transactionList(account, "live");
-    return isOfOrders ? { ...page, Items: [], Count: 0 } : page;
-  });
+  const lagging = hideFromIndex(
+    context.ledger.db,
+    (_item, { ExpressionAttributeValues: of }) => of?.[":partition"] === transactionList(account, "live"),
+  );
   await expect(lines()).rejects.toThrow(`The lines of ${account} are not those with which 2026-10 was closed`);
   lagging.mockRestore();
   expect((await lines()).lines).toHaveLength(2);

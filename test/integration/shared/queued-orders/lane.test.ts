@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
@@ -19,6 +19,7 @@ import { queuedNumbers, queueLength, queueOf } from "../../../../shared/queued-o
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { hideFromIndex } from "../../../builders/hide-from-index.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
@@ -109,10 +110,7 @@ describe("the order that is sent next", () => {
   });
 
   test("is found without reading a page, if it is there; if it may be on the next page, it is none while that fails", async () => {
-    intercept(async (command, send) => {
-      if (command instanceof QueryCommand) throw new Error("throttled");
-      return send();
-    });
+    vi.spyOn(ledger.db, "query").mockRejectedValue(new Error("throttled"));
     const next = { pk: "transaction#1", listed_at: isoTime(NOON_MS) };
     expect(await nextOf({ ...aLane([1]), next })).toEqual({ number: 1, isHeld: false, alarms: 0 });
     expect(await nextOf({ ...aLane([2], MISSING_MS), next })).toEqual({ number: undefined, isHeld: true, alarms: 0 });
@@ -169,10 +167,7 @@ describe("the order that is sent next", () => {
     ]);
     expect([lane.orders.size, lane.isListed, lane.isHeld, lane.hasTurn]).toEqual([25, true, false, false]);
     ledger.nowMs += 6 * MINUTE_MS;
-    intercept(async (command, send) => {
-      if (command instanceof QueryCommand) throw new Error("throttled");
-      return send();
-    });
+    vi.spyOn(ledger.db, "query").mockRejectedValue(new Error("throttled"));
     const logged = captureLog();
     expect(await nextOf(lane)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
     expect(await open()).toBeUndefined();
@@ -443,21 +438,13 @@ test("orders that were placed through instances whose clocks differ are sent in 
 });
 
 describe("while the index lacks an order that waits", () => {
-  const keys = z.object({ Items: z.array(z.looseObject({ pk: z.string() })) });
-  const hide = (pk: string): void =>
-    intercept(async (command, send) => {
-      const answer = await send();
-      if (!(command instanceof QueryCommand)) return answer;
-      const { Items } = keys.parse(answer);
-      return Object.assign({}, answer, { Items: Items.filter((item) => item.pk !== pk) });
-    });
-
   test("the later ones of its account are not sent, and those of other accounts are", async () => {
     const { service, accountId, order } = await fiveOrders();
     const other = await ledger.anAccount(1_000);
     service.refuse(1);
     await service.buy(other, "other");
-    hide((await service.transaction(accountId, "one")).pk);
+    const one = await service.transaction(accountId, "one");
+    hideFromIndex(ledger.db, ({ pk }) => pk === one.pk);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 6, sent: 1, refunded: 0 });
     vi.restoreAllMocks();
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
