@@ -17,7 +17,7 @@ import { type LedgerEntry, readAdjustment, readFunding } from "../ledger/ledger-
 import { referenceOf, sendingOf, type Transaction } from "../ledger/transaction.ts";
 import { closedError, readWallet } from "../ledger/wallet.ts";
 import { readPayment } from "../margin/float.ts";
-import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { assertResolvable, type Difference, requireMatch } from "../upstream-events/operator-resolution.ts";
 import { accountsRuns } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -25,17 +25,17 @@ import { bookedError, floatRuns } from "./float.ts";
 import { requireEvent, requireTransaction } from "./lookup.ts";
 import { priceConsequence, pricesRuns, removalPreview } from "./prices.ts";
 import { isSettledSo } from "./resolved-transaction.ts";
-import { transactionsRuns } from "./transactions.ts";
+import { refundRefusal, transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";
-import { assertTakesAsNamed, assertUnusedId, boundRefusal, walletRuns } from "./wallet.ts";
+import { assertTakesAsNamed, assertUnusedId, boundRefusal, requireFunding, walletRuns } from "./wallet.ts";
 
 /** What an action would do now. Throws OperatorError if it would be refused. */
-type Preview = {
+export type Preview = {
   readonly account?: string;
   /** A sentence. */
   readonly consequence: string;
   readonly amountKobo?: number;
-  readonly balance?: { readonly before: number; readonly after: number };
+  readonly balance?: { readonly before: number; readonly after: number } | undefined;
   /** What is proposed if it is not the input: an approval is refused if what the proposer saw has changed. */
   readonly input?: object;
   /** It was done before: doing it changes nothing. */
@@ -162,10 +162,7 @@ const previews: {
     );
   },
   "wallet reverse": async (context, { account, id }) => {
-    const funding = await readFunding(context.ledger, id);
-    if (funding?.account_id !== account) {
-      throw new NotFoundError(`There is no funding ${id} of account ${account}`);
-    }
+    const funding = await requireFunding(context, account, id);
     const name = reversalName(funding.entry_id);
     return entry(
       context,
@@ -189,11 +186,8 @@ const previews: {
   "transactions refund": async (context, { reference }) => {
     const transaction = await requireTransaction(context, reference);
     const ours = referenceOf(transaction);
-    if (transaction.mode !== "live" || transaction.status !== "success") {
-      throw new OperatorError(
-        `${ours} is ${transaction.status} in mode ${transaction.mode}: nothing is to be refunded`,
-      );
-    }
+    const refusal = refundRefusal(transaction);
+    if (refusal !== undefined) throw refusal;
     const { account_id: account, amount_kobo: amountKobo } = transaction;
     const name = refundName(ours);
     return entry(

@@ -19,7 +19,7 @@ import { NotAllowedError, NotFoundError, OperatorError } from "../platform/opera
 import { type ActionContext, type AuditFields, auditItem, type ConsoleRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { type Identified, identify } from "./four-eyes.ts";
-import { proposableOf } from "./proposables.ts";
+import { type Preview, proposableOf } from "./proposables.ts";
 
 /**
  * Stores what the person asks for as a proposal, if the stage has another person approve it; undefined if the person may
@@ -45,10 +45,7 @@ export const propose = async (
     ledger,
     {
       ...{ action, input: text, consequence, proposer, proposed_by: actorName(request.actor) },
-      ...(account !== undefined && { account_id: account }),
-      ...(amountKobo !== undefined && { amount_kobo: amountKobo }),
-      ...(why !== undefined && { why }),
-      ...(fourEyes.issuer !== undefined && { issuer: fourEyes.issuer }),
+      ...{ account_id: account, amount_kobo: amountKobo, why, issuer: fourEyes.issuer },
     },
     fourEyes.hours,
     (made) => auditOf(context, made, "proposals propose", why),
@@ -72,8 +69,7 @@ export const proposalsRuns: ActionRuns<typeof proposalsActions> = {
       throw new NotAllowedError("Your role may not do what is proposed, and another person proposed it");
     }
     const audit = auditOf(context, proposal, "proposals reject", why);
-    const isRejected =
-      proposal.state === "open" && (await rejectProposal(context.ledger, proposal, { by, why }, audit));
+    const isRejected = await rejectProposal(context.ledger, proposal, { by, why }, audit);
     const stored = await requireProposal(context, id);
     if (stored.state !== "rejected") throw decidedError(stored);
     return { ...(await viewOf(context, stored)), repeated: !isRejected };
@@ -117,9 +113,8 @@ const carryOut = async (context: ActionContext, id: string, { why, brokeGlass }:
     await proposable.carryOut(acting, JSON.parse(proposal.input));
   } catch (error) {
     // Another person was faster, or this is a retry whose first request arrived.
-    if (error instanceof ProposalDecidedError) return approvedAlready(await requireProposal(context, id));
     const stored = await requireProposal(context, id);
-    if (stored.state === "approved") return approvedAlready(stored);
+    if (error instanceof ProposalDecidedError || stored.state === "approved") return approvedAlready(stored);
     throw error;
   }
   const stored = await requireProposal(context, id);
@@ -215,11 +210,11 @@ const viewOf = async (context: ActionContext, proposal: Proposal, by?: Asker): P
 const previewNow = async (
   context: ActionContext,
   { action, input }: Proposal,
-): Promise<{ readonly balance?: { readonly before: number; readonly after: number }; readonly refusal?: string }> => {
+): Promise<{ readonly balance?: Preview["balance"]; readonly refusal?: string }> => {
   try {
     const preview = await proposableOf(action)?.preview(context, JSON.parse(input));
     if (preview?.isDone) return { refusal: "It would be refused now: it was done before" };
-    return preview?.balance === undefined ? {} : { balance: preview.balance };
+    return { balance: preview?.balance };
   } catch (error) {
     if (error instanceof OperatorError) return { refusal: `It would be refused now: ${error.sentence}` };
     throw error;

@@ -1,8 +1,8 @@
 import { nairaFromKobo } from "../contract/money.ts";
 import { type Actor, type AuditEntry, actorName, readTransactionAudit } from "../ledger/audit.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
-import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { InFlightError, OperatorError } from "../platform/operator-error.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { correctionOf } from "../upstream-events/operator-resolution.ts";
 import { type ActionContext, requireRequest } from "./action-context.ts";
 
@@ -22,7 +22,6 @@ export const settledView = async (
   try {
     await settle();
   } catch (error) {
-    if (!(error instanceof OperatorError) || error instanceof InFlightError) throw error;
     const found = await resolvedBefore(context, before);
     if (found === undefined) throw error;
     if (!isRepetition(context.actor(), resolution, found.entry)) throw resolvedError(found);
@@ -45,7 +44,6 @@ export const isSettledSo = async (
   transaction: Transaction,
   resolution: Resolution,
 ): Promise<boolean> => {
-  if (!isFinalStatus(transaction.status)) return false;
   const found = await resolvedBefore(context, transaction);
   return found !== undefined && isRepetition(requireRequest(context).actor, resolution, found.entry);
 };

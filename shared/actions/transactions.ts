@@ -116,13 +116,10 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions refund": async (context, { reference, why }) => {
     const transaction = await requireTransaction(context, reference);
-    const { status, mode, account_id: account, amount_kobo } = transaction;
+    const { account_id: account, amount_kobo } = transaction;
     const ours = referenceOf(transaction);
-    if (mode === "test") throw new OperatorError(`${ours} is a test order: no wallet was debited`);
-    if (status === "failed") throw new OperatorError(`${ours} has failed: it was refunded, or never debited`);
-    if (status === "processing") {
-      throw new OperatorError(`${ours} is open`, { command: "transactions resolve settles it", separator: ": " });
-    }
+    const refusal = refundRefusal(transaction);
+    if (refusal !== undefined) throw refusal;
     const entry = { account, amount_kobo, id: refundName(ours), why };
     const details = { reference: ours, amount: nairaFromKobo(amount_kobo) };
     return adjust(context, entry, { ...auditAbout(transaction, "transactions refund", why), details });
@@ -189,7 +186,15 @@ const lookupOf = async (context: ActionContext, transaction: Transaction) => {
   };
 };
 
-const isRefundable = ({ mode, status }: Transaction): boolean => mode === "live" && status === "success";
+/** Why `transactions refund` refuses the transaction; undefined if it refunds it, once. */
+export const refundRefusal = (transaction: Transaction): OperatorError | undefined => {
+  const { mode, status } = transaction;
+  const reference = referenceOf(transaction);
+  if (mode === "test") return new OperatorError(`${reference} is a test order: no wallet was debited`);
+  if (status === "failed") return new OperatorError(`${reference} has failed: it was refunded, or never debited`);
+  if (status === "success") return undefined;
+  return new OperatorError(`${reference} is open`, { command: "transactions resolve settles it", separator: ": " });
+};
 
 const detailsOf = async (context: ActionContext, transaction: Transaction) => {
   const { lookup, next_question_at } = await lookupOf(context, transaction);
@@ -217,7 +222,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
     next_question_at,
     in_flight_until: inFlight === 0 ? null : isoTime(nowMs + inFlight),
     lookup,
-    can_refund: isRefundable(transaction) && !found.isRefunded,
+    can_refund: refundRefusal(transaction) === undefined && !found.isRefunded,
     can_ask: !isForOwner(context) && canAsk(context.probe.profile, transaction),
     history: [...history],
   };

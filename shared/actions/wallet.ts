@@ -84,10 +84,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return adjust(context, { account, amount_kobo, id, why }, { action: "wallet adjust", details });
   },
   "wallet reverse": async (context, { account, id: fundingId, why }) => {
-    const funding = await readFunding(context.ledger, fundingId);
-    if (funding?.account_id !== account) {
-      throw new NotFoundError(`There is no funding ${fundingId} of account ${account}`);
-    }
+    const funding = await requireFunding(context, account, fundingId);
     const { entry_id: id } = funding;
     const amount_kobo = -funding.amount_kobo;
     const details = { id, amount: nairaFromKobo(amount_kobo) };
@@ -108,6 +105,12 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     };
   },
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
+};
+
+export const requireFunding = async ({ ledger }: ActionContext, account: string, id: string): Promise<LedgerEntry> => {
+  const funding = await readFunding(ledger, id);
+  if (funding?.account_id === account) return funding;
+  throw new NotFoundError(`There is no funding ${id} of account ${account}`);
 };
 
 /** Records an adjustment with its audit entry, once under its id. */
@@ -212,15 +215,15 @@ export const assertTakesAsNamed = async (
     throw new OperatorError(`By its name ${id} takes an amount and gives none: it must be below 0`);
   }
   const reference = takenAgain(id);
-  const transaction = reference === undefined ? undefined : await findByOwnReference(ledger, reference);
-  if (reference === undefined || transaction === undefined) return;
+  if (reference === undefined) return;
+  const transaction = await findByOwnReference(ledger, reference);
+  if (transaction === undefined) return;
   const { account_id, mode, status } = transaction;
   if (account_id !== account) throw new OperatorError(`${reference} is an order of ${account_id}`);
   if (transaction.debit === "cancelled") return;
   const isRefunded =
     mode === "live" &&
-    (status === "failed" ||
-      (status === "success" && (await readAdjustment(ledger, account, refundName(reference))) !== undefined));
+    (status === "failed" || (await readAdjustment(ledger, account, refundName(reference))) !== undefined);
   if (!isRefunded) throw new OperatorError(`${reference} is ${status} in mode ${mode}: it was not refunded`);
   if (amount_kobo === -transaction.amount_kobo) return;
   throw new OperatorError(
