@@ -14,6 +14,7 @@ import type { Role } from "../../../../shared/contract/roles.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { readFunding } from "../../../../shared/ledger/ledger-entry.ts";
 import { readProposal } from "../../../../shared/ledger/proposal.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts";
@@ -119,8 +120,8 @@ const proposalIn = ({ data }: { readonly data: Readonly<Record<string, unknown>>
 
 const refusal = (status: number, message: string) => ({ status, message: expect.stringContaining(message) });
 /** The proposal as the list shows it to a person. */
-const listed = async (asker: Asker, id: string) => {
-  const { data } = await send(asker, "proposals list", {});
+const listed = async (asker: Asker, id: string, input: object = {}, options: Options = {}) => {
+  const { data } = await send(asker, "proposals list", input, options);
   const proposals = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
   return proposals.find(({ proposal }) => proposal === id);
 };
@@ -134,31 +135,100 @@ const aProposal = async (by: Asker = ada) => {
   return { ...account, input, id: proposalIn(answer).proposal };
 };
 
-test("each proposal about an account states its id, because an operator may give two accounts one name", async () => {
-  const [delivered, open, { accountId: account }] = await Promise.all([
-    ledger.anOrder(),
-    ledger.anOrder({ amount_kobo: koboFromNaira(900) }),
-    ledger.anAccount(),
-  ]);
+test("each proposal says what would happen, and to which account by its id, because an operator may give two accounts one name", async () => {
+  const [delivered, lost, found] = await Promise.all(
+    [500, 900, 900].map((naira) => ledger.anOrder({ amount_kobo: koboFromNaira(naira) })),
+  );
+  const { accountId: account } = await ledger.anAccount();
+  if (!delivered || !lost || !found) throw new Error("An order is missing");
   await settleTransaction(ledger.ledgerAt(), delivered.transaction, { status: "success" }, deadlineIn(9_000));
   await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
   await setEntitlements(ledger.storeAt(), account, {});
-  const why = "ticket";
-  const proposed = await Promise.all([
-    send(ada, "wallet fund", { account, amount_kobo: 100, id: randomUUID(), why }),
-    send(ada, "wallet adjust", { account, amount_kobo: 100, id: "gift", why }),
-    send(ada, "wallet adjust", { account, amount_kobo: -100, id: "fee", why }),
-    send(ada, "wallet reverse", { account, id: `first-${account}`, why }),
-    send(ada, "transactions refund", { reference: referenceOf(delivered.transaction), why }),
-    send(ada, "transactions resolve", { reference: referenceOf(open.transaction), status: "failed", why }),
-    send(ada, "accounts limits", { account, limits: { day_naira: 2_000 }, why }),
-    send(ada, "accounts entitle", { account, entitlements: { vtu: null }, why }),
-    send(ada, "prices set", { account, kind: "airtime", percent: -20, below_cost: true, why }),
-  ]);
-  for (const answer of proposed) {
-    const { consequence, account_id } = proposalIn(answer);
-    expect(consequence).toContain(`${account_id} (test)`);
-    await send(ada, "proposals reject", { proposal: proposalIn(answer).proposal, why: "tried" });
+  const [refunded, failed, kept] = [delivered, lost, found].map(({ transaction }) => referenceOf(transaction));
+  const amount_kobo = 100;
+  const transfer = randomUUID();
+  const first = `first-${account}`;
+  const ofAccount = `${account} (test)`;
+  /** The balances are in naira, before and after. */
+  const proposals = [
+    [
+      "wallet fund",
+      { account, amount_kobo, id: transfer },
+      `Credits NGN 1.00 to ${ofAccount} for the transfer ${transfer}`,
+      1,
+      [1_000, 1_001],
+    ],
+    ["wallet adjust", { account, amount_kobo, id: "gift" }, `Gives NGN 1.00 to ${ofAccount} (gift)`, 1, [1_000, 1_001]],
+    [
+      "wallet adjust",
+      { account, amount_kobo: -100, id: "fee" },
+      `Takes NGN 1.00 from ${ofAccount} (fee)`,
+      -1,
+      [1_000, 999],
+    ],
+    [
+      "wallet reverse",
+      { account, id: first },
+      `Takes the funding ${first} of NGN 1,000.00 back from ${ofAccount}`,
+      -1_000,
+      [1_000, 0],
+    ],
+    ["float fund", { amount_kobo, id: "gtb-1" }, "Books a payment of NGN 1.00 to the upstream (gtb-1)", 1, []],
+    [
+      "float fund",
+      { amount_kobo: -100, id: "gtb-2" },
+      "Takes NGN 1.00 from the payments to the upstream (gtb-2)",
+      -1,
+      [],
+    ],
+    [
+      "transactions refund",
+      { reference: refunded },
+      `Gives NGN 500.00 for ${refunded} back to ${delivered.accountId} (test)`,
+      500,
+      [500, 1_000],
+    ],
+    [
+      "transactions resolve",
+      { reference: failed, status: "failed" },
+      `Settles ${failed} of ${lost.accountId} (test) as failed for good and refunds NGN 900.00`,
+      900,
+      [100, 1_000],
+    ],
+    [
+      "transactions resolve",
+      { reference: kept, status: "success" },
+      `Settles ${kept} of ${found.accountId} (test) as success for good, which keeps the NGN 900.00 that it cost`,
+      900,
+      [100, 100],
+    ],
+    [
+      "accounts limits",
+      { account, limits: { day_naira: 2_000 } },
+      `Changes the limits of ${ofAccount}: day_naira from 1,000 to 2,000`,
+      null,
+      [],
+    ],
+    [
+      "accounts entitle",
+      { account, entitlements: { vtu: null } },
+      `Changes what ${ofAccount} may order: vtu from nothing to any number`,
+      null,
+      [],
+    ],
+    [
+      "prices set",
+      { account, kind: "airtime", percent: -20, below_cost: true },
+      expect.stringContaining(ofAccount),
+      null,
+      [],
+    ],
+  ] as const;
+  for (const [action, input, consequence, amount, [before = null, after = null]] of proposals) {
+    const proposed = proposalIn(await send(ada, action, { ...input, why: "ticket" }));
+    const balances = { balance_before: before, balance_after: after };
+    expect(proposed).toMatchObject({ consequence, amount, ...balances, why: "ticket", broke_glass: false });
+    await send(ada, "proposals reject", { proposal: proposed.proposal, why: "tried" });
   }
 });
 
@@ -180,7 +250,7 @@ test("a funding is proposed by one person and approved by another: then it is cr
   });
   expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({
     status: 200,
-    data: { state: "approved", decided_by: "fay", repeated: false },
+    data: { state: "approved", decided_by: "fay", broke_glass: false, repeated: false },
   });
   expect([await balance(), await isReconciled()]).toEqual([1_500, true]);
   expect(await readFunding(ledger.ledgerAt(), input.id)).toMatchObject({ account_id: accountId, amount_kobo: 500_00 });
@@ -307,9 +377,11 @@ test("what was proposed under another identity provider is approved by nobody: i
 });
 
 test("a proposal of before the stage allowed less at once is refused with the setting's name, and approved once it allows it again", async () => {
-  const { id, balance } = await aProposal();
+  const { id, input, balance } = await aProposal();
   const refused = refusal(409, "raise operatorActMaxNaira");
   expect(await send(bola, "proposals approve", { proposal: id }, { naira: 499 })).toMatchObject(refused);
+  const again = { ...input, id: randomUUID() };
+  expect(await send(ada, "wallet fund", again, { naira: 499 })).toMatchObject(refused);
   expect(await balance()).toBe(1_000);
   expect(await listed(bola, id)).toMatchObject({ state: "open" });
   expect(await send(bola, "proposals approve", { proposal: id })).toMatchObject({ data: { state: "approved" } });
@@ -317,7 +389,10 @@ test("a proposal of before the stage allowed less at once is refused with the se
 });
 
 test("what was proposed before the stage gave up four eyes is done by one person, once, also after it has them again", async () => {
-  const [done, unwanted] = [await aProposal(), await aProposal()];
+  const done = await aProposal();
+  const unwanted = await ledger.anOrder({ amount_kobo: koboFromNaira(900) });
+  const resolve = { reference: referenceOf(unwanted.transaction), status: "failed", why: "ticket" };
+  const { proposal } = proposalIn(await send(ada, "transactions resolve", resolve));
   const alone = { rules: "off" } as const;
   const { data } = await send(bola, "proposals list", {}, alone);
   expect(data.proposals).toEqual(
@@ -327,10 +402,11 @@ test("what was proposed before the stage gave up four eyes is done by one person
   );
   expect(await send(bola, "proposals approve", { proposal: done.id }, alone)).toMatchObject(refusal(403, "fourEyes"));
   expect(await send(ada, "wallet fund", done.input, alone)).toMatchObject({ status: 200 });
-  const rejection = { proposal: unwanted.id, why: "ticket" };
+  const rejection = { proposal, why: "ticket" };
+  expect(await send(fay, "proposals reject", rejection, alone)).toMatchObject(refusal(403, "Your role may not"));
   expect(await send(bola, "proposals reject", rejection, alone)).toMatchObject({ data: { state: "rejected" } });
   expect(await send(bola, "proposals approve", { proposal: done.id })).toMatchObject(refusal(409, "done before"));
-  expect([await done.balance(), await unwanted.balance()]).toEqual([1_500, 1_000]);
+  expect([await done.balance(), await unwanted.balance()]).toEqual([1_500, 100]);
 });
 
 test("a funding whose answer was lost before the stage had four eyes is named when it is repeated, and not proposed", async () => {
@@ -376,13 +452,14 @@ const dyingClient = (at: number, moment: "before" | "after"): { readonly db: Doc
   return { calls: () => calls, db };
 };
 
-test.each(["wallet fund", "accounts limits"] as const)(
+test.each(["wallet fund", "transactions resolve", "accounts limits"] as const)(
   "of two people who approve %s at once one does it, and the other reads that it was done, wherever the first request is then",
   async (action) => {
     for (let at = 1; ; at += 1) {
-      const { accountId: account } = await ledger.anAccount();
+      const { accountId: account, transaction: order } = await ledger.anOrder({ amount_kobo: koboFromNaira(900) });
       const fields = {
         "wallet fund": { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" },
+        "transactions resolve": { reference: referenceOf(order), status: "failed", why: "ticket" },
         "accounts limits": { account, limits: { day_naira: 2_000 }, why: "ticket" },
       };
       await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
@@ -430,6 +507,7 @@ describe("a proposal", () => {
     const { id, input, balance } = await aProposal();
     const later = { nowMs: NOON_MS + fourEyes.hours * 3_600_000 };
     expect(await send(bola, "proposals approve", { proposal: id }, later)).toMatchObject(refusal(403, "It expired"));
+    expect(await listed(bola, id, { state: "all" }, later)).toMatchObject({ state: "expired" });
     expect(await balance()).toBe(1_000);
     const again = proposalIn(await send(ada, "wallet fund", input, later)).proposal;
     expect(again).not.toBe(id);
@@ -438,21 +516,36 @@ describe("a proposal", () => {
     });
   });
 
-  test("that was rejected cannot be approved", async () => {
+  test("that was rejected cannot be approved, also if it is rejected while it is approved, and is listed no more", async () => {
     const { id, balance } = await aProposal();
-    await send(bola, "proposals reject", { proposal: id, why: "no such transfer" });
-    expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject(refusal(409, "was rejected by bola"));
+    const rejected = refusal(409, "was rejected by bola");
+    const reject = () => send(bola, "proposals reject", { proposal: id, why: "no such transfer" });
+    const { db } = ledger.tables;
+    beforeNext(db, "transactWrite", async () => expect(await reject()).toMatchObject({ data: { repeated: false } }));
+    expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject(rejected);
+    expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject(rejected);
+    expect(await reject()).toMatchObject({ data: { repeated: true } });
+    expect(await listed(fay, id)).toBeUndefined();
     expect(await balance()).toBe(1_000);
   });
 
-  test("that this version cannot read is listed, and changes nothing", async () => {
+  test.each([
+    [{ input: "{}" }, refusal(409, "This version cannot read what was proposed")],
+    [{ action: "wallet threshold" }, refusal(409, "This version cannot carry out wallet threshold")],
+    [{ action: "wallet melt" }, refusal(403, "Your role may not do what is proposed")],
+  ])("that this version cannot read is listed, and changes nothing: %o", async (changes, refused) => {
     const { id, balance } = await aProposal();
-    await changeItem(ledger.ledgerAt(), `proposal#${id}`, { input: "{}" });
-    const listed = await send(bola, "proposals list", {});
-    expect(JSON.stringify(listed.data)).toContain("This version cannot read what was proposed");
-    expect(await send(bola, "proposals approve", { proposal: id })).toMatchObject({ status: 409 });
+    await changeItem(ledger.ledgerAt(), `proposal#${id}`, changes);
+    expect(await listed(bola, id)).toMatchObject({ proposal: id });
+    expect(await send(bola, "proposals approve", { proposal: id })).toMatchObject(refused);
     expect(await balance()).toBe(1_000);
     await send(ada, "proposals reject", { proposal: id, why: "unreadable" });
+  });
+
+  test("that does not exist is not found", async () => {
+    expect(await send(bola, "proposals approve", { proposal: `prop_${"0".repeat(18)}` })).toMatchObject({
+      status: 404,
+    });
   });
 
   test("that two equal requests make at once is one, and the same one while it is open; another person's is another", async () => {
@@ -524,7 +617,7 @@ describe("a proposal", () => {
     expect(await balance()).toBe(0);
   });
 
-  test("of what a closed account may do or pays is refused at once, and one from before it was closed says so", async () => {
+  test("of what a closed account may do, pays or is credited is refused at once, and one from before it was closed says so", async () => {
     const { account_id: account } = await createAccount(ledger.storeAt(NOON_MS - 600_000), {
       name: "test",
       whitelist: [],
@@ -534,6 +627,7 @@ describe("a proposal", () => {
       ["accounts limits", { account, limits: {}, why: "more" }],
       ["accounts entitle", { account, entitlements: { vtu: null, "identity:retrieve": null }, why: "more" }],
       ["prices set", { account, kind: "data", percent: -50, below_cost: true, why: "deal" }],
+      ["wallet fund", { account, amount_kobo: 100_00, id: randomUUID(), why: "transfer" }],
     ] as const;
     await send(ada, "accounts limits", { account, limits: { day_naira: 1_000 }, why: "less" });
     const proposals = await Promise.all(
@@ -550,10 +644,37 @@ describe("a proposal", () => {
     }
   });
 
+  test("of a refund to a closed account is refused at once, and not of an order that keeps its amount or was a test", async () => {
+    const [order, testOrder] = [
+      await ledger.anOrder({ amount_kobo: koboFromNaira(900) }),
+      await ledger.anOrder({ mode: "test" }),
+    ];
+    for (const { accountId } of [order, testOrder]) {
+      await changeItem(ledger.ledgerAt(), walletPk(accountId), { closed: true });
+    }
+    const resolve = ({ transaction }: typeof order, status: string) =>
+      send(ada, "transactions resolve", { reference: referenceOf(transaction), status, why: "ticket" });
+    expect(await resolve(order, "failed")).toMatchObject(refusal(409, "is closed"));
+    const { proposal } = proposalIn(await resolve(order, "success"));
+    await send(ada, "proposals reject", { proposal, why: "tried" });
+    expect(await resolve(testOrder, "failed")).toMatchObject({ status: 200, data: { refunded: 0 } });
+  });
+
   test("that would be refused is refused at once, and one that became so stays open", async () => {
     const { accountId: account, balance } = await ledger.anAccount();
     const less = (amount: number, id: string) => ({ account, amount_kobo: -amount * 100, id, why: "ticket" });
-    expect(await send(ada, "wallet adjust", less(1_001, "a"))).toMatchObject({ status: 409 });
+    const [open, ended] = [await ledger.anOrder(), await ledger.anOrder({ amount_kobo: koboFromNaira(900) })];
+    await settleTransaction(ledger.ledgerAt(), ended.transaction, { status: "success" }, deadlineIn(9_000));
+    const final = { reference: referenceOf(ended.transaction), status: "failed" };
+    for (const [action, input, refused] of [
+      ["wallet adjust", less(1_001, "a"), refusal(409, "must not become negative")],
+      ["wallet reverse", { account, id: `first-${open.accountId}` }, refusal(404, "There is no funding")],
+      ["wallet reverse", { account, id: "none" }, refusal(404, "There is no funding")],
+      ["transactions refund", { reference: referenceOf(open.transaction) }, refusal(409, "is open")],
+      ["transactions resolve", final, refusal(409, "that is final")],
+    ] as const) {
+      expect(await send(ada, action, { ...input, why: "ticket" })).toMatchObject(refused);
+    }
     const first = proposalIn(await send(ada, "wallet adjust", less(700, "b"))).proposal;
     const second = proposalIn(await send(ada, "wallet adjust", less(700, "c"))).proposal;
     await send(bola, "proposals approve", { proposal: first });
@@ -563,15 +684,17 @@ describe("a proposal", () => {
   });
 
   test("is carried out alone with a reason where the glass is broken, by operators only, and pages", async () => {
-    const { id, balance } = await aProposal();
+    const [usual, { id, balance }] = [await aProposal(), await aProposal()];
     const log = captureLog();
     const why = "sales are stopped";
+    await send(bola, "proposals approve", { proposal: usual.id });
     expect(await send(fay, "proposals break-glass", { proposal: id, why })).toMatchObject({ status: 403 });
     expect(log.lines("proposal.broke_glass")).toEqual([]);
     expect(await send(ada, "proposals break-glass", { proposal: id, why })).toMatchObject({
       status: 200,
       data: { state: "approved", broke_glass: true, decided_why: why },
     });
+    expect(await send(ada, "proposals break-glass", { proposal: id, why })).toMatchObject({ data: { repeated: true } });
     expect(await balance()).toBe(1_500);
     expect(log.lines("proposal.broke_glass")).toMatchObject([{ level: "error", proposal: id, action: "wallet fund" }]);
   });
@@ -813,6 +936,21 @@ describe("needs another person", () => {
     });
   });
 
+  test("a match above the amount, and one up to it does not, nor its repetition after a lost answer", async () => {
+    const order = await ledger.anOrder({ pk: await aTransactionPk() });
+    const event = { reference: `U-${randomUUID()}`, status: "failed" } as const;
+    await recordEvent(ledger.ledgerAt(), event, "no_candidate");
+    const id = storedEventId(await storedEventUnder(ledger.ledgerAt(), event.reference));
+    const match = { event: id, reference: referenceOf(order.transaction), why: "ticket" };
+    const rules = { ...fourEyes, resolveAboveNaira: 499 };
+    const { proposal, consequence } = proposalIn(await send(ada, "events match", match, { rules }));
+    expect(consequence).toMatch(new RegExp(`, as ${id} reports$`));
+    const matched = await send(ada, "events match", match);
+    expect(matched).toMatchObject({ status: 200, data: { refunded: 500 } });
+    expect(await send(ada, "events match", match)).toEqual(matched);
+    await send(ada, "proposals reject", { proposal, why: "done" });
+  });
+
   test("a reversal and a payment to the upstream; and without the setting nothing does", async () => {
     const { accountId: account, balance } = await ledger.anAccount();
     const funding = { account, amount_kobo: 100_00, id: randomUUID(), why: "transfer" };
@@ -836,6 +974,7 @@ test("the count of what waits is of proposals that the person who asks may appro
   };
   const counts = () =>
     Promise.all([countFor("ada", "operator"), countFor("bola", "operator"), countFor("rea", "reader")]);
+  expect(await countApprovable(anActionContext(ledger.tables, { fourEyes })), "by a command").toBe(0);
   const [byAda, byBola] = await counts();
   await aProposal();
   expect(await counts()).toEqual([byAda, byBola + 1, 0]);

@@ -1,17 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { sealCursor } from "../../../../shared/actions/cursor.ts";
-import { walletRuns } from "../../../../shared/actions/wallet.ts";
+import { assertUnusedId, walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
 import { type Kobo, koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
-import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { readAdjustment, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
@@ -34,9 +36,10 @@ describe("wallet fund and wallet adjust", () => {
       expect(adjusted).toMatchObject({ amount: -50, repeated, balance: 3_450.5 });
     }
     expect(await balance()).toBe(3_450.5);
-    expect((await readAudit(operator.ledgerAt(), account)).map(({ by, action, why }) => [by, action, why])).toEqual([
-      ["ada", "wallet fund", "transfer"],
-      ["ada", "wallet adjust", "refunded twice"],
+    const audit = await readAudit(operator.ledgerAt(), account);
+    expect(audit.map(({ by, action, details, why }) => [by, action, details, why])).toEqual([
+      ["ada", "wallet fund", { id: funding.id, amount: 2_500.5 }, "transfer"],
+      ["ada", "wallet adjust", { id: correction.id, amount: -50 }, "refunded twice"],
     ]);
   });
 
@@ -47,9 +50,12 @@ describe("wallet fund and wallet adjust", () => {
     await walletRuns["wallet fund"](context(), { account, amount_kobo: 250_000_00, id });
     const reverse = (of: string, fundingId: string) =>
       walletRuns["wallet reverse"](context(NOON_MS + 1), { account: of, id: fundingId, why: "ticket 12" });
-    await expect(reverse(other.accountId, id)).rejects.toThrow(
-      `There is no funding ${id} of account ${other.accountId}`,
-    );
+    for (const [of, none] of [
+      [other.accountId, id],
+      [account, "GTB-none"],
+    ] as const) {
+      await expect(reverse(of, none)).rejects.toThrow(`There is no funding ${none} of account ${of}`);
+    }
     const results = await Promise.all([reverse(account, id), reverse(account, id.toLowerCase())]);
     expect(results).toMatchObject([
       { id: `reversal of ${id}`, amount: -250_000, balance: 1_000 },
@@ -57,6 +63,9 @@ describe("wallet fund and wallet adjust", () => {
     ]);
     expect(results.map(({ repeated }) => repeated).toSorted()).toEqual([false, true]);
     expect(correctedBy(results[0].id)).toEqual({ kind: "funding", id });
+    expect((await readAudit(operator.ledgerAt(), account)).slice(1)).toMatchObject([
+      { action: "wallet reverse", why: "ticket 12", details: { id, amount: -250_000 } },
+    ]);
     for (const of of [account, other.accountId]) {
       const again = walletRuns["wallet fund"](context(), { account: of, amount_kobo: 250_000_00, id });
       await expect(again).rejects.toThrow(/, and reversed at [^ ]+\. Credit it again with the id GTB-[^ ]+-again$/);
@@ -80,6 +89,7 @@ describe("wallet fund and wallet adjust", () => {
     for (const error of errors) expect(error).toBeInstanceOf(OperatorError);
     const sentences = errors.map((error) => (error instanceof OperatorError ? error.sentence : ""));
     expect(sentences[0]).toContain("is NGN 1,100.00 and must not become negative");
+    expect(`${errors[1]}`).toContain(`If that is wrong: wallet reverse ${account} --id ${id}`);
     expect(sentences[1]).toMatch(/was recorded already, with NGN 100\.00 at [^ ]+$/);
     expect(sentences[2]).toMatch(/was credited to account acc_[0-9a-f]+ already, with NGN 100\.00 at [^ ]+$/);
     expect([await balance(), await other.balance()]).toEqual([1_100, 1_000]);
@@ -95,6 +105,9 @@ describe("wallet fund and wallet adjust", () => {
     expect(await book(koboFromNaira(500))).toMatchObject([{ repeated: false }, { repeated: false }]);
     expect(await book(koboFromNaira(499))).toMatchObject([{ repeated: true }, { repeated: true }]);
     expect(await balance()).toBe(2_000);
+    // The adjustment has the funding's id: what reverses the one is no reversal of the other.
+    await walletRuns["wallet reverse"](context(), { account, id: entry.id, why: "wrong account" });
+    expect(await walletRuns["wallet adjust"](context(), entry)).toMatchObject({ repeated: true });
   });
 
   test("that correct another record are of its whole amount: above the bound no smaller ones are proposed", async () => {
@@ -104,6 +117,9 @@ describe("wallet fund and wallet adjust", () => {
     const lowered = { ...context(), operatorActMax: koboFromNaira(499) };
     const reversal = walletRuns["wallet reverse"](lowered, { account, id: funding.id, why: "wrong account" });
     await expect(reversal).rejects.toThrow(/by a reviewed deployment$/);
+    await walletRuns["wallet reverse"](context(), { account, id: funding.id, why: "wrong account" });
+    const booked = await readAdjustment(operator.ledgerAt(), account, `reversal of ${funding.id}`);
+    await expect(assertUnusedId(operator.ledgerAt(), booked, account)).rejects.toThrow(/with -NGN 500\.00 at [^ ]+$/);
     const other = walletRuns["wallet fund"](lowered, { ...funding, id: randomUUID() });
     await expect(other).rejects.toThrow(/make several entries/);
   });
@@ -171,7 +187,7 @@ test("wallet threshold sets a threshold that wallet show tells, 0 removes it, an
   ]);
 });
 
-test("wallet verify says that a balance equals its entries", async () => {
+test("wallet verify says whether a balance equals its entries", async () => {
   const { accountId: account } = await operator.anAccount();
   expect(await walletRuns["wallet verify"](context(), { account })).toEqual({
     account_id: account,
@@ -180,6 +196,9 @@ test("wallet verify says that a balance equals its entries", async () => {
     expected: 1_000,
     difference: 0,
   });
+  await changeItem(operator.ledgerAt(), walletPk(account), { balance_kobo: 1_500_00 });
+  const wrong = await walletRuns["wallet verify"](context(), { account });
+  expect(wrong).toMatchObject({ ok: false, balance: 1_500, expected: 1_000, difference: 500 });
 });
 
 describe("wallet statement", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";
+import { fourEyesSettings, parseFourEyes } from "../../../../shared/actions/four-eyes.ts";
 
 const ROLE = "arn:aws:sts::123456789012:assumed-role";
 const session = (name: string): string => `${ROLE}/AWSReservedSSO_operate_0123456789abcdef/${name}`;
@@ -29,4 +29,12 @@ test("as many people as the environment of a function has room for are accepted"
     );
   expect(errorOf(people(15))).toBe(undefined);
   expect(errorOf(people(19))).toMatch(/^Must have at most 2000 bytes/);
+});
+
+test("a stage without the setting has no four eyes, and one with it has the defaults and the console's issuer", () => {
+  expect(parseFourEyes("", "https://login.example.com/")).toBeUndefined();
+  expect(parseFourEyes('{"hours":24}', "https://login.example.com/")).toEqual({
+    ...{ resolveAboveNaira: 0, hours: 24, people: {} },
+    issuer: "https://login.example.com/",
+  });
 });
