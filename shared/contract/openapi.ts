@@ -69,7 +69,7 @@ const info = {
     "",
     "**Client.** In TypeScript and JavaScript, `@airtime-service/client` repeats orders safely, waits for them and verifies webhooks. Its calls are shown with each operation; `client` is `new AirtimeClient({ baseUrl, apiKey })`.",
     "",
-    "**Versions.** v1 only grows: ignore fields that you do not know.",
+    "**Versions.** v1 only grows: ignore fields and events that you do not know, and act on an error with a code that you do not know by its status and `X-Transaction-Reference`.",
     "",
     "| `X-Error-Code` | Status | Meaning |",
     "|---|---|---|",
