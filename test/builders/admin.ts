@@ -34,6 +34,7 @@ export type OperatedService = RunningService & {
   readonly ledger: AuditedLedger & WithSdk;
   /** A caller that may buy: loopback allowed, 5,000 NGN, a live key. */
   readonly newApp: (name?: string) => Promise<TestApp>;
+  readonly post: (key: string, path: string, body: unknown) => Promise<Response>;
   /** Orders 500 NGN of airtime; the phone number decides the outcome. */
   readonly buy: (key: string, phoneNumber: string, callerReference?: string) => Promise<Bought>;
   /** Verifies a NIN; resolves with the response. */
@@ -74,7 +75,7 @@ export const startOperatedService = async (
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const post = (key: string, path: string, body: unknown): Promise<Response> =>
+  const post: OperatedService["post"] = (key, path, body) =>
     fetch(`${service.details.base_url}${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -110,6 +111,7 @@ export const startOperatedService = async (
       });
       return { account, ...(await createKey(store, account, { mode: "live" })) };
     },
+    post,
     buy: async (key, phoneNumber, reference) => {
       const order = { network: "mtn", amount: 500, phone_number: phoneNumber, reference };
       const response = await post(key, "/vtu/airtime/purchase", order);

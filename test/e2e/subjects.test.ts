@@ -22,9 +22,9 @@ beforeAll(async () => {
   apps = [await service.newApp("one"), await service.newApp("two"), await service.newApp("three")];
   const made: string[] = [];
   for (const { key } of apps) {
-    const check = await post(key, "/identity/nin/verify", { ...aCheck(NIN), reference: "check-1" });
+    const check = await service.post(key, "/identity/nin/verify", { ...aCheck(NIN), reference: "check-1" });
     made.push(check.headers.get("x-transaction-reference") ?? "");
-    await post(key, "/identity/nin/verify", { ...aCheck("12345678900"), reference: "other" });
+    await service.post(key, "/identity/nin/verify", { ...aCheck("12345678900"), reference: "other" });
   }
   for (const { key } of apps.slice(0, 2)) made.push((await service.buy(key, PHONE, "order-1")).reference);
   made.push((await service.buy(apps[2]?.key ?? "", OPEN_PHONE, "order-1")).reference);
@@ -34,13 +34,6 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const aCheck = (nin: string) => ({ nin, is_consent: true, purpose: "loan", consent_evidence: evidence });
-
-const post = (key: string, path: string, body: object): Promise<Response> =>
-  fetch(`${service.details.base_url}${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
 
 const statementSchema = z.object({
   closing: z.number(),
@@ -147,12 +140,12 @@ test("the same purchase is still a replay, and an erased check is 422 reference_
     z.object({ balance: z.number() }).parse(await service.adminJson(["accounts", "show", account])).balance;
   const had = await balance();
   const order = { network: "mtn", amount: 500, phone_number: PHONE, reference: "order-1" };
-  const replay = await post(key, "/vtu/airtime/purchase", order);
+  const replay = await service.post(key, "/vtu/airtime/purchase", order);
   expect([replay.status, replay.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
   expect(await replay.json()).toMatchObject({
     data: { transaction: { status: "success", phone_number: "*********22" } },
   });
-  const check = await post(key, "/identity/nin/verify", { ...aCheck(NIN), reference: "check-1" });
+  const check = await service.post(key, "/identity/nin/verify", { ...aCheck(NIN), reference: "check-1" });
   expect([check.status, check.headers.get("x-error-code")]).toEqual([422, "reference_reused"]);
   expect(await balance()).toBe(had);
 });

@@ -1,8 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test } from "vitest";
-import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../../../../shared/ledger/audit.ts";
 import type { AuditedLedger, Ledger } from "../../../../../shared/ledger/ledger.ts";
@@ -19,44 +17,30 @@ import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 import { proxyForTests } from "../../../../builders/proxy-for-tests.ts";
-import { checksumKey } from "../../../../builders/secrets.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { readStatement } from "../../../../builders/statement.ts";
-import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
-import { aTransaction, newTransactionPk } from "../../../../builders/transaction.ts";
+import { emulatorClient } from "../../../../builders/tables.ts";
 import type { WireFault } from "../../../../strict/faults.ts";
 
 const proxy = await proxyForTests();
 /** The old ledger and the restored one, both without the proxy. */
-let old: AuditedLedger & WithSdk;
+let old: LedgerAtNoon;
 let restored: AuditedLedger & WithSdk;
 let accountId: string;
-let accessTable: string;
-const clock = () => NOON_MS;
 
 beforeEach(async () => {
-  const tables = await freshTables();
-  accessTable = tables.accessTable;
-  old = { db: tables.db, table: tables.ledgerTable, auditTable: tables.auditTable, clock };
-  ({ account_id: accountId } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] }));
-  await fund("first", 5_000);
+  old = await openLedgerAtNoon();
+  accountId = await old.anAccount(5_000);
 });
 
-const fund = (fundingId: string, naira: number, ledger = old, account = accountId) =>
-  fundWallet(ledger, { accountId: account, fundingId, amountKobo: koboFromNaira(naira) });
+const fund = (fundingId: string, naira: number, ledger: Ledger = old) =>
+  fundWallet(ledger, { accountId, fundingId, amountKobo: koboFromNaira(naira) });
 const buy = async (account = accountId): Promise<Transaction> => {
-  const at = isoTime(clock());
-  const transaction = aTransaction({
-    pk: newTransactionPk(),
-    list_key: `${account}#live`,
-    account_id: account,
-    write_token: randomUUID(),
-    created_at: at,
-    updated_at: at,
-  });
-  const consent = { pk: `consent#${transaction.pk}`, purpose: "test", created_at: at };
+  const transaction = old.aTransaction(account);
+  const consent = { pk: `consent#${transaction.pk}`, purpose: "test", created_at: transaction.created_at };
   expect(await openTransaction(old, transaction, [consent], deadlineIn(20_000))).toEqual({ kind: "opened" });
   return transaction;
 };
@@ -106,10 +90,7 @@ const settleAndOrderAfterRestore = async (): Promise<void> => {
   await settle(old, refused, refusal);
   await fund("second", 700);
   await settle(old, await buy(), refusal);
-  const store = { db: old.db, ledgerTable: old.table, accessTable, clock, checksumKey };
-  const { account_id: newcomer } = await createAccount(store, { name: "newcomer", whitelist: [] });
-  await fund("third", 1_000, old, newcomer);
-  await buy(newcomer);
+  await buy(await old.anAccount(1_000));
 };
 
 /** Which calls fail is another choice in each run. */
