@@ -7,9 +7,9 @@ import { entitlementsSchema, permissionSchema } from "../contract/permission.ts"
 import { modeSchema } from "../contract/transaction.ts";
 import { accountEventName, ENDPOINTS_MAX, endpointEventName } from "../contract/webhook-events.ts";
 import type { AuditPut } from "../ledger/audit.ts";
-import { ifVersion } from "../ledger/conditions.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
+import { ifVersion } from "../ledger/put-if.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import {
   operatorRetries,

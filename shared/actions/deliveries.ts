@@ -1,6 +1,6 @@
 import { requireAccount } from "../access/account-store.ts";
 import { type deliveriesActions, LATEST_DELIVERIES } from "../contract/actions/deliveries.ts";
-import { type FinalStatus, finalStatus } from "../contract/transaction.ts";
+import { type FinalStatus, finalStatus } from "../contract/final-status.ts";
 import { type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";

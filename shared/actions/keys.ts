@@ -1,6 +1,7 @@
 import * as z from "#zod";
-import { type Account, accountSchema, requireAccount } from "../access/account-store.ts";
+import { accountSchema, requireAccount } from "../access/account-store.ts";
 import { createKey, revokeKey, rotateKey, setKeyLimits } from "../access/accounts.ts";
+import type { AccountKey } from "../access/key-item.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
 import { orderLimitsText } from "../contract/order-limits.ts";
@@ -15,8 +16,6 @@ import { isoTime } from "../platform/time.ts";
 import { keyView, readAccounts, usageView } from "./accounts.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-
-type AccountKey = Account["keys"][number];
 
 export const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}`);
 

@@ -2,7 +2,7 @@ import { personIdOfIdentity } from "../access/person-item.ts";
 import type { ActionInput, ActionOutput } from "../contract/actions/actions.ts";
 import type { notificationsActions } from "../contract/actions/notifications.ts";
 import { SERVICE } from "../ledger/audit.ts";
-import { ifVersion } from "../ledger/conditions.ts";
+import { ifVersion } from "../ledger/put-if.ts";
 import { personIdOf, RECIPIENTS_LIST, recipientPk } from "../ledger/schema.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
 import {

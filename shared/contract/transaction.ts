@@ -12,8 +12,6 @@ export const transactionStatus = choiceOf("processing", "success", "failed")
   .register(z.globalRegistry, { description: "`success` and `failed` are final." })
   .register(components, { id: "TransactionStatus" });
 export type TransactionStatus = z.infer<typeof transactionStatus>;
-export const finalStatus = z.enum(["success", "failed"]);
-export type FinalStatus = z.infer<typeof finalStatus>;
 
 /** Orders that are delivered to a phone number. One whose outcome is not known yet may have been delivered. */
 const purchaseTypes = ["data", "airtime"] as const;

@@ -1,4 +1,4 @@
-import type { FinalStatus } from "../contract/transaction.ts";
+import type { FinalStatus } from "../contract/final-status.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { openList, QUEUED, queuedOrders } from "./schema.ts";

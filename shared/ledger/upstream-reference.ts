@@ -1,7 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
+import type { FinalStatus } from "../contract/final-status.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import type { FinalStatus } from "../contract/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";

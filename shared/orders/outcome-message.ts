@@ -1,6 +1,7 @@
 import * as z from "#zod";
+import { finalStatus } from "../contract/final-status.ts";
 import { koboSchema } from "../contract/money.ts";
-import { finalStatus, modeSchema } from "../contract/transaction.ts";
+import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
 

@@ -1,9 +1,8 @@
 import * as z from "#zod";
 import { ServiceError } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { ifVersion } from "../ledger/conditions.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { putIf } from "../ledger/put-if.ts";
+import { ifVersion, putIf } from "../ledger/put-if.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { errorFields, log } from "../platform/log.ts";
 

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import type { Change } from "../call/change.ts";
-import { finalStatus, transactionType } from "../contract/transaction.ts";
+import { finalStatus } from "../contract/final-status.ts";
+import { transactionType } from "../contract/transaction.ts";
 import { isTransactionPk, walletPk } from "../ledger/schema.ts";
 import { sentAt } from "../ledger/transaction.ts";
 import { type CacheInZone, type ChangedBalance, setDailyBalances } from "./daily-balances.ts";

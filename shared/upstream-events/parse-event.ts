@@ -1,6 +1,6 @@
 import * as z from "#zod";
+import type { FinalStatus } from "../contract/final-status.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import type { FinalStatus } from "../contract/transaction.ts";
 import { reportedFields, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { finalStatusOf, translated, type UpstreamProfile } from "../upstream/profile.ts";
 

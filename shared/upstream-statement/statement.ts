@@ -1,9 +1,9 @@
 import * as z from "#zod";
 import { replaceableObject } from "../contract/lazy-object.ts";
 import { findingClasses } from "../contract/upstream-statement.ts";
-import { ifVersion } from "../ledger/conditions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
+import { ifVersion } from "../ledger/put-if.ts";
 import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
 import { operatorTransact, wasWritten } from "../ledger/transact.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";

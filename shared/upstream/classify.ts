@@ -1,6 +1,6 @@
 import * as z from "#zod";
+import type { FinalStatus } from "../contract/final-status.ts";
 import { koboFromSentNaira } from "../contract/money.ts";
-import type { FinalStatus } from "../contract/transaction.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type UpstreamProfile } from "./profile.ts";

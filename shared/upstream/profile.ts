@@ -1,7 +1,8 @@
 import * as z from "#zod";
 import { dateOrders } from "../contract/date-order.ts";
+import type { FinalStatus } from "../contract/final-status.ts";
 import { rateGroups } from "../contract/limits.ts";
-import { type FinalStatus, transactionType } from "../contract/transaction.ts";
+import { transactionType } from "../contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
 
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */

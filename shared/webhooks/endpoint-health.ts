@@ -1,9 +1,8 @@
 import * as z from "#zod";
 import type { Account, StoredEndpoint } from "../access/account-store.ts";
-import { ifVersion } from "../ledger/conditions.ts";
 import { getItem, getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
-import { putIf } from "../ledger/put-if.ts";
+import { ifVersion, putIf } from "../ledger/put-if.ts";
 import { type EndpointKey, endpointHealthPk } from "../ledger/schema.ts";
 import { operatorRetries } from "../ledger/transact.ts";
 import { isDown } from "./next-step.ts";

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import type { Change } from "../call/change.ts";
-import { finalStatus } from "../contract/transaction.ts";
+import { finalStatus } from "../contract/final-status.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { finalStatus } from "../contract/transaction.ts";
+import { finalStatus } from "../contract/final-status.ts";
 import { accountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { webhookId } from "./signature.ts";
 

@@ -122,13 +122,16 @@ export const reportInput = {
   to: reportedDay("2026-11-30", "last"),
 };
 
+/** The `cursor` of the next page; null on the last. */
+export const nextCursor = z.nullable(z.string());
+
 /** A page of a report: the sums of some accounts. Those of the same group in other pages belong to the same row. */
 export const reportPage = {
   /** How many accounts the page has. */
   accounts: z.int(),
   /** Orders of these accounts that were created later, or are open, may be missing; null without an account. */
   complete_until: z.nullable(z.iso.datetime()),
-  next_cursor: z.nullable(z.string()),
+  next_cursor: nextCursor,
 };
 
 /** What the rows of a report are grouped by: some of these, comma-separated. */

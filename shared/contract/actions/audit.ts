@@ -1,7 +1,15 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
 import { transactionQuery } from "../transaction.ts";
-import { type ActionTable, accountField, accountInput, printableText, referenceInput, serviceRead } from "./action.ts";
+import {
+  type ActionTable,
+  accountField,
+  accountInput,
+  nextCursor,
+  printableText,
+  referenceInput,
+  serviceRead,
+} from "./action.ts";
 
 /** What an entry is about, as people choose it in a filter. */
 export const auditKinds = {
@@ -47,8 +55,7 @@ const pageInput = z.object({ ...filters, cursor: z.optional(z.string().check(z.m
 const auditPage = <Entry extends z.ZodMiniType>(entry: Entry) =>
   z.object({
     entries: z.array(entry),
-    /** The `cursor` of the next page; null on the last. */
-    next_cursor: z.nullable(z.string()),
+    next_cursor: nextCursor,
   });
 
 /** The audit log, newest first. */

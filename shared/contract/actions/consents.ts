@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { consentMethod } from "../identity.ts";
 import { readRoles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput, itemInput, referenceInput } from "./action.ts";
+import { type ActionTable, accountInput, itemInput, nextCursor, referenceInput } from "./action.ts";
 
 export const consentView = z.object({
   reference: z.string(),
@@ -40,7 +40,7 @@ export const consentsActions = {
       cursor: transactionQuery.shape.cursor,
     }),
     /** A page may be empty although `next_cursor` is set: purchases have no consent. */
-    output: z.object({ consents: z.array(consentView), next_cursor: z.nullable(z.string()) }),
+    output: z.object({ consents: z.array(consentView), next_cursor: nextCursor }),
     summary: "List the consents of an account's identity checks, newest first",
     command: "none",
   },
@@ -66,7 +66,7 @@ export const consentsActions = {
     output: z.object({
       /** Lines of the file, which pages continue. The last page ends with the footer. */
       lines: z.array(z.string()),
-      next_cursor: z.nullable(z.string()),
+      next_cursor: nextCursor,
     }),
     summary: "Export the consents of live identity checks as JSON Lines, each with the hash of the line before",
     command: "by hand",

@@ -1,6 +1,7 @@
 import * as z from "#zod";
+import { finalStatus } from "../final-status.ts";
 import { orderReadRoles } from "../roles.ts";
-import { finalStatus, momentField } from "../transaction.ts";
+import { momentField } from "../transaction.ts";
 import {
   type ActionTable,
   accountChange,

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
 import { transactionQuery } from "../transaction.ts";
-import { type ActionTable, bookChange, bookRead, nairaAmount, whySchema } from "./action.ts";
+import { type ActionTable, bookChange, bookRead, nairaAmount, nextCursor, whySchema } from "./action.ts";
 import { entryIdSchema } from "./wallet.ts";
 
 const AMOUNT_KOBO_MAX = 99_999_999_999_999;
@@ -50,7 +50,7 @@ export const floatActions = {
     output: z.object({
       /** `amount` is negative of a correction; `at` is when it was booked. */
       payments: z.array(z.object({ id: z.string(), amount: nairaAmount, at: z.iso.datetime(), by: z.string() })),
-      next_cursor: z.nullable(z.string()),
+      next_cursor: nextCursor,
     }),
     summary: "List the payments to the upstream that are booked, newest first",
     command: "none",

@@ -1,5 +1,13 @@
 import * as z from "#zod";
-import { type ActionTable, accountField, bookChange, bookRead, changeInput, nairaAmount } from "./action.ts";
+import {
+  type ActionTable,
+  accountField,
+  bookChange,
+  bookRead,
+  changeInput,
+  nairaAmount,
+  nextCursor,
+} from "./action.ts";
 import { lineKind, statementLine } from "./wallet.ts";
 
 /** The most lines of one page of a period. */
@@ -54,7 +62,7 @@ export const periodsActions = {
       /** Call again after this time: the index lacks a line that its wallet counts, or may lack it. */
       wait_ms: z.int(),
       /** Null if the period is closed. */
-      next_cursor: z.nullable(z.string()),
+      next_cursor: nextCursor,
       period: z.nullable(servicePeriod),
     }),
     summary: "Close a month for all accounts: what is booked later belongs to the next one. No balance changes",
@@ -88,7 +96,7 @@ export const periodsActions = {
   "periods accounts": {
     ...bookRead,
     input: z.object({ month, cursor }),
-    output: z.object({ accounts: z.array(accountPeriod), next_cursor: z.nullable(z.string()) }),
+    output: z.object({ accounts: z.array(accountPeriod), next_cursor: nextCursor }),
     summary: "List the sums of each account in a closed period",
     command: "by hand",
   },
@@ -96,7 +104,7 @@ export const periodsActions = {
     ...bookRead,
     personal: true,
     input: z.object({ month, account: accountField, cursor }),
-    output: z.object({ lines: z.array(periodLine), next_cursor: z.nullable(z.string()) }),
+    output: z.object({ lines: z.array(periodLine), next_cursor: nextCursor }),
     summary: "List the lines of an account in a closed period, with what their orders cost",
     command: "none",
   },
@@ -109,7 +117,7 @@ export const periodsActions = {
       accounts: z.int(),
       accounts_done: z.int(),
       differences: z.array(z.object({ account_id: z.nullable(z.string()), what: z.string() })),
-      next_cursor: z.nullable(z.string()),
+      next_cursor: nextCursor,
     }),
     summary: "Recompute a closed period from its lines, and name the first line of each account that differs",
     command: "by hand",

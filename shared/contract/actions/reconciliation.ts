@@ -8,6 +8,7 @@ import {
   bookChange,
   bookRead,
   changeInput,
+  nextCursor,
   printableText,
   referenceInput,
   typedNumber,
@@ -21,7 +22,6 @@ const dayInput = z.object({
     .register(z.globalRegistry, { description: "the day of the statement, such as 2026-11-21" }),
 });
 const pageInput = z.object({ cursor: z.optional(z.string().check(z.maxLength(1_000))) });
-const nextCursor = z.nullable(z.string());
 
 /** SHA-256 of a file and of how its columns are read. */
 const fileId = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 in hexadecimal digits"));

@@ -1,5 +1,6 @@
 import * as z from "#zod";
-import { finalStatus, transactionType } from "../transaction.ts";
+import { finalStatus } from "../final-status.ts";
+import { transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput, accountRead, serviceRead, typedNumber } from "./action.ts";
 
 /** Live transactions that ended in an hour, by what they have in common. */

@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../own-number.ts";
 import { phoneNumberOf } from "../phone-spelling.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, serviceChange, whySchema } from "./action.ts";
+import { type ActionTable, nairaAmount, nextCursor, serviceChange, whySchema } from "./action.ts";
 import { consentView } from "./consents.ts";
 
 export const subjectKind = z.enum(["nin", "bvn", "phone_number"], "Must be nin, bvn or phone_number");
@@ -57,7 +57,7 @@ const page = {
   /** What is newer may not be found yet. */
   until: z.iso.datetime(),
   /** Null on the last page. A page may be empty although it is set. */
-  next_cursor: z.nullable(z.string()),
+  next_cursor: nextCursor,
 };
 
 /** What is kept of a person, by their number. A number is in the body of a POST, so in no address and no log. */

@@ -9,6 +9,7 @@ import {
   changeInput,
   itemInput,
   nairaAmount,
+  nextCursor,
   referenceInput,
   seenSending,
   sendingField,
@@ -129,7 +130,7 @@ export const transactionsActions = {
       limit: z.optional(z.pipe(typedNumber, z.int().check(z.minimum(1), z.maximum(LISTED_TRANSACTIONS_MAX)))),
     }),
     /** A page may be short or empty although `next_cursor` is set: at most 500 transactions are read for it. */
-    output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.nullable(z.string()) }),
+    output: z.object({ transactions: z.array(listedTransaction), next_cursor: nextCursor }),
     summary: "List the transactions of an account, newest first",
     command: "by hand",
   },
@@ -166,7 +167,7 @@ export const transactionsActions = {
           }),
         )
         .check(z.maxLength(LISTED_TRANSACTIONS_MAX)),
-      next_cursor: z.nullable(z.string()),
+      next_cursor: nextCursor,
     }),
     summary: "List the live transactions that are open and sent, oldest first",
     command: "none",

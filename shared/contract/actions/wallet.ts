@@ -11,6 +11,7 @@ import {
   bookChange,
   bookRead,
   nairaAmount,
+  nextCursor,
   serviceChange,
   whySchema,
 } from "./action.ts";
@@ -163,7 +164,7 @@ export const walletActions = {
       /** The balance after the last line of this page. */
       closing: nairaAmount,
       lines: z.array(statementLine).check(z.maxLength(STATEMENT_LINES_MAX)),
-      next_cursor: z.nullable(z.string()),
+      next_cursor: nextCursor,
     }),
     summary: "List every debit, refund, funding and adjustment of a wallet, oldest first, with the running balance",
     command: "by hand",
