@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type BatchGetCommandInput, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { BatchGetCommandInput } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { floatRuns } from "../../../../shared/actions/float.ts";
@@ -27,6 +27,7 @@ import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
 import { changeStatement, newStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -413,10 +414,9 @@ test("an order is in the float once, also one of the moment that the sums end wi
     // Others are no part of a day that a float is measured by.
     hours: [{ hour: hoursAgo(1) }],
   });
-  const { db } = ledger;
-  vi.spyOn(db, "query").mockImplementation((input: QueryCommandInput) =>
-    db.send(new QueryCommand({ ...input, Limit: 1 })),
-  );
+  beforeEachCall(ledger.db, "query", (input) => {
+    input.Limit = 1;
+  });
   expect(await readFloat(ledger)).toMatchObject({ costKobo: times.length * 97_00 });
 });
 

@@ -15,8 +15,10 @@ import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstrea
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
+import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, storedEventUnder, storedUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
+import { hideFromIndex } from "../../../builders/hide-from-index.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
@@ -225,15 +227,7 @@ describe("two events that contradict each other under one unknown reference", ()
     const { order, success, failed } = await twoEvents();
     expect(await applyAt(success, DECISION_AGE_MS)).toEqual(done("matched"));
     const db = emulatorClient(ledger.proxy.endpoint);
-    db.middlewareStack.add(
-      (next) => async (args) => {
-        const output = await next(args);
-        const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
-        if (index === "by_upstream_reference") Object.assign(output.output, { Items: [] });
-        return output;
-      },
-      { step: "initialize", priority: "high" },
-    );
+    hideFromIndex(db, (_, { IndexName }) => IndexName === "by_upstream_reference");
     const lagging = { ...ledger, db, clock: () => NOON_MS };
     expect(await applyIn(lagging, failed)).toEqual(done("contradiction"));
     expect(await applyIn(lagging, { ...success, received_at: isoTime(0) })).toEqual(done("duplicate"));
@@ -246,14 +240,9 @@ describe("two events that contradict each other under one unknown reference", ()
   test("a failed that is noted between a match's lookup and its write keeps it from being written", async () => {
     const events = await twoEvents();
     const db = emulatorClient(ledger.proxy.endpoint);
-    db.middlewareStack.add(
-      (next) => async (args) => {
-        const isMatch = "TransactItems" in args.input;
-        if (isMatch) expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
-        return next(args);
-      },
-      { step: "initialize", priority: "high" },
-    );
+    beforeEachCall(db, "transactWrite", async () => {
+      expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
+    });
     const apart = { ...ledger, db, clock: () => NOON_MS + DECISION_AGE_MS };
     const result = await applyIn(apart, events.success);
     expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
