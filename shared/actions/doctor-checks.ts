@@ -38,13 +38,9 @@ export const selling: DoctorCheck = async ({ facts: { workers }, purchases: stor
   const workersOn = 'Set workers to "on" in stages.ts and deploy; after a restore, once its steps are done';
   if (state.purchases === "on") {
     if (workers === "off") return wrong(`${found}: ${WORKERS_OFF}`, workersOn);
-    const [off] = state.parts;
-    return off === undefined
-      ? ok(found)
-      : lookInto(
-          found,
-          `Once the reason is gone, run purchases on --part ${off.part}: "Stop selling" in docs/runbook.md`,
-        );
+    if (state.parts.length === 0) return ok(found);
+    const commands = state.parts.map(({ part }) => `purchases on --part ${part}`).toSorted();
+    return lookInto(found, `Once the reason is gone, run ${commands.join(" and ")}: "Stop selling" in docs/runbook.md`);
   }
   const refused = "new orders are refused (503)";
   return workers === "on"

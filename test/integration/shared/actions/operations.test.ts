@@ -354,6 +354,16 @@ test("after unrecognized answers the doctor says that the outcomes of the purcha
   });
 });
 
+test("doctor names each part that is off in how to sell it again", async () => {
+  const { context } = await aService();
+  for (const part of ["airtime", "data"]) await purchasesRuns["purchases off"](context, { part, why: "ticket 97" });
+  const { checks } = await doctorRuns.doctor(context, {});
+  expect(checks.find(({ check }) => check === "selling")).toMatchObject({
+    state: "look",
+    todo: expect.stringContaining(" run purchases on --part airtime and purchases on --part data: "),
+  });
+});
+
 test("the console's doctor skips what needs a secret, and a check that fails is a fault of its own", async () => {
   const facts = { sells: false, workers: "off", hasConsole: false } as const;
   const { ledger, context } = await aService({ facts });
