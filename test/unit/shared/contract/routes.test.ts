@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { errors } from "../../../../shared/contract/errors.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { errorsOf, isOrder, type Route, type Routes, routeKey } from "../../../../shared/contract/route.ts";
 import * as contractRoutes from "../../../../shared/contract/routes.ts";
@@ -51,9 +52,18 @@ test.each(fields)("$path says in words of its own what is wrong with $field", ({
   }
 });
 
-const interfaceRows = readFileSync(new URL("../../../../docs/interface.md", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line.startsWith("| `"));
+const interfaceLines = readFileSync(new URL("../../../../docs/interface.md", import.meta.url), "utf8").split("\n");
+const interfaceRows = interfaceLines.filter((line) => line.startsWith("| `"));
+
+test("docs/interface.md lists every error in rule 5.5 with its status, and no other", () => {
+  const listed = interfaceLines.flatMap((line) => {
+    const [, status, code = ""] = /^\| (\d{3}) \| `(\w+)` \|/.exec(line) ?? [];
+    return status === undefined ? [] : [[code, Number(status)] as const];
+  });
+  expect(Object.fromEntries(listed)).toEqual(
+    Object.fromEntries(Object.entries(errors).map(([code, { status }]) => [code, status])),
+  );
+});
 
 test.each(Object.values<Route>(routes))("docs/interface.md lists $method $path in rule 1.6", (route) => {
   const { method, path, permissions = [], group, document, audience } = route;
