@@ -3,10 +3,10 @@ import { navigationGroups } from "../api/page-list.ts";
 import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
 import { useShownAccountName } from "../api/use-account-name.ts";
 import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/use-attention.ts";
+import { pages } from "../api/use-listed-page.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
-import { pages } from "./pages.ts";
 import styles from "./shell.module.css";
 
 /** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */

@@ -1,7 +1,8 @@
 import { queryOptions, usePrefetchQuery, useQuery } from "@tanstack/react-query";
 import type { ComponentType } from "react";
-import { matchRoute, useLocation, useRouter } from "wouter";
-import { type PageName, pageList } from "../api/page-list.ts";
+import { useLocation } from "wouter";
+import type { PageName } from "../api/page-list.ts";
+import { useListedPage } from "../api/use-listed-page.ts";
 
 /** Each page is a file of its own in the build. */
 const loads: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
@@ -42,38 +43,25 @@ const loads: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   "account-audit": async () => (await import("../pages/account/account-audit.tsx")).AccountAuditPage,
 };
 
-const isPageName = (name: string): name is PageName => Object.hasOwn(pageList, name);
-
-/** Every page of the console. An account page reads its account from the path with `useAccount`. */
-export const pages = Object.keys(pageList)
-  .filter(isPageName)
-  .map((name) => {
-    const { path, title, audience, needs, ...optional } = pageList[name];
-    return { name, path, title, audience, needs, group: "group" in optional ? optional.group : undefined };
-  });
-
-type Page = (typeof pages)[number];
-
 /** Loads a page's file. Not React's `lazy`, which shows for 300 ms that it loads even what arrives earlier. */
-const pageQuery = (page: Page | undefined) =>
+const pageQuery = (name: PageName | undefined) =>
   queryOptions({
-    queryKey: ["page", page?.name],
-    queryFn: async () => (page === undefined ? null : { Component: await loads[page.name]() }),
+    queryKey: ["page", name],
+    queryFn: async () => (name === undefined ? null : { Component: await loads[name]() }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-const usePageOfPath = (): Page | undefined => {
+const usePageOfPath = () => {
   const [path] = useLocation();
-  const { parser } = useRouter();
-  return pages.find((page) => matchRoute(parser, page.path, path)[0]);
+  return useListedPage()(path);
 };
 
 /** Begins to load the page of the path. */
-export const usePagePreload = (): void => usePrefetchQuery(pageQuery(usePageOfPath()));
+export const usePagePreload = (): void => usePrefetchQuery(pageQuery(usePageOfPath()?.name));
 
 /** The page of the path, without a Component until it is loaded; undefined if there is no such page. */
 export const useCurrentPage = () => {
   const page = usePageOfPath();
-  const { data } = useQuery({ ...pageQuery(page), throwOnError: true });
+  const { data } = useQuery({ ...pageQuery(page?.name), throwOnError: true });
   return page && { ...page, Component: data?.Component };
 };

@@ -52,8 +52,8 @@ export const auditCsvColumns: readonly CsvColumn<Entry>[] = [
   "why",
 ];
 
-export const timeColumn: Column<Entry> = { header: "Time", cell: ({ at }) => <Time iso={at} /> };
 export const auditColumns: readonly Column<Entry>[] = [
+  { header: "Time", cell: ({ at }) => <Time iso={at} /> },
   {
     header: "What was done",
     cell: ({ sentence, action, details }) => (

@@ -5,8 +5,8 @@ import { useListedPage } from "../api/use-listed-page.ts";
 import styles from "./page.module.css";
 
 type PageProps = {
-  /** The heading, and the start of the document's title. */
-  readonly title: string;
+  /** The heading, and the start of the document's title; by default that of the list of pages. */
+  readonly title?: string;
   /** What the page is for, in a sentence below the heading. */
   readonly description?: ReactNode;
   /** Buttons beside the heading. */
@@ -24,12 +24,13 @@ addEventListener("popstate", () => {
 });
 
 /** A page: its heading, its buttons and its content. The heading gets the focus when the page changes. */
-export const Page = ({ title, description, actions, children }: PageProps) => {
+export const Page = ({ title: ownTitle, description, actions, children }: PageProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
   const account = useOptionalAccount();
   const [path] = useLocation();
   // A page of one record has its reference or date as heading, which alone does not say what it is.
   const kind = useListedPage()(path)?.title;
+  const title = ownTitle ?? kind;
   useEffect(() => {
     const parts = [title, kind === title ? undefined : kind, account, "Airtime console"];
     document.title = parts.filter((part) => part !== undefined).join(" · ");

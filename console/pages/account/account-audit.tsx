@@ -8,7 +8,6 @@ import {
   auditEmptyText,
   auditFilters,
   entryKey,
-  timeColumn,
 } from "../../components/audit-log.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
@@ -22,7 +21,6 @@ export const AccountAuditPage = () => {
   const entries = useReadPages("audit account", input);
   return (
     <Page
-      title="Audit log"
       description="Who changed this account, or decided about one of its orders, when and why, newest first."
       actions={
         <ListCsvButton
@@ -43,7 +41,7 @@ export const AccountAuditPage = () => {
         rowsOf={(page) => page.entries}
         rowKey={entryKey}
         emptyText={auditEmptyText}
-        columns={[timeColumn, ...auditColumns]}
+        columns={auditColumns}
       />
     </Page>
   );

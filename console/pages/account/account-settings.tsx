@@ -19,7 +19,6 @@ import type { Preview } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { withThousands } from "../../components/number-text.ts";
 import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/order-limits.tsx";
@@ -33,7 +32,7 @@ export const AccountSettingsPage = () => {
   const account = useAccount();
   const shown = useRead("accounts show", { account });
   return (
-    <Page title="Settings">
+    <Page>
       <Query of={shown}>
         {(data) => (
           <>
@@ -82,7 +81,7 @@ const StatusActions = ({ account }: { readonly account: Account }) => (
 );
 
 const Close = ({ account: { account_id, name } }: { readonly account: Account }) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="accounts close"
     button="Close account"
     title="Close the account"
@@ -94,7 +93,7 @@ const Close = ({ account: { account_id, name } }: { readonly account: Account })
       All keys of {name} are revoked, its endpoints are disabled, and nothing can be booked any more. The balance must
       be 0 and unchanged for 2 minutes, and no order may be open or queued.
     </p>
-  </IrreversibleDialog>
+  </ChangeDialog>
 );
 
 const Reopen = ({ account: { account_id, name } }: { readonly account: Account }) => (
@@ -110,7 +109,7 @@ const Reopen = ({ account: { account_id, name } }: { readonly account: Account }
 );
 
 const Restrict = ({ account: { account_id, name } }: { readonly account: Account }) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="accounts restrict"
     button="Restrict account"
     title="Restrict the account"
@@ -122,7 +121,7 @@ const Restrict = ({ account: { account_id, name } }: { readonly account: Account
       Until the restriction is lifted, every request of {name} is refused (403). Orders that it placed before are
       completed. Requests that are refused until then stay refused.
     </p>
-  </IrreversibleDialog>
+  </ChangeDialog>
 );
 
 const Unrestrict = ({ account: { account_id, name } }: { readonly account: Account }) => (

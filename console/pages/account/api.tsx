@@ -21,7 +21,6 @@ export const ApiPage = () => {
   const [testKey, setTestKey] = useState<string>();
   return (
     <Page
-      title="API"
       description="How your app calls the service, with curl and with the TypeScript client."
       actions={testKey === undefined && <CreateTestKey account={account} onCreated={setTestKey} />}
     >

@@ -25,13 +25,12 @@ const filterFields = z.object(periodFilters);
 
 export const ConsentsPage = () => {
   const account = useAccount();
-  const { may, time_zone: timeZone } = usePerson();
+  const { may } = usePerson();
   const [period, choose] = useFilters(filterFields);
   const input = periodError(period) === undefined ? { account, ...period } : undefined;
   const consents = useReadPages("consents list", input);
   return (
     <Page
-      title="Consents"
       description="Which live checks of your apps asked for a person's record, when and for what purpose. It does not show whom a check was about."
       actions={
         <ListCsvButton
@@ -39,7 +38,7 @@ export const ConsentsPage = () => {
           list="consents list"
           input={input}
           rowsOf={(page) => page.consents}
-          columns={csvColumns(timeZone)}
+          columns={csvColumns}
         />
       }
     >
@@ -120,10 +119,10 @@ const AuditorsExport = ({ account, period, input }: AuditorsExportProps) => {
   );
 };
 
-const csvColumns = (timeZone: string): readonly CsvColumn<Consent>[] => [
+const csvColumns: readonly CsvColumn<Consent>[] = [
   "reference",
   "created_at",
-  localTimeColumn(timeZone, ({ created_at }) => created_at),
+  localTimeColumn(({ created_at }) => created_at),
   "operation",
   "extent",
   "purpose",

@@ -5,7 +5,6 @@ import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
 import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract/webhook-events.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Section } from "../../components/page.tsx";
@@ -249,7 +248,7 @@ const SendTest = ({ on, onTest }: { readonly on: OnEndpoint; readonly onTest: (a
 type NamedEndpointProps = { readonly on: OnEndpoint; readonly name: string };
 
 const RotateSecret = ({ on, name }: NamedEndpointProps) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="webhook secret rotate"
     button="Rotate secret"
     title="Rotate the signing secret"
@@ -271,11 +270,11 @@ const RotateSecret = ({ on, name }: NamedEndpointProps) => (
     ifUnknown="Rotate it once more: the new secret cannot be shown any more."
   >
     A new secret is made. For 24 hours webhooks carry the signatures of both, so that your app can change over.
-  </IrreversibleDialog>
+  </ChangeDialog>
 );
 
 const Remove = ({ on, name }: NamedEndpointProps) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="webhook remove"
     button="Remove"
     title={`Remove ${name}`}
@@ -285,5 +284,5 @@ const Remove = ({ on, name }: NamedEndpointProps) => (
     leadsTo={() => accountPath(on.account, "webhooks")}
   >
     Nothing is sent to it from now on. Webhooks that wait for it end as removed, and its secret is deleted.
-  </IrreversibleDialog>
+  </ChangeDialog>
 );

@@ -16,7 +16,6 @@ import { Breakable } from "../../components/breakable.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
@@ -31,7 +30,6 @@ export const KeysPage = () => {
   const keys = useRead("keys list", { account });
   return (
     <Page
-      title="Keys"
       description="An app sends its key with each request. Live keys spend the wallet; test keys reach the sandbox only."
       actions={
         <>
@@ -279,7 +277,7 @@ const LimitKey = ({ account, keyOf: { key_id, order_limits = {} } }: KeyProps) =
 );
 
 const RevokeKey = ({ account, keyOf: { key_id } }: KeyProps) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="keys revoke"
     button="Revoke"
     subject={key_id}
@@ -290,5 +288,5 @@ const RevokeKey = ({ account, keyOf: { key_id } }: KeyProps) => (
     success={`The key ${key_id} was revoked.`}
   >
     <p>From now on requests with this key are refused (401).</p>
-  </IrreversibleDialog>
+  </ChangeDialog>
 );

@@ -13,7 +13,6 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Chart } from "../../components/chart.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { NetworkCharts } from "../../components/network-charts.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -34,7 +33,6 @@ export const OverviewPage = () => {
   const wallet = useRead("wallet show", { account }, { everyMs: READ_EVERY_MS });
   return (
     <Page
-      title="Overview"
       actions={
         <>
           {wallet.data && <ThresholdDialog account={account} threshold={wallet.data.low_balance_threshold} />}
@@ -152,7 +150,7 @@ const AdjustDialog = ({ account }: { readonly account: string }) => {
   const [id, setId] = useState(newEntryId);
   const takeNewId = () => setId(newEntryId());
   return (
-    <IrreversibleDialog
+    <ChangeDialog
       action="wallet adjust"
       button="Adjust"
       title="Correct the balance"
@@ -170,7 +168,7 @@ const AdjustDialog = ({ account }: { readonly account: string }) => {
       ifUnknown="It is safe to submit it again: under one name a correction is recorded once."
     >
       A ledger entry changes the balance, never below 0. No transaction changes its status.
-    </IrreversibleDialog>
+    </ChangeDialog>
   );
 };
 

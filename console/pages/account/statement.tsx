@@ -53,7 +53,6 @@ export const StatementPage = () => {
   const ids = new Set(lines.map(({ id }) => id));
   return (
     <Page
-      title="Statement"
       description="Every debit, refund, funding and adjustment of the wallet, oldest first, with the balance after it."
       actions={
         <>

@@ -6,7 +6,6 @@ import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { modeSchema, transactionStatus, transactionType } from "../../../shared/contract/transaction.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
-import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
@@ -42,14 +41,12 @@ const filterFields = z.object({
 
 export const TransactionsPage = () => {
   const account = useAccount();
-  const { time_zone: timeZone } = usePerson();
   const [, navigate] = useLocation();
   const [chosen, choose] = useFilters(filterFields);
   const filter = periodError(chosen) === undefined ? { account, ...chosen } : undefined;
   const pages = useReadPages("transactions list", filter);
   return (
     <Page
-      title="Transactions"
       description="Orders and identity checks of this account, newest first."
       actions={
         <ListCsvButton
@@ -57,7 +54,7 @@ export const TransactionsPage = () => {
           list="transactions list"
           input={filter && { ...filter, limit: LISTED_TRANSACTIONS_MAX }}
           rowsOf={(page) => page.transactions}
-          columns={csvColumns(timeZone)}
+          columns={csvColumns}
         />
       }
     >
@@ -130,10 +127,10 @@ export const TransactionsPage = () => {
   );
 };
 
-const csvColumns = (timeZone: string): readonly CsvColumn<Listed>[] => [
+const csvColumns: readonly CsvColumn<Listed>[] = [
   "reference",
   "created_at",
-  localTimeColumn(timeZone, ({ created_at }) => created_at),
+  localTimeColumn(({ created_at }) => created_at),
   "updated_at",
   "type",
   "status",

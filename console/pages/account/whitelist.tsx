@@ -14,7 +14,6 @@ export const WhitelistPage = () => {
   const list = useRead("ips list", { account });
   return (
     <Page
-      title="Whitelist"
       description="Requests are accepted from these addresses only, with any key of the account."
       actions={
         <>

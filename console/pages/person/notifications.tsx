@@ -25,7 +25,6 @@ export const NotificationsPage = () => {
   const { may } = usePerson();
   return (
     <Page
-      title="Notifications"
       description={`Messages about your accounts when you are not in the console: once, and again after a day while the problem lasts. They end ${SIGN_IN_DAYS_MAX} days after your last sign-in.`}
     >
       <Query of={choices}>{(data) => <Own choices={data} />}</Query>

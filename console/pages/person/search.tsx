@@ -31,7 +31,7 @@ export const SearchPage = () => {
   const found = useRead("search", { text }, { enabled: text !== "" });
   const hasNothing = text === "" || (found.data !== undefined && numberOf(found.data) === 0);
   return (
-    <Page title="Search" description={hasNothing ? WHAT_IS_FOUND : undefined}>
+    <Page description={hasNothing ? WHAT_IS_FOUND : undefined}>
       <p role="status" className="visually-hidden">
         {found.data !== undefined && counted(numberOf(found.data), "result")}
       </p>

@@ -24,7 +24,6 @@ export const AccountsPage = () => {
   );
   return (
     <Page
-      title="Accounts"
       description="One account for each app that calls the service."
       actions={
         <>

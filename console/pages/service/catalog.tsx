@@ -6,11 +6,11 @@ import { counted } from "../../../shared/contract/counted.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { HeldWhileOpen } from "../../components/held-while-open.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
@@ -29,10 +29,7 @@ export const CatalogPage = () => {
   const shown = useRead("catalog show", {});
   const diff = useRead("catalog diff", {});
   return (
-    <Page
-      title="Catalog"
-      description="The networks and data plans that apps can buy. The upstream is asked for them each hour, and each minute while that fails."
-    >
+    <Page description="The networks and data plans that apps can buy. The upstream is asked for them each hour, and each minute while that fails.">
       <Query of={diff}>
         {(compared) => (
           <HeldWhileOpen value={compared.refused}>
@@ -191,7 +188,7 @@ const RefusedCatalog = ({
       title="Refused"
       description="The upstream sent this newer catalog. It is not served, because it has no plans, or less than half of those before it. That is usually a fault of the upstream."
       actions={
-        <IrreversibleDialog
+        <ChangeDialog
           action="catalog accept"
           button="Accept this catalog"
           title="Accept the refused catalog"
@@ -204,7 +201,7 @@ const RefusedCatalog = ({
             Apps can then buy {counted(refused.plans, "plan")}. Ask the upstream first whether it sells no others. The
             catalog that is served now is gone.
           </p>
-        </IrreversibleDialog>
+        </ChangeDialog>
       }
     >
       <Facts

@@ -57,7 +57,6 @@ export const ChartsPage = () => {
   const networks = [...new Set([...known, ...(network === "" ? [] : [network])])].sort();
   return (
     <Page
-      title="Charts"
       description={`Live orders and identity checks, counted when they end; they appear after a minute. The numbers are approximate: after a fault an order can be counted twice. Times are in the time zone of the stage${zone === undefined ? "" : ` (${zone})`}.`}
     >
       <Row>

@@ -1,11 +1,10 @@
-import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import { HoldRowContext } from "../../components/held-row.ts";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink, runbookPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
@@ -42,7 +41,6 @@ export const DeadLettersPage = () => {
   const queues = useRead("dead-letters list", {});
   return (
     <Page
-      title="Messages given up"
       actions={
         <CsvButton
           name="messages-given-up"
@@ -69,19 +67,15 @@ export const DeadLettersPage = () => {
 
 const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readonly queue: Queue }) => {
   const { title, lost, todo } = texts[queue];
-  // Its dialog says how the change ended, also once nothing is left.
-  const [isHeld, setIsHeld] = useState(false);
-  const isRedrivable = queue === "outcomes" || queue === "delivery";
   return (
     <Section
       title={title}
       {...(number > 0 && { description: `${lost} ${todo}` })}
       actions={
-        isRedrivable &&
-        (number > 0 || isHeld) && (
-          <HoldRowContext value={setIsHeld}>
+        (queue === "outcomes" || queue === "delivery") && (
+          <KeptWhileOpen isShown={number > 0}>
             <Redrive queue={queue} title={title} />
-          </HoldRowContext>
+          </KeptWhileOpen>
         )
       }
     >
@@ -116,7 +110,7 @@ const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readon
 };
 
 const Redrive = ({ queue, title }: { readonly queue: "outcomes" | "delivery"; readonly title: string }) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="dead-letters redrive"
     button="Send again"
     subject={title}
@@ -129,5 +123,5 @@ const Redrive = ({ queue, title }: { readonly queue: "outcomes" | "delivery"; re
     ifUnknown="It may be repeated: a message that is handled twice has no second effect."
   >
     Up to {REDRIVE_MAX} messages go back and are handled again. Those whose cause is not mended return to this page.
-  </IrreversibleDialog>
+  </ChangeDialog>
 );

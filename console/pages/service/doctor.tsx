@@ -23,7 +23,6 @@ export const DoctorPage = () => {
   const doctor = useRead("doctor", {});
   return (
     <Page
-      title="Doctor"
       description="Checks everything that the service depends on, and says what to do."
       actions={
         <BusyButton variant="default" isBusy={doctor.isFetching} onClick={() => void doctor.refetch()}>

@@ -3,7 +3,6 @@ import { moneyText } from "../../../shared/contract/money.ts";
 import { isSettledByTwo } from "../../../shared/contract/settled-by-two.ts";
 import type { FourEyes } from "../../api/use-person.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Notice } from "../../components/notice.tsx";
 import type { UpstreamEvent } from "../../components/upstream-event-values.tsx";
 
@@ -32,13 +31,13 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
   const effect = `The order is settled ${effectOf(event)}, and its account is sent the webhook.`;
   if (differences.length === 0) {
     return (
-      <IrreversibleDialog {...common} inputOf={(_, why = "") => ({ event: event.event, reference, sending, why })}>
+      <ChangeDialog {...common} inputOf={(_, why = "") => ({ event: event.event, reference, sending, why })}>
         {effect}
-      </IrreversibleDialog>
+      </ChangeDialog>
     );
   }
   return (
-    <IrreversibleDialog
+    <ChangeDialog
       {...common}
       fields={{ accepts_differences: acceptsDifferences }}
       inputOf={({ accepts_differences }, why = "") => ({
@@ -52,7 +51,7 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
         .
       </Notice>
       {effect}
-    </IrreversibleDialog>
+    </ChangeDialog>
   );
 };
 
@@ -84,7 +83,7 @@ export const MatchOther = ({ event }: { readonly event: UpstreamEvent }) => (
 );
 
 export const Discard = ({ event }: { readonly event: UpstreamEvent }) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="events discard"
     button="Discard"
     subject={event.upstream_reference ?? event.event}
@@ -94,5 +93,5 @@ export const Discard = ({ event }: { readonly event: UpstreamEvent }) => (
     success="The event was discarded."
   >
     The event is closed without an effect on any order.
-  </IrreversibleDialog>
+  </ChangeDialog>
 );

@@ -3,15 +3,14 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
-import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { koboOf, paymentPreview } from "../../components/amount.ts";
 import { Breakable } from "../../components/breakable.tsx";
 import { capitalised } from "../../components/capitalised.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
 import { periodError, periodName } from "../../components/period.ts";
@@ -32,7 +31,6 @@ export const FloatPage = () => {
   const float = useRead("float show", {}, { everyMs: REFRESH_MS });
   return (
     <Page
-      title="Float"
       description="The balance that our payments and orders leave at the upstream, beside the one that it states. It corrects nothing."
       actions={<BookPayment />}
     >
@@ -79,7 +77,6 @@ const Statement = (float: Float) => (
 );
 
 const Payments = () => {
-  const { time_zone: timeZone } = usePerson();
   const [period, choose] = useFilters(filterFields);
   const input = periodError(period) === undefined ? period : undefined;
   const payments = useReadPages("float payments", input);
@@ -93,7 +90,7 @@ const Payments = () => {
           list="float payments"
           input={input}
           rowsOf={(page) => page.payments}
-          columns={csvColumns(timeZone)}
+          columns={csvColumns}
         />
       }
     >
@@ -127,10 +124,10 @@ const Payments = () => {
   );
 };
 
-const csvColumns = (timeZone: string): readonly CsvColumn<Payment>[] => [
+const csvColumns: readonly CsvColumn<Payment>[] = [
   "id",
   "at",
-  localTimeColumn(timeZone, ({ at }) => at),
+  localTimeColumn(({ at }) => at),
   ["amount", ({ amount }) => nairaDecimals(amount)],
   "by",
 ];
@@ -138,7 +135,7 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Payment>[] => [
 const amountOf = (naira: number | null) => (naira === null ? undefined : <Money naira={naira} />);
 
 const BookPayment = () => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="float fund"
     button="Book payment"
     title="Book a payment to the upstream"
@@ -165,5 +162,5 @@ const BookPayment = () => (
     ifUnknown="It is safe to submit it again: the reference is booked once."
   >
     Only the books change: no money is sent, and no wallet changes.
-  </IrreversibleDialog>
+  </ChangeDialog>
 );

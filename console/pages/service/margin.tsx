@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import * as z from "#zod";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { marginGroups } from "../../../shared/contract/actions/margin.ts";
@@ -8,10 +7,9 @@ import { useFilters } from "../../api/use-filters.ts";
 import { useReport } from "../../api/use-report.ts";
 import { Chart } from "../../components/chart.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import { downloadFile } from "../../components/download-file.ts";
+import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FilterSelect } from "../../components/filter-select.tsx";
-import { Icon } from "../../components/icon.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
 import { periodError } from "../../components/period.ts";
@@ -24,10 +22,10 @@ import { typeText } from "../../components/transaction-values.tsx";
 type Group = (typeof marginGroups)[number];
 
 const groups = {
-  day: "By day",
-  network: "By network",
-  kind: "By kind",
-  account: "By account",
+  day: "Day",
+  network: "Network",
+  kind: "Kind",
+  account: "Account",
 } as const satisfies Record<Group, string>;
 
 const filterFields = z.object({ ...periodFilters, by: z.catch(z.enum(marginGroups), "day") });
@@ -38,17 +36,25 @@ export const MarginPage = () => {
   const { by } = chosen;
   const input = periodError({ from, to }, REPORTED_DAYS_MAX) === undefined ? { from, to, by } : undefined;
   const report = useReport("margin report", input, marginReport);
+  const { data } = report;
   return (
     <Page
-      title="Margin"
       description="What delivered orders earned: their price, less what the upstream charged. Days are those of the stage's time zone."
-      actions={report.data && <Download name={`margin-${from}-to-${to}-by-${by}.csv`} rows={report.data.rows} />}
+      actions={
+        <DownloadButton
+          fileName={`margin-${from}-to-${to}-by-${by}.csv`}
+          type="text/csv"
+          read={data && (async () => marginCsv(data.rows))}
+        >
+          Download CSV
+        </DownloadButton>
+      }
     >
       <Row>
         <PeriodFields period={{ from, to }} daysMax={REPORTED_DAYS_MAX} onChange={choose} />
         <FilterSelect
           label="Group"
-          data={Object.entries(groups).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(groups).map(([value, head]) => ({ value, label: `By ${head.toLowerCase()}` }))}
           value={by}
           onChoose={(by) => choose({ by })}
         />
@@ -92,7 +98,7 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
       rows={rows}
       rowKey={(row) => String(groupOf(row, by))}
       columns={[
-        { header: groups[by].slice("By ".length).replace(/^./, (letter) => letter.toUpperCase()), cell: headOf(by) },
+        { header: groups[by], cell: headOf(by) },
         {
           header: "Margin",
           align: "end",
@@ -119,13 +125,3 @@ const headOf = (by: Group) => (row: MarginRow) => {
   if (by === "kind" && row.kind !== null) return typeText(row.kind);
   return groupOf(row, by) ?? "Identity checks";
 };
-
-const Download = ({ name, rows }: { readonly name: string; readonly rows: readonly MarginRow[] }) => (
-  <Button
-    variant="default"
-    leftSection={<Icon name="download" />}
-    onClick={() => downloadFile(name, "text/csv", marginCsv(rows))}
-  >
-    Download CSV
-  </Button>
-);

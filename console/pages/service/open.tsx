@@ -1,7 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { isPurchaseType } from "../../../shared/contract/transaction.ts";
-import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Breakable } from "../../components/breakable.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
@@ -22,13 +21,11 @@ type Open = ActionOutput<"transactions open">["transactions"][number];
 const READ_EVERY_MS = 15_000;
 
 export const OpenPage = () => {
-  const { time_zone: timeZone } = usePerson();
   const open = useRead("transactions open", {}, { everyMs: READ_EVERY_MS });
   return (
     <Page
-      title="Open orders"
       description="Live orders and checks that were sent and have no outcome yet, oldest first. Most end by themselves; look into what is stuck."
-      actions={<CsvButton name="open-orders" rows={open.data?.transactions} columns={csvColumns(timeZone)} />}
+      actions={<CsvButton name="open-orders" rows={open.data?.transactions} columns={csvColumns} />}
     >
       <Query of={open}>
         {({ number, stuck, transactions }) => (
@@ -109,11 +106,11 @@ export const OpenPage = () => {
   );
 };
 
-const csvColumns = (timeZone: string): readonly CsvColumn<Open>[] => [
+const csvColumns: readonly CsvColumn<Open>[] = [
   "reference",
   "account_id",
   "created_at",
-  localTimeColumn(timeZone, ({ created_at }) => created_at),
+  localTimeColumn(({ created_at }) => created_at),
   "type",
   ["amount", ({ amount }) => nairaDecimals(amount)],
   "network",

@@ -19,10 +19,7 @@ export const PeoplePage = () => {
   const people = useRead("access people", {});
   const access = useRead("access review", {});
   return (
-    <Page
-      title="People"
-      description="Who may do what: people, by their last sign-in, and the keys and owners of each account."
-    >
+    <Page description="Who may do what: people, by their last sign-in, and the keys and owners of each account.">
       <Section
         title="Sign-ins"
         description="Roles are groups at the identity provider, which has all their members. Here are those who have signed in, and owners who never did."

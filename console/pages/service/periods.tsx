@@ -8,9 +8,9 @@ import { sentenceOf } from "../../api/action-error.ts";
 import { callAction } from "../../api/call-action.ts";
 import { useRead } from "../../api/use-read.ts";
 import { announce } from "../../components/announce.tsx";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
@@ -25,10 +25,7 @@ type Closing = Pick<ActionOutput<"periods close">, "month" | "state" | "accounts
 export const PeriodsPage = () => {
   const periods = useRead("periods list", {});
   return (
-    <Page
-      title="Periods"
-      description="Months that are closed for good. What is booked later belongs to the next month."
-    >
+    <Page description="Months that are closed for good. What is booked later belongs to the next month.">
       <Query of={periods}>
         {(found) => (
           <>
@@ -120,7 +117,7 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
         isClosable &&
         closing === undefined &&
         !isLeftClosing && (
-          <IrreversibleDialog
+          <ChangeDialog
             action="periods close"
             button={title}
             title={title}
@@ -136,7 +133,7 @@ const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => 
             The lines of every wallet until the end of {month} ({timeZone}) become final, and their sums and hash are
             stored. No balance changes. Book what belongs to {month} first: afterwards a funding or an adjustment
             belongs to the next month.
-          </IrreversibleDialog>
+          </ChangeDialog>
         )
       }
     >

@@ -8,7 +8,6 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { FilterSelect } from "../../components/filter-select.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
@@ -29,7 +28,6 @@ export const ProposalsPage = () => {
   const proposals = useRead("proposals list", { state }, { everyMs: READ_EVERY_MS });
   return (
     <Page
-      title="Proposals"
       description="What one person proposed and another decides. Nothing changes until then; an approval carries out exactly what is written here."
       actions={<CsvButton name={`proposals-${state}`} rows={proposals.data?.proposals} columns={csvColumns} />}
     >
@@ -198,7 +196,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
         />
       </KeptWhileOpen>
       <KeptWhileOpen isShown={isOpen}>
-        <IrreversibleDialog
+        <ChangeDialog
           action="proposals break-glass"
           button="Break the glass"
           subject={subject}
@@ -213,7 +211,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
         >
           Only where nobody else can be reached and the harm grows until a person acts. It pages the operators, and the
           audit log has your reason.
-        </IrreversibleDialog>
+        </ChangeDialog>
       </KeptWhileOpen>
     </Row>
   );

@@ -33,7 +33,6 @@ export const RefundClockPage = () => {
   const report = useReport("refund-clock report", input, clockReport);
   return (
     <Page
-      title="Refund clock"
       actions={<CsvButton name={`refund-clock-${from}-to-${to}`} rows={report.data?.rows} columns={clockColumns} />}
       description="How long after their debit live orders were delivered or refunded. The refund framework of NCC and CBN asks for 30 seconds where nothing was delivered, and 24 hours where an outcome is pending. Nothing is refunded because of this clock."
     >

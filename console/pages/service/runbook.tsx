@@ -26,7 +26,6 @@ export const RunbookPage = () => {
   });
   return (
     <Page
-      title="Runbook"
       description="What to do about an alarm or a banner. Its commands are those of npm run admin."
       actions={slug !== undefined && <PageLink to="/runbook">All sections</PageLink>}
     >

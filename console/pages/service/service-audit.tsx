@@ -10,7 +10,6 @@ import {
   auditEmptyText,
   auditFilters,
   entryKey,
-  timeColumn,
 } from "../../components/audit-log.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
@@ -40,7 +39,6 @@ export const ServiceAuditPage = () => {
   const entries = useReadPages("audit list", input);
   return (
     <Page
-      title="Audit log"
       description="Everything that people did, and who with a role saw personal data, newest first. The newest entries may be missing."
       actions={
         <ListCsvButton
@@ -69,7 +67,6 @@ export const ServiceAuditPage = () => {
         rowKey={entryKey}
         emptyText={auditEmptyText}
         columns={[
-          timeColumn,
           ...auditColumns,
           {
             header: "Account",

@@ -2,13 +2,11 @@ import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { caseDecisions } from "../../../shared/contract/actions/reconciliation.ts";
 import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
-import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
@@ -25,7 +23,6 @@ import { caseName } from "./case-name.ts";
 type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
 export const StatementDayPage = () => {
-  const { time_zone: timeZone } = usePerson();
   const [, params] = useRoute("/statements/:day");
   const day = params?.day ?? "";
   const statement = useRead("reconciliation statements show", { day });
@@ -53,7 +50,7 @@ export const StatementDayPage = () => {
             list="reconciliation cases list"
             input={{ day }}
             rowsOf={(page) => page.cases}
-            columns={csvColumns(timeZone)}
+            columns={csvColumns}
           />
         }
       >
@@ -105,7 +102,7 @@ const amountOf = (side: Side): string => (side === undefined ? "" : nairaDecimal
 
 const timeOf = ({ order, row }: Case): string | undefined => order?.at ?? row?.at;
 
-const csvColumns = (timeZone: string): readonly CsvColumn<Case>[] => [
+const csvColumns: readonly CsvColumn<Case>[] = [
   "case",
   "day",
   "class",
@@ -114,7 +111,7 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Case>[] => [
   ["ours", ({ order }) => amountOf(order)],
   ["theirs", ({ row }) => amountOf(row)],
   ["at", (each) => timeOf(each) ?? ""],
-  localTimeColumn(timeZone, timeOf),
+  localTimeColumn(timeOf),
   ["decision", ({ decisions }) => decisions.at(-1)?.decision ?? ""],
   ["by", ({ decisions }) => decisions.at(-1)?.by ?? ""],
   ["why", ({ decisions }) => decisions.at(-1)?.why ?? ""],
@@ -271,7 +268,7 @@ const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
 );
 
 const SignOff = ({ day }: { readonly day: string }) => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="reconciliation statements sign"
     button="Sign off"
     title={`Sign off ${day}`}
@@ -280,5 +277,5 @@ const SignOff = ({ day }: { readonly day: string }) => (
     success={`${day} is signed off.`}
   >
     Nothing of the day changes any more: no file can be added, and no case decided in another way.
-  </IrreversibleDialog>
+  </ChangeDialog>
 );

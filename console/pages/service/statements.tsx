@@ -19,7 +19,6 @@ export const StatementsPage = () => {
   const statements = useReadPages("reconciliation statements list", {});
   return (
     <Page
-      title="Upstream's statements"
       description={
         <>
           Each day of the upstream's statement, compared with our orders. An operator imports a file with{" "}

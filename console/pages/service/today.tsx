@@ -39,10 +39,7 @@ export const TodayPage = () => {
   const seesFloat = may("float show") && !may("doctor");
   const float = useRead("float show", {}, { everyMs: SUMS_EVERY_MS, freshMs: SUMS_EVERY_MS, enabled: seesFloat });
   return (
-    <Page
-      title="Today"
-      description="What needs attention. The numbers are read again every 30 seconds, sums over all orders every 5 minutes."
-    >
+    <Page description="What needs attention. The numbers are read again every 30 seconds, sums over all orders every 5 minutes.">
       <Columns kind="tiles">
         <Tile title="Open orders" to="/open" of={attention}>
           {({ open_orders, stuck_orders }) => (

@@ -39,7 +39,6 @@ export const UnmatchedPage = () => {
   const events = useRead("events list", { state }, { everyMs: READ_EVERY_MS });
   return (
     <Page
-      title="Unmatched events"
       description="Reports of the upstream that could not be applied. Each needs a decision: which order it is about, or none."
       actions={
         <CsvButton

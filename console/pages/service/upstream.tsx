@@ -8,7 +8,6 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { HeldWhileOpen } from "../../components/held-while-open.tsx";
-import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
@@ -27,10 +26,7 @@ export const UpstreamPage = () => {
   const upstream = useRead("upstream show", {}, { everyMs: REFRESH_MS });
   const purchases = useRead("purchases show", {}, { everyMs: REFRESH_MS });
   return (
-    <Page
-      title="Upstream"
-      description="The company's supplier: whether orders go to it, how it answers, and its limit."
-    >
+    <Page description="The company's supplier: whether orders go to it, how it answers, and its limit.">
       <Columns>
         <Query of={purchases}>{(state) => <Purchases {...state} />}</Query>
         <Query of={upstream}>{(shown) => <Limit {...shown} />}</Query>
@@ -90,7 +86,7 @@ const PartsOff = ({ parts }: Pick<ActionOutput<"purchases show">, "parts">) => (
 );
 
 const SwitchOff = () => (
-  <IrreversibleDialog
+  <ChangeDialog
     action="purchases off"
     button="Switch purchases off"
     title="Switch purchases off"
@@ -103,7 +99,7 @@ const SwitchOff = () => (
       refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales until purchases
       are switched on again. The owners of all accounts see the reason.
     </p>
-  </IrreversibleDialog>
+  </ChangeDialog>
 );
 
 const SwitchOn = () => (

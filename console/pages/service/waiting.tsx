@@ -16,7 +16,6 @@ export const WaitingPage = () => {
   const waiting = useRead("transactions waiting", {}, { everyMs: READ_EVERY_MS });
   return (
     <Page
-      title="Queued orders"
       description="Orders beyond the upstream's rate limit. They are debited, are sent at its pace, each account in turn, and are refunded if they wait for too long."
       actions={
         <CsvButton
