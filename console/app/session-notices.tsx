@@ -4,7 +4,7 @@ import { BusyButton } from "../components/busy-button.tsx";
 import { Dialog, DialogButtons } from "../components/dialog.tsx";
 import { Notice } from "../components/notice.tsx";
 import { type Session, useSession } from "../sign-in/session.ts";
-import { SignInError, signIn } from "../sign-in/sign-in.ts";
+import { useSignIn } from "../sign-in/use-sign-in.ts";
 import styles from "./shell.module.css";
 
 const NOTICE_MS = 120_000;
@@ -60,23 +60,13 @@ export const SessionEnded = () => {
 };
 
 const SignInAgain = ({ size }: { readonly size: "xs" | "sm" }) => {
-  const [isLeaving, setIsLeaving] = useState(false);
-  const [error, setError] = useState<string>();
-  const leave = async () => {
-    setIsLeaving(true);
-    try {
-      await signIn();
-    } catch (failure) {
-      setError(failure instanceof SignInError ? failure.message : "The page failed unexpectedly. Reload it.");
-      setIsLeaving(false);
-    }
-  };
+  const { isLeaving, message, leave } = useSignIn();
   return (
     <>
       <BusyButton size={size} isBusy={isLeaving} onClick={() => void leave()}>
         Sign in again
       </BusyButton>
-      {error !== undefined && <span role="alert">{error}</span>}
+      {message !== undefined && <span role="alert">{message}</span>}
     </>
   );
 };

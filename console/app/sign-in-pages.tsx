@@ -1,41 +1,32 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect } from "react";
 import { BusyButton } from "../components/busy-button.tsx";
 import { LeftChanges } from "../components/left-changes.tsx";
 import { Notice } from "../components/notice.tsx";
-import { SIGNED_OUT, SignInError, signIn } from "../sign-in/sign-in.ts";
+import { SIGNED_OUT } from "../sign-in/sign-in.ts";
+import { useSignIn } from "../sign-in/use-sign-in.ts";
 import styles from "./shell.module.css";
-
-const messageOf = (error: unknown): string =>
-  error instanceof SignInError ? error.message : "The page failed unexpectedly. Reload it.";
 
 type SignInPageProps = { readonly title: string; readonly error?: unknown; readonly children?: ReactNode };
 
-const SignInPage = ({ title, error: firstError, children }: SignInPageProps) => {
-  const [error, setError] = useState(firstError);
-  const [isLeaving, setIsLeaving] = useState(false);
+const SignInPage = ({ title, error, children }: SignInPageProps) => {
+  const { isLeaving, message, leave } = useSignIn(error);
   useEffect(() => {
     document.title = `${title} · Airtime console`;
   }, [title]);
-  const leave = async () => {
-    setIsLeaving(true);
-    try {
-      await signIn(location.pathname === SIGNED_OUT ? "/console" : undefined);
-    } catch (failure) {
-      setError(failure);
-      setIsLeaving(false);
-    }
-  };
   return (
     <main className={styles.alone}>
       <h1>{title}</h1>
       {children}
-      {error !== undefined && (
+      {message !== undefined && (
         <Notice tone="bad" title="Nobody is signed in">
-          {messageOf(error)}
+          {message}
         </Notice>
       )}
       <div>
-        <BusyButton isBusy={isLeaving} onClick={() => void leave()}>
+        <BusyButton
+          isBusy={isLeaving}
+          onClick={() => void leave(location.pathname === SIGNED_OUT ? "/console" : undefined)}
+        >
           Sign in
         </BusyButton>
       </div>

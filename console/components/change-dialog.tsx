@@ -39,8 +39,9 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly button: string;
   /** Ends the button's name for screen readers, where several buttons have the same text: the name of the row. */
   readonly subject?: string;
+  /** By default a small button, or that of a change for which a name is typed, is not the main one. */
   readonly buttonVariant?: "filled" | "default" | "subtle";
-  readonly buttonSize?: "xs" | "sm";
+  readonly buttonSize?: "xs";
   /** Without names of people or accounts, and amounts: after a sign-out it still says which change was sent. */
   readonly title: string;
   /** What the change does, above the fields. */
@@ -136,12 +137,12 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
     announce(message);
     props.onProposed?.();
   };
-  const isDangerous = nameToType !== undefined;
+  const isSecondary = nameToType !== undefined || props.buttonSize === "xs";
   return (
     <>
       <Button
         ref={opener}
-        variant={props.buttonVariant ?? (isDangerous ? "default" : "filled")}
+        variant={props.buttonVariant ?? (isSecondary ? "default" : "filled")}
         size={props.buttonSize ?? "sm"}
         aria-haspopup="dialog"
         data-action={action}

@@ -22,7 +22,6 @@ export const ResolveDialog = ({ reference, amount, mode, sending, canSucceed, is
     action="transactions resolve"
     button="Resolve"
     subject={reference}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Resolve ${reference}`}
     {...(isListed && { nameToType: reference })}

@@ -222,7 +222,6 @@ const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
     action="keys rotate"
     button="Replace"
     subject={key_id}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Replace ${key_id}`}
     fields={{
@@ -261,7 +260,6 @@ const LimitKey = ({ account, keyOf: { key_id, order_limits = {} } }: KeyProps) =
     action="keys limits"
     button="Limit"
     subject={key_id}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Change the limits of ${key_id}`}
     fields={{ ...limitFields(order_limits), before: { kind: "seen", initial: JSON.stringify(order_limits) } }}

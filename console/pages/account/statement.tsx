@@ -165,7 +165,6 @@ const Reversal = ({ account, line: { kind, id, effect }, isReversed }: ReversalP
           action="wallet reverse"
           button="Reverse"
           subject={id}
-          buttonVariant="default"
           buttonSize="xs"
           title={`Reverse the funding ${id}`}
           balanceOf={account}

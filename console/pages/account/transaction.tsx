@@ -107,7 +107,6 @@ const AskUpstream = ({ reference }: { readonly reference: string }) => (
   <ChangeDialog
     action="transactions ask"
     button="Ask the upstream now"
-    buttonVariant="default"
     buttonSize="xs"
     title={`Ask the upstream for ${reference}`}
     inputOf={(_, why) => ({ reference, why })}
@@ -133,6 +132,7 @@ const Take = ({ reference }: { readonly reference: string }) => (
   <ChangeDialog
     action="transactions take"
     button="I am on it"
+    buttonVariant="filled"
     buttonSize="xs"
     title={`Take ${reference}`}
     inputOf={(_, why) => ({ reference, why })}
@@ -146,7 +146,6 @@ const Note = ({ reference }: { readonly reference: string }) => (
   <ChangeDialog
     action="transactions note"
     button="Add a note"
-    buttonVariant="default"
     buttonSize="xs"
     title={`Add a note to ${reference}`}
     fields={{ note: { kind: "longText", label: "Note", description: "Without phone numbers, NIN or BVN." } }}
@@ -161,7 +160,6 @@ const Refund = ({ transaction: { account_id, reference, amount } }: { readonly t
   <ChangeDialog
     action="transactions refund"
     button="Refund"
-    buttonVariant="default"
     buttonSize="xs"
     title={`Refund ${reference}`}
     balanceOf={account_id}

@@ -102,7 +102,6 @@ const Remove = ({ account, address, isLast }: RemoveProps) => (
     action="ips disallow"
     button="Remove"
     subject={address}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Remove ${address}`}
     inputOf={(_, why) => ({ account, ranges: [address], why })}

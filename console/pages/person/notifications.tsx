@@ -205,7 +205,6 @@ const Stop = ({ name }: Pick<Recipient, "name">) => (
     action="notifications stop"
     button="End notifications"
     subject={name}
-    buttonVariant="default"
     buttonSize="xs"
     title="End the notifications of a person"
     inputOf={(_, why) => ({ person: name, why })}

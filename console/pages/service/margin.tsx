@@ -89,7 +89,7 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
           series={["Margin"]}
           points={rows.map(({ day, margin }) => ({ x: day ?? "", values: [margin] }))}
           valueText={moneyText}
-          emptyText="No order was delivered in these days."
+          emptyText="No order was delivered in these days. Choose others above."
         />
       </Section>
     )}
@@ -111,7 +111,7 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
         { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} />, sort: ({ cost }) => cost },
         { header: "Unknown cost", align: "end", cell: ({ unknown_orders }) => unknown_orders },
       ]}
-      emptyText="No order was delivered in these days."
+      emptyText="No order was delivered in these days. Choose others above."
     />
   </>
 );

@@ -175,6 +175,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           action="proposals approve"
           button="Approve"
           subject={subject}
+          buttonVariant="filled"
           buttonSize="xs"
           title="Approve the proposal"
           preview={() => approvalPreview(shown)}
@@ -190,7 +191,6 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           {...rejection}
           action="proposals reject"
           subject={subject}
-          buttonVariant="default"
           buttonSize="xs"
           inputOf={(_, why = "") => ({ proposal, why })}
         />

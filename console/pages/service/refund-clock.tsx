@@ -77,7 +77,7 @@ const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { re
         { header: "Refunded in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "refunded") },
         { header: "Ended by an operator", align: "end", cell: (row) => counts(row, "resolved") },
       ]}
-      emptyText="No order that was debited on these days has ended."
+      emptyText="No order that was debited on these days has ended. Choose others above."
     />
   </>
 );

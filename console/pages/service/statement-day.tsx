@@ -40,59 +40,75 @@ export const StatementDayPage = () => {
         </KeptWhileOpen>
       }
     >
-      <Query of={statement}>{(shown) => <Compared {...shown} />}</Query>
-      <Section
-        title="Cases"
-        description="Decide each, then sign the day off. A decision moves no money."
-        actions={
-          <ListCsvButton
-            name={`cases-${day}`}
-            list="reconciliation cases list"
-            input={{ day }}
-            rowsOf={(page) => page.cases}
-            columns={csvColumns}
-          />
-        }
-      >
-        <PagedTable
-          label="Cases"
-          of={cases}
-          rowsOf={(page) => page.cases}
-          rowKey={(each) => each.case}
-          columns={[
-            {
-              header: "Case",
-              cell: (each) => (
-                <>
-                  {each.order === undefined ? caseName(each) : <SearchLink text={each.order.reference} />}
-                  {each.order !== undefined && each.row?.upstream_reference !== undefined && (
-                    <div>Upstream: {each.row.upstream_reference}</div>
-                  )}
-                  <TimeOf at={timeOf(each)} />
-                </>
-              ),
-            },
-            { header: "What differs", cell: (each) => classText[each.class] },
-            { header: "Ours", align: "end", cell: ({ order }) => <Amount of={order} /> },
-            { header: "Theirs", align: "end", cell: ({ row }) => <Amount of={row} /> },
-            { header: "State", cell: (each) => <CaseState of={each} /> },
-            {
-              header: "Decide",
-              hidesHeader: true,
-              cell: (each) => (
-                <KeptWhileOpen isShown={isOpen && each.state !== "withdrawn"}>
-                  <Decide day={day} of={each} />
-                </KeptWhileOpen>
-              ),
-            },
-          ]}
-          emptyText="Nothing differs."
-        />
-      </Section>
-      {data !== undefined && <Files {...data} />}
+      <Query of={statement}>
+        {(shown) => (
+          <>
+            <Compared {...shown} />
+            <Cases day={day} of={cases} isOpen={isOpen} />
+            <Files {...shown} />
+          </>
+        )}
+      </Query>
     </Page>
   );
 };
+
+type CasesProps = {
+  readonly day: string;
+  readonly of: ReturnType<typeof useReadPages<"reconciliation cases list">>;
+  readonly isOpen: boolean;
+};
+
+const Cases = ({ day, of, isOpen }: CasesProps) => (
+  <Section
+    title="Cases"
+    description="Decide each, then sign the day off. A decision moves no money."
+    actions={
+      <ListCsvButton
+        name={`cases-${day}`}
+        list="reconciliation cases list"
+        input={{ day }}
+        rowsOf={(page) => page.cases}
+        columns={csvColumns}
+      />
+    }
+  >
+    <PagedTable
+      label="Cases"
+      of={of}
+      rowsOf={(page) => page.cases}
+      rowKey={(each) => each.case}
+      columns={[
+        {
+          header: "Case",
+          cell: (each) => (
+            <>
+              {each.order === undefined ? caseName(each) : <SearchLink text={each.order.reference} />}
+              {each.order !== undefined && each.row?.upstream_reference !== undefined && (
+                <div>Upstream: {each.row.upstream_reference}</div>
+              )}
+              <TimeOf at={timeOf(each)} />
+            </>
+          ),
+        },
+        { header: "What differs", cell: (each) => classText[each.class] },
+        { header: "Ours", align: "end", cell: ({ order }) => <Amount of={order} /> },
+        { header: "Theirs", align: "end", cell: ({ row }) => <Amount of={row} /> },
+        { header: "State", cell: (each) => <CaseState of={each} /> },
+        {
+          header: "Decide",
+          hidesHeader: true,
+          cell: (each) => (
+            <KeptWhileOpen isShown={isOpen && each.state !== "withdrawn"}>
+              <Decide day={day} of={each} />
+            </KeptWhileOpen>
+          ),
+        },
+      ]}
+      emptyText="Nothing differs."
+    />
+  </Section>
+);
 
 type Side = { readonly amount_kobo: number } | undefined;
 
@@ -201,7 +217,6 @@ const RemoveFile = ({ day, sha256 }: { readonly day: string; readonly sha256: st
     action="reconciliation files remove"
     button="Remove"
     subject={shortHash(sha256)}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Remove the file ${shortHash(sha256)}`}
     inputOf={(_, why = "") => ({ day, sha256, why })}
@@ -239,7 +254,6 @@ const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) => (
     action="reconciliation cases decide"
     button="Decide"
     subject={`${classText[of.class]}, ${caseName(of)}`}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Decide: ${classText[of.class]}`}
     fields={{

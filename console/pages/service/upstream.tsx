@@ -125,7 +125,6 @@ const PartOff = () => {
       <ChangeDialog
         action="purchases off"
         button="Switch one network or kind off"
-        buttonVariant="default"
         buttonSize="xs"
         title="Switch one network or kind off"
         fields={{ part: partField(data?.served?.networks) }}
@@ -149,7 +148,6 @@ const PartOn = ({ part }: { readonly part: string }) => (
     action="purchases on"
     button="Switch on"
     subject={part}
-    buttonVariant="default"
     buttonSize="xs"
     title={`Switch ${part} on`}
     inputOf={(_, why) => ({ part, why })}
