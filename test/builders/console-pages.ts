@@ -106,6 +106,22 @@ const LET_TIME_PASS = `(() => {
 /** What a page of `open` has read is read again where it is shown next. */
 export const outdate = (page: Page): Promise<unknown> => page.evaluate("letTimePass()");
 
+/** Has what the page shows read again, as where its tab is shown after a while. */
+export const readAgain = async (page: Page): Promise<void> => {
+  await outdate(page);
+  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+};
+
+/** Keeps what the page sends to this path of an action back until the returned function is called. */
+export const keepBack = async (page: Page, path: string): Promise<() => void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(`**/console-api/${path}`, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
+};
+
 /** Where a page waits for the next test: this one reads nothing. */
 const NOWHERE = "/nowhere";
 const NO_SUCH_PAGE = "No such page";
@@ -134,6 +150,9 @@ export const heading = (page: Page, name: string): Locator =>
   page.getByRole("heading", { level: 1, name, exact: true });
 export const button = (within: Page | Locator, name: string): Locator =>
   within.getByRole("button", { name, exact: true });
+export const dialog = (page: Page): Locator => page.getByRole("dialog");
+/** Sends the form of the open dialog. */
+export const submit = (page: Page, name: string): Promise<void> => button(dialog(page), name).click();
 export const row = (page: Page, text: string): Locator => page.getByRole("row").filter({ hasText: text });
 
 /** The buttons that open dialogs: action and text, without the row's name, and the place of the first one. */

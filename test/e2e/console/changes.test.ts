@@ -26,10 +26,14 @@ import {
   button,
   checkDialogs,
   consoleTests,
+  dialog,
   heading,
+  keepBack,
   outdate,
   type Page,
+  readAgain,
   row,
+  submit,
   visit,
 } from "../../builders/console-pages.ts";
 import { anOldAccount } from "../../builders/old-account.ts";
@@ -40,9 +44,6 @@ import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builder
 const { service, open, signIn, tokenOf, expectError } = consoleTests();
 
 const ofDemo = (page: string) => `/accounts/${service().demoAccount}/${page}`;
-const dialog = (page: Page) => page.getByRole("dialog");
-/** Sends the form of the open dialog. */
-const submit = (page: Page, name: string) => button(dialog(page), name).click();
 
 describe("a form", () => {
   const keys = (page: Page) => page.getByRole("region", { name: "Keys" }).locator("tbody tr");
@@ -183,17 +184,13 @@ describe("a form", () => {
   test("that was left before its answer does not lead away from the page that is shown since", async () => {
     const page = await open("operator", "/catalog");
     await visit(page, "/accounts", "Accounts");
-    const waited = Promise.withResolvers<void>();
-    await page.route("**/console-api/accounts/create", async (route) => {
-      await waited.promise;
-      await route.continue();
-    });
+    const release = await keepBack(page, "accounts/create");
     await button(page, "Create account").click();
     await dialog(page).getByLabel("Name").fill("Left early");
     await submit(page, "Create account");
     await page.goBack();
     await heading(page, "Catalog").waitFor();
-    waited.resolve();
+    release();
     await page.getByRole("status").filter({ hasText: "The account Left early was created." }).waitFor();
     expect(page.url()).toMatch(/\/catalog$/);
   });
@@ -309,10 +306,7 @@ test("a wallet is funded by an amount as it is read, adjusted once although the 
   });
   await button(page, "Verify").click();
   await page.getByText("The balance equals its entries").waitFor();
-  await outdate(page);
-  const readAgain = page.waitForRequest("**/wallet/show?*");
-  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
-  await readAgain;
+  await Promise.all([page.waitForRequest("**/wallet/show?*"), readAgain(page)]);
   expect(verified).toBe(1);
 });
 
@@ -688,14 +682,10 @@ test("a dialog stays with what was typed when another person does the same first
   const { account_id: account } = await createAccount(service().accounts, { name: "shared", whitelist: [] });
   const { keyId } = await createKey(service().accounts, account, { mode: "live", permissions: ["vtu"] });
   const page = await open("operator", `/accounts/${account}/settings`);
-  const readAgain = async () => {
-    await outdate(page);
-    await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
-  };
   await button(page, "Restrict account").click();
   await dialog(page).getByLabel("Reason").fill("unpaid invoice");
   await setAccountStatus(service().accounts, account, "restricted");
-  await readAgain();
+  await readAgain(page);
   await page.getByText("This account is restricted").waitFor();
   expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("unpaid invoice");
   await submit(page, "Cancel");
@@ -706,7 +696,7 @@ test("a dialog stays with what was typed when another person does the same first
   await button(page, `Limit ${keyId}`).click();
   await dialog(page).getByLabel("Reason").fill("less is enough");
   await revokeKey(service().accounts, account, keyId);
-  await readAgain();
+  await readAgain(page);
   await row(page, keyId).getByText("Revoked").waitFor();
   expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("less is enough");
   await submit(page, "Cancel");
@@ -730,10 +720,8 @@ test("a dialog stays with what was typed when the part of the page around it is 
   await button(page, "Accept this catalog").click();
   await dialog(page).getByLabel("Reason").fill("it is checked");
   await show({ refused: null });
-  await outdate(page);
-  const readAgain = page.waitForResponse("**/console-api/catalog/diff");
-  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
-  await (await readAgain).finished();
+  const [response] = await Promise.all([page.waitForResponse("**/console-api/catalog/diff"), readAgain(page)]);
+  await response.finished();
   // Both answers were drawn before the dialog is closed.
   await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))");
   expect(await dialog(page).getByLabel("Reason").inputValue()).toBe("it is checked");

@@ -41,9 +41,12 @@ import {
   choosePerson,
   consoleTests,
   heading,
+  keepBack,
   outdate,
   type Page,
+  readAgain,
   row,
+  submit,
   visit,
 } from "../../builders/console-pages.ts";
 import { eventually } from "../../builders/eventually.ts";
@@ -59,8 +62,6 @@ const { service, open, signIn, newPage, expectError } = consoleTests({ announces
 
 const ofDemo = (...parts: readonly string[]): string => ["/accounts", service().demoAccount, ...parts].join("/");
 const figure = (page: Page, name: string) => page.getByRole("figure", { name: `${name} by network` });
-/** Sends the form of the open dialog. */
-const submit = (page: Page, name: string) => button(page.getByRole("dialog"), name).click();
 const table = (page: Page, name: string) => page.getByRole("region", { name });
 const hours = () => ({ db: service().db, table: localTableNames.cache });
 const controlFaults = (faults: readonly object[]) =>
@@ -463,11 +464,14 @@ test("a wrong file of a statement is removed with a reason, and its day then wai
 });
 
 describe("a page that is not there", () => {
-  test("of an account that does not exist says so, and offers nothing to change", async () => {
+  test("of an account, or of a day of the upstream's statement, that does not exist says so once, and offers nothing to change", async () => {
     expectError(/404/);
     const page = await open("operator", "/accounts/acc_unknown");
     await heading(page, "No such account").waitFor();
     await page.getByRole("main").getByRole("link", { name: "Show all accounts" }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    await visit(page, "/statements/2026-11-18", "2026-11-18");
+    expect(await page.getByText("No statement of 2026-11-18 was imported.").count()).toBe(1);
     expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
   });
 
@@ -712,8 +716,7 @@ test("a network that is off is on Today with its own time, not with that of the 
     route.fulfill({ json: { status: true, message: "Done", data } }),
   );
   await visit(page, "/", "Today");
-  await outdate(page);
-  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+  await readAgain(page);
   const tile = page.locator("section", { has: page.getByRole("heading", { name: "Purchases" }) });
   await expect.poll(() => tile.textContent()).toMatch(/On since 2 Nov.* by ada.*glo is off since 21 Nov.* by ben$/);
   await page.unrouteAll();
@@ -1056,8 +1059,7 @@ describe("a list", () => {
       });
       await visit(page, ofDemo("statement?from=2026-11-02"), "Statement");
       await row(page, "GTB-old").waitFor();
-      await outdate(page);
-      await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+      await readAgain(page);
       await again.promise;
       await button(page, "Show more").click();
       released.resolve();
@@ -1369,16 +1371,12 @@ test("a test key that is made on the API page is in its examples until the page 
   await visit(page, ofDemo("api"), "API");
   expect(await page.content()).not.toContain(key);
 
-  const waited = Promise.withResolvers<void>();
-  await page.route("**/console-api/keys/create", async (route) => {
-    await waited.promise;
-    await route.continue();
-  });
+  const release = await keepBack(page, "keys/create");
   await button(page, "Create test key").click();
   await submit(page, "Create test key");
   await page.goBack();
   await heading(page, "Keys").waitFor();
-  waited.resolve();
+  release();
   const secret = page.getByRole("dialog", { name: /^The new key/ });
   expect(await secret.locator("pre").textContent()).toMatch(/^test_/);
   await button(secret, "I have saved it").click();
