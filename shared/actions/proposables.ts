@@ -200,7 +200,7 @@ const previews: {
   "transactions resolve": async (context, { sending: seen, ...input }) => {
     const transaction = await requireTransaction(context, input.reference);
     const { status } = input;
-    if (await isSettledSo(context, transaction, { action: "transactions resolve", status })) return DONE;
+    if (await isSettledSo(context, transaction, { status })) return DONE;
     assertResolvable(context.ledger, transaction, status, seen);
     return settlement(context, transaction, status, { ...input, sending: sendingOf(transaction) });
   },
@@ -210,7 +210,7 @@ const previews: {
       requireEvent(context, id),
       requireTransaction(context, reference),
     ]);
-    if (await isSettledSo(context, transaction, { action: "events match", event: id })) return DONE;
+    if (await isSettledSo(context, transaction, { event: id })) return DONE;
     const { event, differences } = requireMatch(context, stored, transaction, { acceptsDifferences, seen });
     const differs = differences.length === 0 ? "" : `, although they differ in ${differencesText(differences)}`;
     const proposed = { ...input, sending: sendingOf(transaction) };

@@ -1,3 +1,4 @@
+import type { ActionName } from "../contract/actions/actions.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { type Actor, type AuditEntry, actorName, readTransactionAudit } from "../ledger/audit.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
@@ -6,11 +7,9 @@ import { OperatorError } from "../platform/operator-error.ts";
 import { correctionOf } from "../upstream-events/operator-resolution.ts";
 import { type ActionContext, requireRequest } from "./action-context.ts";
 
-/** An operator's decision that settles a transaction: its action, and what is recorded of it. */
-type Resolution =
-  | { readonly action: "transactions resolve"; readonly status: string }
-  | { readonly action: "events match"; readonly event: string };
-const ACTIONS: readonly string[] = ["transactions resolve", "events match"] satisfies readonly Resolution["action"][];
+/** The actions that settle a transaction by an operator's decision, and what each of them records of it. */
+const ACTIONS: readonly string[] = ["transactions resolve", "events match"] satisfies readonly ActionName[];
+type Resolution = { readonly status: string } | { readonly event: string };
 
 /** Settles a transaction; resolves with its view. Who has settled it so before may have lost the answer, and gets it again. */
 export const settledView = async (
@@ -59,9 +58,8 @@ const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): P
   return entry && { transaction, entry };
 };
 
-const isRepetition = (actor: Actor, { action, ...details }: Resolution, entry: AuditEntry): boolean =>
-  entry.action === action &&
-  Object.entries(details).every(([name, value]) => entry.details[name] === value) &&
+const isRepetition = (actor: Actor, resolution: Resolution, entry: AuditEntry): boolean =>
+  Object.entries(resolution).every(([name, value]) => entry.details[name] === value) &&
   actorName(entry) === actorName(actor);
 
 const resolvedError = ({ transaction, entry }: Resolved): OperatorError => {

@@ -126,7 +126,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions resolve": async (context, { reference, status, sending, why }) => {
     const transaction = await requireTransaction(context, reference);
-    return settledView(context, transaction, { action: "transactions resolve", status }, () =>
+    return settledView(context, transaction, { status }, () =>
       resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why }, sending),
     );
   },

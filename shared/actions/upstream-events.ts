@@ -49,7 +49,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
     const transaction = await requireTransaction(context, reference);
     const decision = { ...context.actor(), why };
     const decided = { acceptsDifferences: accepts_differences, seen: sending };
-    const settled = await settledView(context, transaction, { action: "events match", event: id }, () =>
+    const settled = await settledView(context, transaction, { event: id }, () =>
       matchEvent(context, event, transaction, decision, decided),
     );
     const differences = isReadable(event) ? differencesOf(context.costs, event, transaction) : [];
