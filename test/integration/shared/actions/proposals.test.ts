@@ -717,6 +717,10 @@ describe("needs another person", () => {
     await send(bola, "proposals approve", { proposal: proposalIn(answer).proposal }, { rules });
     expect(await large.stored()).toMatchObject({ status: "failed" });
     expect(await large.balance()).toBe(1_000);
+    // A restored ledger has it open again, and the audit log has who resolved it.
+    await changeItem(ledger.ledgerAt(), large.transaction.pk, { ...large.transaction, resolved_by: undefined });
+    const again = await send(bola, "transactions resolve", resolve(referenceOf(large.transaction)), { rules });
+    expect(again.status).toBe(202);
   });
 
   test("and an order that waited then, or had another sending, is not resolved by an approval", async () => {

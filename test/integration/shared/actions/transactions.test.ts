@@ -4,6 +4,7 @@ import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
+import { LISTED_TRANSACTIONS_MAX } from "../../../../shared/contract/actions/transactions.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
@@ -19,13 +20,15 @@ import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { askNow, noteAnswer, readLookup } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { afterNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putItems } from "../../../builders/put-items.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 const operator = await openOperatorLedger();
 
@@ -282,6 +285,33 @@ describe("transactions open", () => {
     const [first, ...others] = await read();
     expect(others).toHaveLength(2);
     expect(await read(`${first?.created_at} ${first?.reference}`)).toEqual(others);
+  });
+
+  test("lists 500 at once, the oldest first, and the others with its cursor", async () => {
+    const { tables } = await openOperatorLedger();
+    const orders = Array.from({ length: LISTED_TRANSACTIONS_MAX + 1 }, (_, index) =>
+      aTransaction({ pk: newTransactionPk(), created_at: isoTime(NOON_MS - 60_000 + index) }),
+    );
+    await putItems(tables.db, tables.ledgerTable, orders);
+    const asked = anActionContext(tables);
+    const list = (cursor?: string) => transactionsRuns["transactions open"](asked, { cursor });
+    const references = orders.map(referenceOf);
+    const first = await list();
+    expect(first.number).toBe(orders.length);
+    expect(first.transactions.map(({ reference }) => reference)).toEqual(references.slice(0, -1));
+    const last = await list(first.next_cursor ?? "");
+    expect(last.transactions.map(({ reference }) => reference)).toEqual(references.slice(-1));
+    expect(last.next_cursor).toBeNull();
+  });
+
+  test("leaves out an order that ends while they are read", async () => {
+    const others = await openOperatorLedger();
+    const { transaction } = await others.anOrder();
+    const success = { status: "success" } as const;
+    const settle = () => settleTransaction(others.ledgerAt(), transaction, success, deadlineIn(9_000));
+    afterNext(others.tables.db, "batchGet", settle);
+    const listed = await transactionsRuns["transactions open"](anActionContext(others.tables), {});
+    expect(listed).toMatchObject({ number: 1, transactions: [] });
   });
 
   test("reads the orders of its page in full, and of the others as much as it counts", async () => {
