@@ -36,7 +36,8 @@ test("no fault pages a person who has nothing to do, and what needs a person rai
 test("an outage of DynamoDB that ends within minutes pages nobody, and one that lasts pages", {
   timeout: 600_000,
 }, async () => {
-  const results = await runOutages(databaseOutages, observedMinutes);
+  // Alarms count by five minutes.
+  const results = await runOutages(databaseOutages, observedMinutes, 5);
   expect(brokenOutageRules(results)).toEqual([]);
   const pages = results.map(({ alarms }) => [...alarms.keys()].some((alarm) => urgencyOf(alarm) === "page"));
   expect(pages).toEqual([false, true]);

@@ -15,6 +15,8 @@ const WALLET_NAIRA = 100_000;
 /** What ends by itself needs nobody; a longer one needs a person, unless it is an app's own. */
 const SHORT_MINUTES = 3;
 const LONG_MINUTES = 30;
+/** In which what an outage left behind is caught up on. */
+const CATCH_UP_MINUTES = 5;
 
 /** A place that fails for some minutes in one way, at the beginning of a time in which an order comes each minute. */
 export type Outage = { readonly place: Effect["place"]; readonly fault: Fault; readonly minutes: number };
@@ -35,15 +37,16 @@ export const allOutages: readonly Outage[] = [
   ...outage("receiver", "never_arrives"),
 ];
 
-/** `minutesOf`: how long each is observed. */
+/** `minutesOf`: how long each is observed. `laterEvery`: minutes from one order to the next, once an outage is caught up on. */
 export const runOutages = (
   outages: readonly Outage[],
   minutesOf: (outage: Outage) => number = () => HOUR_MINUTES,
+  laterEvery = 1,
 ): Promise<readonly OutageResult[]> =>
   withStage(async (system, endpoint) => {
     const results: OutageResult[] = [];
     for (const each of outages) {
-      results.push({ ...each, alarms: await runOutage(system, endpoint, each, minutesOf(each)) });
+      results.push({ ...each, alarms: await runOutage(system, endpoint, each, minutesOf(each), laterEvery) });
     }
     return results;
   });
@@ -53,6 +56,7 @@ const runOutage = async (
   endpoint: AppEndpoint,
   { place, fault, minutes }: Outage,
   observedMinutes: number,
+  laterEvery: number,
 ): Promise<ReadonlyMap<string, number>> => {
   await system.fleet.revive();
   advance(3 * HOUR_MINUTES * MINUTE_MS);
@@ -61,7 +65,7 @@ const runOutage = async (
   // Other processes have the secrets in memory.
   if (place === "secrets") system.fleet.end();
   const beginMs = now();
-  for (let minute = 0; minute < observedMinutes; minute += 1) {
+  for (let minute = 0; minute < observedMinutes; minute += minute < minutes + CATCH_UP_MINUTES ? 1 : laterEvery) {
     const isFailing = minute < minutes;
     system.weather = (effect) => (isFailing && effect.place === place && canHit(effect, fault) ? fault : undefined);
     await account.send(routes.buyData, { ...anOrder(), reference: `order-${minute}` });
