@@ -207,7 +207,10 @@ const dataClasses = {
     protection:
       "the key is a secret or in KMS; `phone_key` is removed when the number is masked, `subject` after `consentRetentionDays`; `subjects erase` removes both; `rows` are compressed",
   },
-  "a sealed result of a check": { fields: ["sealed"], protection: "AES-256-GCM, deleted after 10 minutes" },
+  "a sealed result of a check": {
+    fields: ["sealed"],
+    protection: "AES-256-GCM; not read after 10 minutes, and deleted within some days of that",
+  },
   "a text that people or apps write": {
     fields: [
       "caller_reference",
