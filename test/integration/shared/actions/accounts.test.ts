@@ -177,6 +177,15 @@ test.for([
   expect(accountsActions["accounts owners"].input.safeParse({ account: "acc_1", owners }).success).toBe(false);
 });
 
+test("the window for duplicates is set and removed, unless another person has changed it", async () => {
+  const { account_id: account } = await create("test");
+  const set = (window_s: number, before?: number) =>
+    accountsRuns["accounts duplicates"](context(), { account, window_s, before, why: "ticket" });
+  expect(await set(60)).toEqual({ account_id: account, duplicate_window_s: 60 });
+  await expect(set(0, 30)).rejects.toThrow("Another person has changed");
+  expect(await set(0, 60)).toEqual({ account_id: account });
+});
+
 describe("closing an account", () => {
   const at = (nowMs: number) => anActionContext(own.tables, { clock: () => nowMs });
   const CLOSED_AT = NOON_MS + 3 * MINUTE_MS;
@@ -220,6 +229,13 @@ describe("closing an account", () => {
     await settleTransaction(own.ledgerAt(), stored ?? waiting, NOT_DELIVERED, deadlineIn(29_000));
     await payOut(account, 200_00);
     expect((await wallet(account)).closed).toBeUndefined();
+  });
+
+  test("is refused for a balance of 1 kobo, and for 2 minutes after the restriction, because an order may be on its way", async () => {
+    const { accountId: account } = await own.anAccount();
+    await payOut(account, 999_99, NOON_MS - 3 * MINUTE_MS);
+    await restrict(account);
+    await expect(close(account, NOON_MS + MINUTE_MS)).rejects.toThrow(/NGN 0\.01: .* less than 2 minutes ago/s);
   });
 
   test("takes an account with more keys and subscriptions than one write has place for", async () => {

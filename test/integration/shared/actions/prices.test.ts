@@ -10,6 +10,7 @@ import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
+import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira, nairaFromKobo } from "../../../../shared/contract/money.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
@@ -224,6 +225,17 @@ test("a rule that has not begun is dropped, and one in force ends once no app ma
   const rulesAt = async (nowMs: number) => (await pricesRuns["prices list"](contextAt(nowMs), { account })).rules;
   expect((await rulesAt(NOON_MS)).map(({ percent }) => percent)).toEqual([-4, null]);
   expect(await rulesAt(NOON_MS + PRICE_LEAD_MS)).toEqual([]);
+});
+
+test.each([
+  ["in force", undefined],
+  ["that has not begun", isoTime(NOON_MS + DAY_MS)],
+])("a rule %s, without which a retrieval would cost no more than a check, is not removed", async (_, from) => {
+  const { accountId: account } = await operator.anAccount();
+  const { rule } = await set(account, { kind: "nin_retrieval", percent: 50, from });
+  await set(account, { kind: "nin_verification", amount_kobo: 200_00, from });
+  const removal = pricesRuns["prices remove"](contextAt(), { account, rule_id: rule.rule_id, why: "ended" });
+  await expect(removal).rejects.toThrow("A retrieval by NIN must cost more than a verification");
 });
 
 /** An app that keeps the catalog for as long as HTTP allows, and the functions that it calls. */

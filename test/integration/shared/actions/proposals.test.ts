@@ -899,6 +899,19 @@ describe("needs another person", () => {
     expect(await remove(below)).toMatchObject({ status: 200 });
     expect(await remove(narrower)).toMatchObject({ status: 200 });
     await send(ada, "proposals reject", { proposal: ofMtn.proposal, why: "done" });
+
+    // One of the same orders that begins later is not behind the one in force, but after it.
+    const inForce = await rule(ada, { percent: 1, network: "glo" });
+    await rule(ada, { percent: -20, below_cost: true, network: "glo", ...days(1) });
+    expect(await remove(inForce)).toMatchObject({ status: 200 });
+    // A plan's rule is behind no other; a network's is behind each plan's, because rules do not say of which network a plan is.
+    const data = { kind: "data" };
+    await rule(ada, { ...data, plan_id: 101, percent: -20, below_cost: true });
+    expect(await remove(await rule(ada, { ...data, percent: 1 }))).toMatchObject({ status: 200 });
+    await rule(ada, { ...data, network: "mtn", percent: -20, below_cost: true });
+    const ofAPlan = proposalIn(await remove(await rule(ada, { ...data, plan_id: 201, percent: 1 })));
+    expect(ofAPlan.consequence).toContain("behind which a price below cost applies: data mtn -20 percent");
+    await send(ada, "proposals reject", { proposal: ofAPlan.proposal, why: "done" });
   });
 
   test("and a removal by one person is refused if a price below cost was set behind the rule while it was under way", async () => {

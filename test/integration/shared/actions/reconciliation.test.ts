@@ -229,6 +229,12 @@ test("a day whose only file was taken out can be imported in another time zone, 
   expect(await statement()).toMatchObject(range);
 });
 
+test("a day that ends before it begins is refused", async () => {
+  const file = { day, from: RANGE.to, to: RANGE.from, file: FILE, sha256: FILE, why };
+  const begun = reconciliationRuns["reconciliation files begin"](context, file);
+  await expect(begun).rejects.toThrow("The day ends before it begins");
+});
+
 test("the rows that are stored have a keyed hash in the place of the number", async () => {
   await aWholeFile();
   const page = await reconciliationRuns["reconciliation rows list"](context, { day });
