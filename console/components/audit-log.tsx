@@ -52,7 +52,7 @@ export const auditCsvColumns: readonly CsvColumn<Entry>[] = [
   "why",
 ];
 
-export const auditColumns: readonly Column<Entry>[] = [
+export const auditColumns = [
   { header: "Time", cell: ({ at }) => <Time iso={at} /> },
   {
     header: "What was done",
@@ -76,7 +76,7 @@ export const auditColumns: readonly Column<Entry>[] = [
       </>
     ),
   },
-];
+] satisfies readonly Column<Entry>[];
 
 export const auditEmptyText =
   "No entry matches. Each change is listed here, and each read of personal data by a person with a role.";

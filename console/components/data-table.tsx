@@ -25,9 +25,14 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ReactNode;
   /** `end`: amounts and counts, with digits of one width. */
   readonly align?: "end" | undefined;
-  /** By what a press on the header sorts the rows; a row without a value comes last. */
-  readonly sort?: ((row: Row) => string | number | null | undefined) | undefined;
+  /** By which field, or by what else, a press on the header sorts the rows; a row without a value comes last. */
+  readonly sort?: SortField<Row> | ((row: Row) => SortValue) | undefined;
 };
+
+type SortValue = string | number | null | undefined;
+type SortField<Row> = {
+  [Name in keyof Row & string]: Row[Name] extends SortValue ? Name : never;
+}[keyof Row & string];
 
 type DataTableProps<Row> = {
   /** What the rows are, for screen readers. */
@@ -112,8 +117,9 @@ const sortedRows = <Row,>(
   sort: string | undefined,
 ): readonly Row[] => {
   const column = columns.find(({ header }) => directionOf(sort, header) !== undefined);
-  const value = column?.sort;
-  if (value === undefined) return rows;
+  const by = column?.sort;
+  if (by === undefined) return rows;
+  const value = (row: Row): unknown => (typeof by === "function" ? by(row) : row[by]);
   const direction = directionOf(sort, column?.header ?? "") === "descending" ? -1 : 1;
   const isAbsent = (row: Row): boolean => (value(row) ?? undefined) === undefined;
   return rows.toSorted((one, other) => {

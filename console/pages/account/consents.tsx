@@ -55,16 +55,12 @@ export const ConsentsPage = () => {
             header: "Check",
             cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
-          {
-            header: "Time",
-            cell: ({ created_at }) => <Time iso={created_at} />,
-            sort: ({ created_at }) => created_at,
-          },
-          { header: "Kind", cell: ({ operation }) => typeText(operation), sort: ({ operation }) => operation },
-          { header: "Extent", cell: ({ extent }) => extent, sort: ({ extent }) => extent },
-          { header: "Purpose", cell: ({ purpose }) => purpose ?? "–", sort: ({ purpose }) => purpose },
+          { header: "Time", cell: ({ created_at }) => <Time iso={created_at} />, sort: "created_at" },
+          { header: "Kind", cell: ({ operation }) => typeText(operation), sort: "operation" },
+          { header: "Extent", cell: ({ extent }) => extent, sort: "extent" },
+          { header: "Purpose", cell: ({ purpose }) => purpose ?? "–", sort: "purpose" },
           { header: "Evidence", cell: ({ evidence }) => (evidence ? `${evidence.method} ${evidence.id}` : "–") },
-          { header: "Key", cell: ({ key_id }) => key_id, sort: ({ key_id }) => key_id },
+          { header: "Key", cell: ({ key_id }) => key_id, sort: "key_id" },
         ]}
         emptyText="No identity check in this period. Choose a longer one."
       />

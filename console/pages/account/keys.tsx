@@ -55,7 +55,7 @@ export const KeysPage = () => {
             rowKey={({ key_id }) => key_id}
             emptyText="There is no key yet, so no app can call. Create a test key to begin with."
             columns={[
-              { header: "Name", cell: (key) => <KeyName keyOf={key} />, sort: ({ name }) => name },
+              { header: "Name", cell: (key) => <KeyName keyOf={key} />, sort: "name" },
               {
                 header: "Mode and status",
                 cell: (key) => (
@@ -76,7 +76,7 @@ export const KeysPage = () => {
               {
                 header: "Last request",
                 cell: ({ last_used_at }) => (last_used_at === null ? "None yet" : <Time iso={last_used_at} />),
-                sort: ({ last_used_at }) => last_used_at,
+                sort: "last_used_at",
               },
               {
                 header: "Created",
@@ -90,7 +90,7 @@ export const KeysPage = () => {
                     )}
                   </>
                 ),
-                sort: ({ created_at }) => created_at,
+                sort: "created_at",
               },
               {
                 header: "Changes",

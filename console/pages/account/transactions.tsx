@@ -101,23 +101,10 @@ export const TransactionsPage = () => {
             header: "Reference",
             cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
-          {
-            header: "Status",
-            cell: ({ status }) => <TransactionStatusText status={status} />,
-            sort: ({ status }) => status,
-          },
-          {
-            header: "Amount",
-            align: "end",
-            cell: ({ amount }) => <Money naira={amount} />,
-            sort: ({ amount }) => amount,
-          },
-          {
-            header: "Created",
-            cell: ({ created_at }) => <Time iso={created_at} />,
-            sort: ({ created_at }) => created_at,
-          },
-          { header: "Type", cell: ({ type }) => typeText(type), sort: ({ type }) => type },
+          { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} />, sort: "status" },
+          { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} />, sort: "amount" },
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} />, sort: "created_at" },
+          { header: "Type", cell: ({ type }) => typeText(type), sort: "type" },
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
           { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}

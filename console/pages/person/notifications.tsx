@@ -170,13 +170,13 @@ const People = () => {
             rowKey={({ name, since }) => `${name} ${since}`}
             emptyText="Nobody has chosen any notification."
             columns={[
-              { header: "Person", cell: ({ name }) => name, sort: ({ name }) => name },
+              { header: "Person", cell: ({ name }) => name, sort: "name" },
               { header: "By e-mail", cell: (each) => <Chosen kinds={each.email} status={each.email_status} /> },
               {
                 header: "To a chat",
                 cell: (each) => <Chosen kinds={each.slack} status={each.slack_status} host={each.slack_host} />,
               },
-              { header: "Since", cell: ({ since }) => <Time iso={since} />, sort: ({ since }) => since },
+              { header: "Since", cell: ({ since }) => <Time iso={since} />, sort: "since" },
               { header: "Until", cell: ({ until }) => until && <Time iso={until} /> },
               { header: "Action", cell: ({ name }) => <Stop name={name} /> },
             ]}

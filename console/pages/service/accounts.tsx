@@ -64,25 +64,12 @@ export const AccountsPage = () => {
               {
                 header: "Name",
                 cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
-                sort: ({ name }) => name,
+                sort: "name",
               },
-              {
-                header: "Status",
-                cell: ({ status }) => <AccountStatus status={status} />,
-                sort: ({ status }) => status,
-              },
-              {
-                header: "Balance",
-                align: "end",
-                cell: ({ balance }) => <Money naira={balance} />,
-                sort: ({ balance }) => balance,
-              },
+              { header: "Status", cell: ({ status }) => <AccountStatus status={status} />, sort: "status" },
+              { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} />, sort: "balance" },
               { header: "Account", cell: ({ account_id }) => <code>{account_id}</code> },
-              {
-                header: "Created",
-                cell: ({ created_at }) => <Time iso={created_at} />,
-                sort: ({ created_at }) => created_at,
-              },
+              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} />, sort: "created_at" },
             ]}
           />
         )}

@@ -132,13 +132,13 @@ const ServedCatalog = ({ served }: { readonly served: Served }) => {
         <DataTable
           label="Data plans"
           columns={[
-            { header: "Plan", cell: ({ name }) => name, sort: ({ name }) => name },
+            { header: "Plan", cell: ({ name }) => name, sort: "name" },
             {
               header: "Network",
               cell: ({ network_id }) => nameOf(networks, network_id),
               sort: ({ network_id }) => nameOf(networks, network_id),
             },
-            { header: "Price", cell: ({ price }) => <Money naira={price} />, align: "end", sort: ({ price }) => price },
+            { header: "Price", cell: ({ price }) => <Money naira={price} />, align: "end", sort: "price" },
             { header: "Validity", cell: ({ validity }) => validity },
             { header: "Id", cell: ({ id }) => String(id), align: "end" },
           ]}

@@ -99,16 +99,11 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
       rowKey={(row) => String(groupOf(row, by))}
       columns={[
         { header: groups[by], cell: headOf(by) },
-        {
-          header: "Margin",
-          align: "end",
-          cell: ({ margin }) => <Money naira={margin} />,
-          sort: ({ margin }) => margin,
-        },
-        { header: "Of the price", align: "end", cell: percentOf, sort: ({ margin_percent }) => margin_percent },
-        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
-        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} />, sort: ({ price }) => price },
-        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} />, sort: ({ cost }) => cost },
+        { header: "Margin", align: "end", cell: ({ margin }) => <Money naira={margin} />, sort: "margin" },
+        { header: "Of the price", align: "end", cell: percentOf, sort: "margin_percent" },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: "orders" },
+        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} />, sort: "price" },
+        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} />, sort: "cost" },
         { header: "Unknown cost", align: "end", cell: ({ unknown_orders }) => unknown_orders },
       ]}
       emptyText="No order was delivered in these days. Choose others above."

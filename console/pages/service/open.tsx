@@ -75,12 +75,7 @@ export const OpenPage = () => {
                   cell: ({ taken }) => (taken === null ? "–" : <Breakable text={taken.by} />),
                   sort: ({ taken }) => taken?.by,
                 },
-                {
-                  header: "Amount",
-                  align: "end",
-                  cell: ({ amount }) => <Money naira={amount} />,
-                  sort: ({ amount }) => amount,
-                },
+                { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} />, sort: "amount" },
                 {
                   header: "Account",
                   cell: ({ account_id }) => <AccountLink account={account_id} />,
@@ -93,7 +88,7 @@ export const OpenPage = () => {
                       <div>{ageText(created_at)} ago</div>
                     </>
                   ),
-                  sort: ({ created_at }) => created_at,
+                  sort: "created_at",
                 },
               ]}
               emptyText="Nothing is open."

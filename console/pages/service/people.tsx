@@ -44,18 +44,18 @@ export const PeoplePage = () => {
               rowKey={({ name, first_signed_in_at }) => `${name} ${first_signed_in_at}`}
               emptyText="Nobody has signed in yet, and no account has an owner."
               columns={[
-                { header: "Person", cell: ({ name }) => <PersonLink name={name} />, sort: ({ name }) => name },
+                { header: "Person", cell: ({ name }) => <PersonLink name={name} />, sort: "name" },
                 { header: "May do", cell: personMayText, sort: personMayText },
                 { header: "Owns", cell: ({ accounts }) => <Owned accounts={accounts} /> },
                 {
                   header: "First sign-in",
                   cell: ({ first_signed_in_at: at }) => <SignedIn at={at} />,
-                  sort: (each) => each.first_signed_in_at,
+                  sort: "first_signed_in_at",
                 },
                 {
                   header: "Last sign-in",
                   cell: ({ last_signed_in_at: at }) => <SignedIn at={at} />,
-                  sort: (each) => each.last_signed_in_at,
+                  sort: "last_signed_in_at",
                 },
               ]}
             />
@@ -95,12 +95,12 @@ export const PeoplePage = () => {
                 {
                   header: "Created",
                   cell: ({ created_at: at }) => (at === null ? "–" : <Time iso={at} />),
-                  sort: (each) => each.created_at,
+                  sort: "created_at",
                 },
                 {
                   header: "Last request",
                   cell: ({ last_used_at: at }) => (at === null ? "–" : <Time iso={at} />),
-                  sort: (each) => each.last_used_at,
+                  sort: "last_used_at",
                 },
               ]}
             />

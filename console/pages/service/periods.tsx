@@ -61,14 +61,10 @@ const ClosedPeriods = ({ periods }: Periods) => (
     rows={periods}
     rowKey={({ month }) => month}
     columns={[
-      {
-        header: "Month",
-        cell: ({ month }) => <PageLink to={`/periods/${month}`}>{month}</PageLink>,
-        sort: ({ month }) => month,
-      },
+      { header: "Month", cell: ({ month }) => <PageLink to={`/periods/${month}`}>{month}</PageLink>, sort: "month" },
       { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
       { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
-      { header: "Lines", align: "end", cell: ({ lines }) => lines, sort: ({ lines }) => lines },
+      { header: "Lines", align: "end", cell: ({ lines }) => lines, sort: "lines" },
       { header: "Accounts", align: "end", cell: ({ accounts }) => accounts },
       { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
       { header: "Closed", cell: ({ closed_at }) => <Time iso={closed_at} /> },

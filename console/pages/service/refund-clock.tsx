@@ -72,7 +72,7 @@ const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { re
         { header: "Network", cell: ({ network }) => network ?? "–" },
         { header: "Cause", cell: ({ cause }) => (cause ? (causeTexts[cause] ?? cause) : "–") },
         { header: "Within 30 s", align: "end", cell: (row) => percentText(row.within_30_s_percent) },
-        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: "orders" },
         { header: "Delivered in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "delivered") },
         { header: "Refunded in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "refunded") },
         { header: "Ended by an operator", align: "end", cell: (row) => counts(row, "resolved") },

@@ -70,18 +70,8 @@ export const WaitingPage = () => {
                   header: "Reference",
                   cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
                 },
-                {
-                  header: "Waits for",
-                  align: "end",
-                  cell: ({ age_s }) => durationText(age_s),
-                  sort: ({ age_s }) => age_s,
-                },
-                {
-                  header: "Amount",
-                  align: "end",
-                  cell: (order) => <Money naira={order.amount} />,
-                  sort: (order) => order.amount,
-                },
+                { header: "Waits for", align: "end", cell: ({ age_s }) => durationText(age_s), sort: "age_s" },
+                { header: "Amount", align: "end", cell: (order) => <Money naira={order.amount} />, sort: "amount" },
                 { header: "Reason", cell: ({ reason }) => reasons[reason] },
                 {
                   header: "Account",
