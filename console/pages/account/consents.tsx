@@ -6,6 +6,7 @@ import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
+import { capitalised } from "../../components/capitalised.ts";
 import { CopyText } from "../../components/copy-text.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
@@ -57,7 +58,7 @@ export const ConsentsPage = () => {
           },
           { header: "Time", cell: ({ created_at }) => <Time iso={created_at} />, sort: "created_at" },
           { header: "Kind", cell: ({ operation }) => typeText(operation), sort: "operation" },
-          { header: "Extent", cell: ({ extent }) => extent, sort: "extent" },
+          { header: "Extent", cell: ({ extent }) => capitalised(extent), sort: "extent" },
           { header: "Purpose", cell: ({ purpose }) => purpose ?? "–", sort: "purpose" },
           { header: "Evidence", cell: ({ evidence }) => (evidence ? `${evidence.method} ${evidence.id}` : "–") },
           { header: "Key", cell: ({ key_id }) => key_id, sort: "key_id" },

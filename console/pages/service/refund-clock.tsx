@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { clockGroups } from "../../../shared/contract/actions/refund-clock.ts";
+import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
 import {
   type ClockReport,
   type ClockRow,
@@ -44,11 +45,16 @@ export const RefundClockPage = () => {
   );
 };
 
-const causeTexts: Readonly<Partial<Record<NonNullable<ClockRow["cause"]>, string>>> = {
+const causeTexts = {
   answer: "Delivered at once",
   event: "Event of the upstream",
   lookup: "The upstream was asked",
   operator: "Operator",
+} as const;
+
+const causeText = ({ cause }: ClockRow): string => {
+  if (cause === null) return "–";
+  return isErrorCode(cause) ? errors[cause].message : causeTexts[cause];
 };
 
 const percentText = (percent: number | null): string => (percent === null ? "–" : `${percent} %`);
@@ -70,7 +76,7 @@ const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { re
       columns={[
         { header: "Kind", cell: ({ kind }) => kind && typeText(kind) },
         { header: "Network", cell: ({ network }) => network ?? "–" },
-        { header: "Cause", cell: ({ cause }) => (cause ? (causeTexts[cause] ?? cause) : "–") },
+        { header: "Cause", cell: causeText },
         { header: "Within 30 s", align: "end", cell: (row) => percentText(row.within_30_s_percent) },
         { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: "orders" },
         { header: "Delivered in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "delivered") },

@@ -705,6 +705,15 @@ test("the order of a statement's case leads to its page by a search", async () =
   await heading(page, orders.delivered).waitFor();
 });
 
+test("the refund clock says in a sentence why orders failed", async () => {
+  const page = await open("operator", "/catalog");
+  await outdate(page);
+  const failed = { kind: "data", network: "MTN", cause: "delivery_failed", end: "refunded_30_s", count: 1 };
+  await replaceIn(page, "refund-clock/report", /"ended":\[.*?\]/, `"ended":[${JSON.stringify(failed)}]`);
+  await visit(page, "/refund-clock?from=2026-11-03&to=2026-11-04", "Refund clock");
+  await row(page, "MTN").getByText("The order was not delivered; ").waitFor();
+});
+
 test("a network that is off is on Today with its own time, not with that of the switch of all purchases", async () => {
   const page = await open("operator", "/catalog");
   const switched = (at: string, by: string) => ({ since: `2026-11-${at}T10:00:00.000Z`, by, why: null });
