@@ -3,19 +3,26 @@ import { type ChainEnd, type ChainedLine, chainedLines } from "../platform/chain
 import { type Statement, statementSchema } from "./statement.ts";
 import { type StatementCase, statementCaseSchema } from "./statement-case.ts";
 
+/** What a line has of a stored object: without the fields of a later release, whose order is not fixed. */
+const knownOf = <Shape extends z.core.$ZodLooseShape>({ shape }: z.ZodMiniObject<Shape>) => z.object(shape);
+
+const { from, to, closing, compared, signed_off } = statementSchema.shape;
+const comparedShape = compared.def.innerType.shape;
+const { case_id, state, facts, decisions, created_at } = statementCaseSchema.shape;
+
 /** A signed-off day as chained lines: what was compared, by whom it was signed off, and each case with its decisions. */
 export const packHeaderSchema = z.strictObject({
   day: z.iso.date(),
-  ...z.pick(statementSchema, { from: true, to: true, closing: true }).shape,
+  ...{ from, to, closing: z.nullable(knownOf(closing.def.innerType)) },
   files: z.array(z.strictObject({ sha256: z.string(), rows: z.int(), by: z.string(), at: z.iso.datetime() })),
-  compared: statementSchema.shape.compared.def.innerType,
-  signed_off: statementSchema.shape.signed_off.def.innerType,
+  compared: z.object({ ...comparedShape, totals: z.array(knownOf(comparedShape.totals.def.element)) }),
+  signed_off: knownOf(signed_off.def.innerType),
 });
 export type PackHeader = z.infer<typeof packHeaderSchema>;
 
 const { recordLine, ...lines } = chainedLines(
   packHeaderSchema,
-  z.pick(statementCaseSchema, { case_id: true, state: true, facts: true, decisions: true, created_at: true }).shape,
+  { case_id, state, facts, decisions: z.array(knownOf(decisions.def.element)), created_at },
   "case",
 );
 
