@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { SecretOutput } from "../../../../shared/platform/aws/services.ts";
 import type { SecretsClient } from "../../../../shared/platform/aws-clients.ts";
-import { SECRET_CACHE_MS, secret } from "../../../../shared/platform/secrets.ts";
+import { secret } from "../../../../shared/platform/secrets.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+
+const FIVE_MINUTES_MS = 300_000;
 
 const notFound = Object.assign(new Error("none"), { name: "ResourceNotFoundException" });
 
@@ -48,7 +50,7 @@ test("a clock that is set back does not prolong the use of a cached value, and t
   nowMs -= 3_600_000;
   expect(await rotated.value()).toBe("next");
   versions.AWSCURRENT = { ...current, value: "after it" };
-  nowMs += SECRET_CACHE_MS - 1;
+  nowMs += FIVE_MINUTES_MS - 1;
   expect(await rotated.value()).toBe("next");
   nowMs += 1;
   expect(await rotated.value()).toBe("after it");
@@ -120,9 +122,9 @@ describe("a cached secret", () => {
     const { value, state, clock } = aSecret("live_old");
     await value();
     state.value = "live_new";
-    clock.nowMs = NOON_MS + SECRET_CACHE_MS - 1;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS - 1;
     expect(await value()).toBe("live_old");
-    clock.nowMs = NOON_MS + SECRET_CACHE_MS;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     expect(await value()).toBe("live_new");
     expect(state.requests).toHaveLength(2);
   });
@@ -170,7 +172,7 @@ describe("an absent secret", () => {
     const { value, state, clock } = aSecret("live_key");
     await value();
     state.value = undefined;
-    clock.nowMs = NOON_MS + SECRET_CACHE_MS;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     expect(await value()).toBeUndefined();
   });
 });
@@ -192,7 +194,7 @@ describe("during an outage of Secrets Manager", () => {
     const { value, state, clock } = aSecret("live_key");
     await value();
     state.failure = "hangs";
-    clock.nowMs = NOON_MS + SECRET_CACHE_MS;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_key");
     // The client itself would wait for 2 s and ask again, and a function reads three secrets one after the other.
     expect(state.requests).toHaveLength(2);
@@ -227,7 +229,7 @@ test("an answer that arrives late, as after a frozen invocation, is used for 5 m
   await value();
   const { promise, resolve: release } = Promise.withResolvers<void>();
   state.released = promise;
-  clock.nowMs = NOON_MS + SECRET_CACHE_MS;
+  clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
   expect(await value()).toBe("live_old");
   delete state.released;
   state.value = "live_new";
