@@ -1,6 +1,17 @@
 import { vi } from "vitest";
 import type { DocumentClient } from "../../shared/platform/aws-clients.ts";
 
+/** An operation that no test has replaced: a spy of a spy is the same spy, and would call itself without end. */
+export const unspied = <Operation extends keyof DocumentClient>(
+  db: DocumentClient,
+  operation: Operation,
+): DocumentClient[Operation] => {
+  const call = db[operation];
+  if (vi.isMockFunction(call))
+    throw new Error(`The client has a spy on ${operation}: restore it, or use another client`);
+  return call;
+};
+
 /** Acts before each call of an operation: counts it, changes it, lets time pass, or fails it by an error. */
 export const beforeEachCall = <Operation extends keyof DocumentClient>(
   db: DocumentClient,
@@ -8,7 +19,7 @@ export const beforeEachCall = <Operation extends keyof DocumentClient>(
   act: (input: Parameters<DocumentClient[Operation]>[0]) => unknown,
 ) => {
   const spied: keyof DocumentClient = operation;
-  const call = db[spied];
+  const call = unspied(db, spied);
   return vi.spyOn(db, spied).mockImplementation(async (...input: readonly unknown[]) => {
     await Reflect.apply(act, undefined, input);
     return Reflect.apply(call, db, input);
