@@ -53,6 +53,13 @@ export const loadFunctions = async (names: Iterable<string>, folder: URL): Promi
   return invokeWith(new Map(await Promise.all(loaded)));
 };
 
+const running = new Set<Promise<unknown>>();
+
+/** Resolves once no function runs in this process: what has timed out runs on here, and AWS ends it. */
+export const untilNoneRuns = async (): Promise<void> => {
+  while (running.size > 0) await Promise.allSettled(running);
+};
+
 /** Invokes handlers with a Lambda context and a time-out, by default the one that the function has on AWS. */
 export const invokeWith =
   (handlers: ReadonlyMap<string, Handler>, timeoutMsOverride?: number): Invoke =>
@@ -61,8 +68,10 @@ export const invokeWith =
     if (handler === undefined) throw new Error(`There is no function ${functionName}`);
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
+    const run = handler(event, contextOf(functionName, Date.now() + timeoutMs)).finally(() => running.delete(run));
+    running.add(run);
     try {
-      return await Promise.race([handler(event, contextOf(functionName, Date.now() + timeoutMs)), timeout.promise]);
+      return await Promise.race([run, timeout.promise]);
     } finally {
       clearTimeout(timer);
     }

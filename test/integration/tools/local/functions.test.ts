@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { invokeWith } from "../../../../tools/local/functions.ts";
+import { invokeWith, untilNoneRuns } from "../../../../tools/local/functions.ts";
 
 test.each([
   ["reconcile-ledger", 300_000],
@@ -11,4 +11,18 @@ test.each([
   const leftMs = Number(await invokeWith(new Map([[name, remaining]]))(name, {}));
   expect(leftMs).toBeGreaterThan(timeMs - 1_000);
   expect(leftMs).toBeLessThanOrEqual(timeMs);
+});
+
+test("a function that has timed out runs on in this process, and its end can be awaited", async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let hasEnded = false;
+  const slow = async () => {
+    await released;
+    hasEnded = true;
+  };
+  await expect(invokeWith(new Map([["slow", slow]]), 1)("slow", {})).rejects.toThrow("slow");
+  const none = untilNoneRuns();
+  release();
+  await none;
+  expect(hasEnded).toBe(true);
 });
