@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
+import { eventStateTexts } from "../../shared/contract/actions/upstream-events.ts";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
+import { eventReasonTexts } from "../../shared/contract/event-reasons.ts";
 import { catalogUpdated, walletLow } from "../../shared/contract/openapi-webhooks.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -117,7 +119,7 @@ test("an open transaction is listed by --open, by --stuck after 16 minutes, and 
   const { stdout } = await admin("transactions", "show", reference);
   expect(stdout).toMatch(/^ *amount +500\.00$/m);
   expect(stdout).toMatch(/Debited +NGN 500\.00/);
-  expect(stdout).toMatch(/Resolved +by .*, status=failed, "not in their list"/);
+  expect(stdout).toMatch(/Resolved +.* resolved the order .* as failed, .*"not in their list"/);
 });
 
 test("a transaction is found by the upstream's reference, and by the caller's own with its account", async () => {
@@ -142,7 +144,7 @@ test("an event that contradicts a final status is listed, is in the transaction'
   const { event, reason } = await eventAbout(reference);
   expect(reason).toBe("contradiction");
   expect((await admin("transactions", "show", reference)).stdout).toContain(
-    `${event} says failed, contradiction, open`,
+    `${event}: failed. ${eventReasonTexts.contradiction}. ${eventStateTexts.open}`,
   );
   await service.adminJson(["events", "discard", event, "--why", "they answered: a test of theirs"]);
   expect((await admin("events", "list")).stdout).not.toContain(event);
