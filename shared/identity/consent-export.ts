@@ -22,7 +22,7 @@ const { recordLine, ...lines } = chainedLines(
     operation: transactionType,
     extent: z.string(),
     purpose: z.nullable(z.string()),
-    evidence: z.nullable(z.strictObject(evidenceSchema.shape)),
+    evidence: z.nullable(z.object(evidenceSchema.shape)),
     created_at: z.iso.datetime(),
     request_id: z.string(),
   },

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { consentMethod } from "../contract/identity.ts";
+import { replaceableObject } from "../contract/lazy-object.ts";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
 import type { AccountMode } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -8,13 +9,16 @@ import { type IndexKey, queryList, type TimeRange } from "../ledger/query-index.
 import { consentPk, transactionList, transactionPkOfConsent } from "../ledger/schema.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 
-/** How the person consented, as the caller says. */
-export const evidenceSchema = z.object({
+/**
+ * How the person consented, as the caller says. The retention removes it on condition that it is stored as it was read, so
+ * that it must be read with the fields of a later release.
+ */
+export const evidenceSchema = replaceableObject(() => ({
   method: consentMethod,
   id: z.string(),
   obtained_at: z.iso.datetime(),
   text_version: z.optional(z.string()),
-});
+}));
 
 /**
  * Who requested whose record, and for what purpose. Stored for every accepted identity request, with its transaction.

@@ -378,7 +378,7 @@ test("a consent past its own retention loses the person, purpose and evidence, a
     const { pk, account_id, key_id, created_at } = order;
     const kept = { pk: consentPk({ pk }), account_id, key_id, mode: "live", created_at, request_id: "r" } as const;
     const check = { operation: "nin_verification", extent: "basic" } as const;
-    const evidence = { method: "otp", id: "otp-1", obtained_at: created_at } as const;
+    const evidence = { method: "otp", id: "otp-1", obtained_at: created_at, of_a_later_release: "ada" } as const;
     return { order, kept: { ...kept, ...check }, gone: { subject: "s", subject_key: "k", purpose: "loan", evidence } };
   };
   const [old, young] = [consentOf(RETENTION.consents + 1), consentOf(RETENTION.consents - 1)];

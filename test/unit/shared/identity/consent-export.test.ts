@@ -28,7 +28,10 @@ const consent = (index: number): Consent => ({
   extent: "basic",
   ...(index % 2 === 0 && {
     purpose: `opening of account ${index}`,
-    evidence: { method: "otp", id: `otp-${index}`, obtained_at: "2026-11-21T00:00:00.000Z", text_version: "terms-3" },
+    evidence: {
+      ...{ method: "otp", id: `otp-${index}`, obtained_at: "2026-11-21T00:00:00.000Z", text_version: "terms-3" },
+      ...{ of_a_later_release: true },
+    },
   }),
   request_id: `request-${index}`,
   created_at: `2026-11-21T0${index}:00:00.000Z`,
