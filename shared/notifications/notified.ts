@@ -6,13 +6,13 @@ import type { Table } from "../ledger/ledger.ts";
 import { notifiedPk } from "../ledger/schema.ts";
 import type { Channel, Recipient } from "./recipient.ts";
 
-const sentSchema = z.object({
+const sentSchema = replaceableObject(() => ({
   /** When the recipient was last notified of the finding. */
   at: z.iso.datetime(),
   /** Whether the last run found it, and since when runs have seen this. */
   status: z.enum(["lasts", "ended"]),
   since: z.iso.datetime(),
-});
+}));
 export type Sent = z.infer<typeof sentSchema>;
 
 const channelSchema = replaceableObject(() => ({

@@ -1,6 +1,12 @@
 import { expect, test, vi } from "vitest";
 import * as z from "#zod";
+import { replaceableAccount } from "../../../../shared/access/account-store.ts";
 import { lazyObject } from "../../../../shared/contract/lazy-object.ts";
+import { notifiedSchema } from "../../../../shared/notifications/notified.ts";
+import { statementSchema } from "../../../../shared/upstream-statement/statement.ts";
+import { statementCaseSchema } from "../../../../shared/upstream-statement/statement-case.ts";
+import { deliverySchema } from "../../../../shared/webhooks/delivery.ts";
+import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 
 const aShape = () => ({ name: z.string(), count: z.optional(z.int()) });
 const FOUND = { name: "a", count: 1, other: true };
@@ -36,4 +42,22 @@ test("it can be described, narrowed, and be an option of a union", () => {
   ]);
   expect(union.parse({ kind: "other", ...FOUND })).toEqual({ kind: "other", count: 1 });
   expect(union.safeParse({ kind: "third" }).success).toBe(false);
+});
+
+/** The paths of the objects in a JSON schema of what is parsed that lose their unknown fields. */
+const losingObjects = (json: object, path: string): readonly string[] => [
+  ...("additionalProperties" in json && json.additionalProperties === false ? [path] : []),
+  ...Object.entries(json).flatMap(([name, each]: [string, unknown]) =>
+    typeof each === "object" && each !== null ? losingObjects(each, `${path}/${name}`) : [],
+  ),
+];
+
+test("what is read, changed and stored as a whole keeps the unknown fields of each of its objects", () => {
+  const replaced = { replaceableAccount, notifiedSchema, statementSchema, statementCaseSchema, deliverySchema };
+  const schemas = Object.entries({ ...replaced, subscriptionSchema });
+  // Every comparison of a statement writes the facts of its cases anew.
+  const facts = ["", "/properties/order", "/properties/row"].map(
+    (path) => `statementCaseSchema/properties/facts${path}`,
+  );
+  expect(schemas.flatMap(([name, schema]) => losingObjects(z.toJSONSchema(schema), name))).toEqual(facts);
 });
