@@ -136,9 +136,21 @@ describe("unknown outcomes, which are not sent again", () => {
       "it is answered with 503 and Retry-After 0",
       { kind: "custom", status: 503, headers: { "Retry-After": "0" }, body: "" },
     ],
+    [
+      "it is answered with 401 and an open order",
+      {
+        kind: "custom",
+        status: 401,
+        body: JSON.stringify({ status: false, message: "", data: { transaction: { status: "processing" } } }),
+      },
+    ],
   ];
-  test.for(faults)("an order is unknown and not sent again if %s", async ([, fault]) => {
-    const { buy, requestsOf } = await aClient({ faults: [{ ...fault, times: 5 }] });
+  test.for(faults)("an order is unknown, and with two keys not sent again, if %s", async ([, fault]) => {
+    const { buy, requestsOf } = await aClient({
+      key: `${KEY}\n${OLD_KEY}`,
+      simulator: { liveKey: [KEY, OLD_KEY] },
+      faults: [{ ...fault, times: 5 }],
+    });
     expect((await buy()).kind).toBe("unknown");
     expect(requestsOf(5)).toBe(1);
   });
