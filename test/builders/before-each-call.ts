@@ -1,4 +1,4 @@
-import { vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { DocumentClient } from "../../shared/platform/aws-clients.ts";
 
 /** An operation that no test has replaced: a spy of a spy is the same spy, and would call itself without end. */
@@ -12,7 +12,7 @@ export const unspied = <Operation extends keyof DocumentClient>(
   return call;
 };
 
-/** Acts before each call of an operation: counts it, changes it, lets time pass, or fails it by an error. */
+/** Acts before each call of an operation: counts it, changes it, lets time pass, or fails it by an error. A test without one fails. */
 export const beforeEachCall = <Operation extends keyof DocumentClient>(
   db: DocumentClient,
   operation: Operation,
@@ -20,7 +20,12 @@ export const beforeEachCall = <Operation extends keyof DocumentClient>(
 ) => {
   const spied: keyof DocumentClient = operation;
   const call = unspied(db, spied);
+  let hasActed = false;
+  onTestFinished(() => {
+    if (!hasActed) throw new Error(`There was no ${spied} to act before`);
+  });
   return vi.spyOn(db, spied).mockImplementation(async (...input: readonly unknown[]) => {
+    hasActed = true;
     await Reflect.apply(act, undefined, input);
     return Reflect.apply(call, db, input);
   });
