@@ -224,7 +224,7 @@ type PartResult = { readonly masked: number; readonly isComplete: boolean };
 
 /**
  * Masks one list's items, from where the pass is; an error stops this list's part until the next run. An item that cannot be
- * read stops no other one: the next pass begins with it again.
+ * read, or has changed since, stops no other one: the next pass begins with it again.
  */
 const maskPart = async (
   ledger: Ledger,
@@ -252,11 +252,12 @@ const maskPart = async (
         },
       );
       const due = items.filter(({ change }) => Object.keys(change).length > 0);
-      count += await maskAll(
+      const masked = await maskAll(
         ledger,
         due.filter(({ waits }) => !waits),
       );
-      for (const { pk, waits } of due) if (waits) kept.add(pk);
+      count += masked.size;
+      for (const { pk } of due) if (!masked.has(pk)) kept.add(pk);
       const oldestWaiting = progress.oldest_waiting ?? keys.find((key) => kept.has(part.pkOf(key)))?.created_at;
       const position = keys.at(-1)?.created_at ?? progress.position;
       progress = { ...progress, position, ...(oldestWaiting !== undefined && { oldest_waiting: oldestWaiting }) };
@@ -273,11 +274,12 @@ const maskPart = async (
   }
 };
 
-const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<number> => {
-  let count = 0;
-  for (const some of batchesOf(items, UPDATES_AT_ONCE)) {
-    const written = await allEnded(some.map(({ pk, change }) => replaceFields(ledger, pk, change)));
-    count += written.filter(Boolean).length;
-  }
-  return count;
+/** Resolves with the keys of those that were masked: an item that has changed since it was read is refused. */
+const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<ReadonlySet<string>> => {
+  const masked = new Set<string>();
+  const mask = async ({ pk, change }: Maskable): Promise<void> => {
+    if (await replaceFields(ledger, pk, change)) masked.add(pk);
+  };
+  for (const some of batchesOf(items, UPDATES_AT_ONCE)) await allEnded(some.map(mask));
+  return masked;
 };

@@ -23,6 +23,7 @@ import { newDelivery, readDelivery } from "../../../../shared/webhooks/delivery.
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
+import { beforeNext } from "../../../builders/another-process.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { eventually } from "../../../builders/eventually.ts";
@@ -280,6 +281,21 @@ describe("a masking pass", () => {
     await keepOld(60);
     const counts = await Promise.all([mask(), mask()]);
     expect(counts[0] + counts[1]).toBe(60);
+  });
+
+  test("an item that changes while it is masked is masked by the pass of the next day", async () => {
+    const [changing, other] = await keepOld(2);
+    if (changing === undefined || other === undefined) throw new Error("There is no order");
+    beforeNext(ledger.db, "update", () =>
+      changeItem({ db: ledger.tables.db, table: ledger.table }, changing.pk, {
+        description: `Repaired: 2GB for ${PHONE}`,
+      }),
+    );
+    expect(await mask()).toBe(1);
+    expect(await phonesOf([changing, other])).toEqual([PHONE, MASKED]);
+    ledger.nowMs += DAY_MS;
+    expect(await mask()).toBe(1);
+    expect(await stored(changing)).toMatchObject({ phone_number: MASKED, description: `Repaired: 2GB for ${MASKED}` });
   });
 
   test("an unreadable item raises an alarm, stops no other of its list, and is read again by the pass of the next day", async () => {
