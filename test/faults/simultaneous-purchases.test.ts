@@ -47,7 +47,7 @@ test.each(names)(
     };
     const answers = await Promise.all(Array.from({ length: COUNT }, (_, index) => send(index)));
     // On a busy machine a purchase that has timed out may debit later.
-    await untilNoneRuns();
+    await untilNoneRuns("purchase");
     service.proxy.strict = undefined;
     expect(strict?.notSimulated ?? []).toEqual([]);
 

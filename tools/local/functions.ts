@@ -53,11 +53,20 @@ export const loadFunctions = async (names: Iterable<string>, folder: URL): Promi
   return invokeWith(new Map(await Promise.all(loaded)));
 };
 
-const running = new Set<Promise<unknown>>();
+/** The invocations that run in this process, by function. */
+const running = new Map<string, Set<Promise<unknown>>>();
 
-/** Resolves once no function runs in this process: what has timed out runs on here, and AWS ends it. */
-export const untilNoneRuns = async (): Promise<void> => {
-  while (running.size > 0) await Promise.allSettled(running);
+/** Resolves once no invocation of this function runs: one that has timed out runs on here, and AWS ends it. */
+export const untilNoneRuns = async (functionName: string): Promise<void> => {
+  const runs = running.get(functionName);
+  while (runs !== undefined && runs.size > 0) await Promise.allSettled(runs);
+};
+
+/** Keeps an invocation in `running` until it ends. */
+const noteRun = (functionName: string, run: Promise<unknown>): Promise<unknown> => {
+  const runs = running.get(functionName) ?? new Set();
+  running.set(functionName, runs.add(run));
+  return run.finally(() => runs.delete(run));
 };
 
 /** Invokes handlers with a Lambda context and a time-out, by default the one that the function has on AWS. */
@@ -68,8 +77,7 @@ export const invokeWith =
     if (handler === undefined) throw new Error(`There is no function ${functionName}`);
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
-    const run = handler(event, contextOf(functionName, Date.now() + timeoutMs)).finally(() => running.delete(run));
-    running.add(run);
+    const run = noteRun(functionName, handler(event, contextOf(functionName, Date.now() + timeoutMs)));
     try {
       return await Promise.race([run, timeout.promise]);
     } finally {

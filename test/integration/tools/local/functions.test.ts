@@ -20,8 +20,14 @@ test("a function that has timed out runs on in this process, and its end can be 
     await released;
     hasEnded = true;
   };
-  await expect(invokeWith(new Map([["slow", slow]]), 1)("slow", {})).rejects.toThrow("slow");
-  const none = untilNoneRuns();
+  const endless = () => new Promise(() => {});
+  for (const [name, handler] of [
+    ["slow", slow],
+    ["endless", endless],
+  ] as const) {
+    await expect(invokeWith(new Map([[name, handler]]), 1)(name, {})).rejects.toThrow(name);
+  }
+  const none = untilNoneRuns("slow");
   release();
   await none;
   expect(hasEnded).toBe(true);
