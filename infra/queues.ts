@@ -25,19 +25,22 @@ export type QueueSpec = {
 
 /** Every queue with its consumer; each has its own dead-letter queue, `<queue>-dead-letters`. */
 export const queues = {
-  /** An event with an unknown reference is received 5 times; the other receives are for faults of the service. */
+  /**
+   * Each receive that fails because of AWS is 3 minutes after the one before: an outage of 6 hours ends without a dead
+   * letter. An event with an unknown reference is received 5 times besides.
+   */
   outcomes: {
     consumer: consumerOf("outcomes"),
     batchSize: 10,
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
-    receivesMax: 12,
+    receivesMax: 125,
     concurrencyMax: 10,
     urgency: "page",
     lostImpact: "Customers' transactions stay open and unrefunded: outcomes were given up.",
   },
   /**
    * Waits of up to 15 minutes are visibility timeouts, and each attempt is a receive: an endpoint can cause 4. The
-   * others are for faults of the service. A longer wait ends with a message of its own. A batch is posted at once, so
+   * others are for AWS and for faults of the service. A longer wait ends with a message of its own. A batch is posted at once, so
    * it lasts no longer than its slowest endpoint, and an endpoint has at most `batchSize` posts of each invocation.
    */
   delivery: {

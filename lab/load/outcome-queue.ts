@@ -94,7 +94,7 @@ export const runOutcomeQueue = async (options: {
         expect(await depth(service, deadLettersUrlOf(admin, "outcomes"))).toBe(invalid);
         expect(await depth(service, urlOf(admin, "outcomes"))).toBe(0);
       },
-      { timeout: 120_000, interval: 250 },
+      { timeout: 300_000, interval: 250 },
     );
 
     const after = await readLedgerState(admin.ledger);

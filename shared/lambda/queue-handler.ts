@@ -3,6 +3,7 @@ import * as z from "#zod";
 import type { MessageResult } from "../call/message-result.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import type { Postpone } from "./postpone.ts";
 
 /** The fields of Lambda's SQS event that are read. Source: AWS, "Using Lambda with Amazon SQS". */
@@ -11,14 +12,21 @@ const queueEvent = z.object({
 });
 
 /**
+ * What fails for another reason than AWS fails again, or until a person acts: at this pace its receives are used up within
+ * half an hour (infra/queues.ts), and the alarm on dead letters calls that person. What AWS makes fail returns when the
+ * visibility timeout ends, so that its receives last for the hours of an outage.
+ */
+export const FAULT_RETRY_S = 15;
+
+/**
  * The handler of a function that reads a queue. Each message succeeds or fails by itself, so a bad one does not hold
- * back its batch. `postpone` is required when `apply` returns `afterS`.
+ * back its batch.
  */
 export const queueHandler =
   <Message extends z.ZodMiniType>(
     messageSchema: Message,
     apply: (message: z.output<Message>, deadline: Deadline) => Promise<MessageResult>,
-    postpone?: Postpone,
+    postpone: Postpone,
   ) =>
   async (event: unknown, context: Context): Promise<SQSBatchResponse> => {
     const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
@@ -46,13 +54,12 @@ const applySafely = async (apply: () => Promise<MessageResult>): Promise<Message
     return await apply();
   } catch (error) {
     log.error("message.failed", errorFields(error));
-    return { kind: "retry", reason: "error" };
+    return { kind: "retry", reason: "error", ...(!isTransient(error) && { afterS: FAULT_RETRY_S }) };
   }
 };
 
 /** A message that cannot be postponed returns when the queue's visibility timeout ends. */
-const postponeSafely = async (postpone: Postpone | undefined, receiptHandle: string, afterS: number): Promise<void> => {
-  if (postpone === undefined) throw new Error("A message returned afterS, and this queue's handler cannot postpone");
+const postponeSafely = async (postpone: Postpone, receiptHandle: string, afterS: number): Promise<void> => {
   try {
     await postpone(receiptHandle, afterS);
   } catch (error) {

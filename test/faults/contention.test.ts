@@ -76,7 +76,8 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
     expect((await openTransaction(ledger, transaction, [], deadlineIn(29_000))).kind).toBe("opened");
 
   const strict = proxy.beStrict(holding(15), SEED);
-  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES }));
+  const apply = applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES });
+  const handler = queueHandler(outcomeMessage, apply, async () => {});
   const Records = transactions.map(({ pk, write_token }, index) => {
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
     const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction_pk: pk, write_token, settlement };

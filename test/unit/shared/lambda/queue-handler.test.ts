@@ -12,7 +12,7 @@ const done: Apply = async () => ({ kind: "done", outcome: "applied" });
 /** Handles the bodies as one batch. Resolves with the messages to retry, as `m` and their position. */
 const retriedOf = async (bodies: readonly string[], apply: Apply): Promise<string[]> => {
   const Records = bodies.map((body, index) => ({ messageId: `m${index}`, body, receiptHandle: "r", attributes: {} }));
-  const response = await queueHandler(message, apply)({ Records }, aLambdaContext());
+  const response = await queueHandler(message, apply, async () => {})({ Records }, aLambdaContext());
   return z
     .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) })
     .parse(response)
@@ -71,6 +71,21 @@ test("a message with afterS is hidden for that time, and is retried even if it c
   ]);
 });
 
+test("a message that AWS made fail returns when its visibility timeout ends, and every other failed one after 15 seconds", async () => {
+  const postpone = vi.fn(async (_receiptHandle: string, _afterS: number) => {});
+  const apply: Apply = async ({ id }) => {
+    if (id === "throttled") throw Object.assign(new Error("slow down"), { name: "ThrottlingException" });
+    if (id === "unanswered") throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
+    if (id === "fault") throw new Error("broken");
+    return { kind: "retry", reason: "write_indeterminate" };
+  };
+  const bodies = [good("throttled"), good("unanswered"), good("indeterminate"), good("fault"), "{", '{"id":7}'];
+  const Records = bodies.map((body, index) => ({ messageId: `m${index}`, receiptHandle: `r${index}`, body }));
+  const { batchItemFailures } = await queueHandler(message, apply, postpone)({ Records }, aLambdaContext());
+  expect(batchItemFailures).toHaveLength(6);
+  expect(Object.fromEntries(postpone.mock.calls)).toEqual({ r3: 15, r4: 15, r5: 15 });
+});
+
 test("an unreadable message is logged without its content", async () => {
   const log = captureLog();
   await retriedOf(['{"phone":"08031234567"', '{"id":{"phone":"08031234567"}}'], done);
@@ -79,5 +94,5 @@ test("an unreadable message is logged without its content", async () => {
 });
 
 test("a queue event without records fails as a whole", async () => {
-  await expect(queueHandler(message, done)({ records: [] }, aLambdaContext())).rejects.toThrow();
+  await expect(queueHandler(message, done, async () => {})({ records: [] }, aLambdaContext())).rejects.toThrow();
 });
