@@ -27,7 +27,7 @@ import {
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
-import { queueLength, queueOf } from "../queued-orders/order-queue.ts";
+import { countQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { type ActionContext, type AuditFields, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
@@ -54,7 +54,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
       account_id: account,
       balance: nairaFromKobo(wallet.balance_kobo),
       low_balance_threshold: orNull(wallet.low_balance_threshold_kobo, nairaFromKobo),
-      queued_orders: queueLength(queueOf(wallet)),
+      queued_orders: await countQueuedOrders(ledger, wallet),
       updated_at: wallet.updated_at,
     };
   },

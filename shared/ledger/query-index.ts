@@ -202,8 +202,16 @@ export const openEventKeys = (table: Table): Promise<readonly OpenKey[]> =>
   keysOf(queryOpen, table, OPEN_EVENTS, ALL_TIMES);
 
 /** The keys of an account's queued orders, oldest first. */
-export const queuedOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>
-  keysOf(queryOpen, table, queuedOrders(accountId), ALL_TIMES);
+export const queuedOrderKeys = (table: Table, accountId: string, range = ALL_TIMES): Promise<readonly OpenKey[]> =>
+  keysOf(queryOpen, table, queuedOrders(accountId), range);
+
+/** The keys of all orders that wait, in the queues of their accounts or set aside. */
+export const waitingOrderKeys = async (table: Table, range = ALL_TIMES): Promise<readonly OpenKey[]> => {
+  const { wallets, setAside } = await queuedKeys(table);
+  const queues = mapInOrder(wallets, BATCHES_AT_ONCE, ({ pk }) => queuedOrderKeys(table, accountIdOf(pk), range));
+  const isInRange = ({ listed_at }: OpenKey): boolean => listed_at >= range.from && listed_at <= range.to;
+  return [...setAside.filter(isInRange), ...(await Array.fromAsync(queues)).flat()];
+};
 
 /** The keys of the endpoints whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedEndpointKeys = (table: Table, to: string): AsyncGenerator<readonly OpenKey[], void, void> =>

@@ -4,7 +4,7 @@ import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { queuedKeys, queuedOrderKeys } from "../ledger/query-index.ts";
+import { type OpenKey, queuedKeys, waitingOrderKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import {
   isQueuedOrder,
@@ -13,17 +13,14 @@ import {
   type Transaction,
   waitsInAnotherLedger,
 } from "../ledger/transaction.ts";
-import { readWallet, walletSchema } from "../ledger/wallet.ts";
+import { readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
 import { type PurchasesStore, readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { duration } from "../platform/format.ts";
-import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { queueLength, queueOf } from "./order-queue.ts";
 import { isSetAside, listQueuedOrders } from "./queue-store.ts";
 import { readUpstreamPace, sendingS } from "./upstream-pace.ts";
-
-const QUEUES_AT_ONCE = 10;
 
 type ReportDeps = { readonly ledger: Ledger; readonly purchases: PurchasesStore };
 
@@ -62,7 +59,7 @@ export const readQueuedOrders = async (
   accountId?: string,
 ): Promise<QueuedOrders> => {
   const keys = await queuedKeys(ledger);
-  const setAside = (await readTransactions(ledger, keys.setAside)).filter(isSetAside);
+  const setAside = await readSetAside(ledger, keys.setAside);
   const accountIds = [
     ...keys.wallets.map(({ pk }) => accountIdOf(pk)),
     ...setAside.map(({ account_id }) => account_id),
@@ -73,7 +70,7 @@ export const readQueuedOrders = async (
   for (const wallet of wallets) {
     const own = setAside.filter(({ account_id }) => account_id === wallet.account_id);
     const orders = [...(await listQueuedOrders(ledger, wallet.account_id)), ...own];
-    const counted = queueLength(queueOf(wallet)) + own.length;
+    const counted = countedIn(wallet, own);
     const isRestricted = wallet.restricted === true;
     if (orders.length > 0 || counted > 0)
       accounts.push({ accountId: wallet.account_id, orders, counted, isRestricted });
@@ -85,6 +82,21 @@ export const readQueuedOrders = async (
     amountKobo: sum(orders.map(({ amount_kobo }) => amount_kobo)),
     ...(await queueLengthOf({ ledger, purchases }, times)),
   };
+};
+
+const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly QueuedOrder[]> =>
+  (await readTransactions(ledger, keys)).filter(isSetAside);
+
+const countedIn = (wallet: Wallet, ownSetAside: readonly QueuedOrder[]): number =>
+  queueLength(queueOf(wallet)) + ownSetAside.length;
+
+/** How many orders of an account wait, as its wallet counts them, and set aside. */
+export const countQueuedOrders = async (ledger: Ledger, wallet: Wallet): Promise<number> => {
+  const setAside = await readSetAside(ledger, (await queuedKeys(ledger)).setAside);
+  return countedIn(
+    wallet,
+    setAside.filter(({ account_id }) => account_id === wallet.account_id),
+  );
 };
 
 type QueueLength = Pick<QueuedOrders, "count" | "oldestS" | "sendingS">;
@@ -100,12 +112,8 @@ const queueLengthOf = async ({ ledger, purchases }: ReportDeps, times: readonly 
 };
 
 /** When the orders that wait were placed, as the index has it, which lags: to read them all takes long if they are many. */
-export const readQueuedTimes = async (ledger: Ledger): Promise<readonly string[]> => {
-  const { wallets, setAside } = await queuedKeys(ledger);
-  const queues = mapInOrder(wallets, QUEUES_AT_ONCE, ({ pk }) => queuedOrderKeys(ledger, accountIdOf(pk)));
-  const keys = [...setAside, ...(await Array.fromAsync(queues)).flat()];
-  return keys.map(({ listed_at }) => listed_at);
-};
+export const readQueuedTimes = async (ledger: Ledger): Promise<readonly string[]> =>
+  (await waitingOrderKeys(ledger)).map(({ listed_at }) => listed_at);
 
 /** How many orders wait, and for how long, without reading them. */
 export const readQueueLength = async (deps: ReportDeps): Promise<QueueLength> =>

@@ -65,7 +65,7 @@ export const walletActions = {
       account_id: z.string(),
       balance: nairaAmount,
       low_balance_threshold: z.nullable(nairaAmount),
-      /** How many orders wait for the upstream's rate limit. */
+      /** How many orders wait to be sent, in the account's queue or set aside. */
       queued_orders: z.int(),
       updated_at: z.iso.datetime(),
     }),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { sealCursor } from "../../../../shared/actions/cursor.ts";
+import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { assertUnusedId, walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
@@ -9,9 +10,11 @@ import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { readAdjustment, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { changeItem } from "../../../builders/change-item.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -160,6 +163,27 @@ describe("wallet fund and wallet adjust", () => {
     await expect(walletRuns["wallet fund"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
     await expect(walletRuns["wallet show"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
   });
+});
+
+test("wallet show counts the account's own orders that wait, in its queue or set aside, as transactions waiting does", async () => {
+  const ledger = operator.ledgerAt();
+  const wait = async (account: string, refusals?: number) => {
+    const order = await operator.openFor(account, { amount_kobo: koboFromNaira(100) });
+    await enqueueOrder(ledger, { ...order, refusals }, { kind: "airtime", network: "mtn" }, deadlineIn(9_000));
+  };
+  const [{ accountId: account }, { accountId: other }] = [await operator.anAccount(), await operator.anAccount()];
+  await wait(account);
+  await wait(account, 1);
+  await wait(other, 1);
+  await wait(other, 1);
+  await wait(other, 1);
+  for (const [id, number] of [
+    [account, 2],
+    [other, 3],
+  ] as const) {
+    expect(await walletRuns["wallet show"](context(), { account: id })).toMatchObject({ queued_orders: number });
+    expect(await transactionsRuns["transactions waiting"](context(), { account: id })).toMatchObject({ number });
+  }
 });
 
 test("wallet threshold sets a threshold that wallet show tells, 0 removes it, and one that another person set stays", async () => {
