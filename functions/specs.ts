@@ -318,9 +318,9 @@ export const reconcileLedgerSpec = {
     urgency: "page",
     isWorker: true,
     idleRun: {
-      // The lists of open orders, and that of the accounts.
-      calls: [...openLists.map(() => "Query"), "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
-      readUnits: openLists.length / 2 + 4,
+      // The lists of open and of queued orders, and that of the accounts.
+      calls: [...openLists.map(() => "Query"), "Query", "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
+      readUnits: openLists.length / 2 + 4.5,
       putsMetrics: true,
       logBytes: 480,
     },

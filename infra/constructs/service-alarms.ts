@@ -42,7 +42,7 @@ const thresholds = [
     threshold: 0,
     urgency: "page",
     impact:
-      "A customer has waited for an outcome for 24 hours, longer than the refund framework allows: ask the upstream and resolve it today. admin transactions list --stuck.",
+      "A customer has waited for an outcome for 24 hours, longer than the refund framework allows: ask the upstream and resolve it today. admin transactions list --stuck, or --waiting if it was not sent.",
   },
   {
     name: "StuckTransactions",

@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { clockGroups, PENDING_MS_MAX, type refundClockActions } from "../contract/actions/refund-clock.ts";
-import { isoTime } from "../platform/time.ts";
+import { isOpenOver24Hours } from "../ledger/transaction.ts";
 import { readQueuedTimes } from "../queued-orders/queued-orders-report.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -29,6 +29,7 @@ export const refundClockRuns: ActionRuns<typeof refundClockActions> = {
 
 const countOpenOver24Hours = async ({ ledger }: ActionContext): Promise<number> => {
   const [sent, queued] = await Promise.all([openOlderThan({ ledger }, PENDING_MS_MAX), readQueuedTimes(ledger)]);
-  const before = isoTime(ledger.clock() - PENDING_MS_MAX);
-  return sent.length + queued.filter((at) => at <= before).length;
+  const placed = [...sent, ...queued.map((created_at) => ({ created_at }))];
+  const nowMs = ledger.clock();
+  return placed.filter((order) => isOpenOver24Hours(order, nowMs)).length;
 };

@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
 import { MINUTE_MS } from "../contract/durations.ts";
 import { errorCodes } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
@@ -153,6 +154,10 @@ export const sendingOf = (order: Pick<Transaction, "queued" | "sent_at" | "creat
 /** Whether an open transaction is stuck. One that waited is open for its outcome since it was sent. */
 export const isStuck = (order: Pick<Transaction, "sent_at" | "created_at">, nowMs: number): boolean =>
   nowMs - Date.parse(sentAt(order)) > STUCK_MS;
+
+/** Whether an open live order was debited more than 24 hours ago, also one that waits. */
+export const isOpenOver24Hours = ({ created_at }: Pick<Transaction, "created_at">, nowMs: number): boolean =>
+  nowMs - Date.parse(created_at) > PENDING_MS_MAX;
 
 /** Unlike a purchase, an identity check has no value once its request has ended without a result. */
 export const isIdentityCheck = ({ type }: Pick<Transaction, "type">): boolean => isCheckType(type);

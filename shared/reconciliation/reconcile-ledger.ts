@@ -5,11 +5,20 @@ import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, type IndexedAccount, indexedAccounts, openKeys } from "../ledger/query-index.ts";
+import {
+  ALL_TIMES,
+  type IndexedAccount,
+  indexedAccounts,
+  openKeys,
+  type TimeRange,
+  waitingOrderKeys,
+} from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
 import {
   CHECK_OPEN_MS_MAX,
   isIdentityCheck,
+  isOpenOver24Hours,
+  isQueuedOrder,
   isStuck,
   referenceOf,
   sentAt,
@@ -64,9 +73,11 @@ export const reconcileLedger = async (
   return { open: measured.open, refunded, mismatches, unreached };
 };
 
-/** Reads the open orders batch by batch, and keeps the abandoned checks alone: of an outage there may be many. */
+/** Reads the open orders, and those that have waited for 24 hours, batch by batch, and keeps the abandoned checks alone: of an outage there may be many. */
 const measureOpen = async (ledger: Ledger, nowMs: number) => {
-  const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
+  const until = (toMs: number): TimeRange => ({ from: ALL_TIMES.from, to: isoTime(toMs) });
+  const waiting = await waitingOrderKeys(ledger, until(nowMs - PENDING_MS_MAX));
+  const keys = [...waiting, ...(await openKeys(ledger, until(nowMs)))];
   const ageMs = (transaction: Transaction): number => nowMs - Date.parse(sentAt(transaction));
   let [open, oldestMs, stuck, oldestUnrefundedMs] = [0, 0, 0, 0];
   const pendingOf = new Map<TransactionType, number>();
@@ -74,12 +85,14 @@ const measureOpen = async (ledger: Ledger, nowMs: number) => {
   const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch) => readableOpenTransactions(ledger, batch));
   for await (const batch of batches) {
     for (const transaction of batch) {
+      const { type } = transaction;
+      if (isOpenOver24Hours(transaction, nowMs)) pendingOf.set(type, (pendingOf.get(type) ?? 0) + 1);
+      // It has no outcome to wait for before it is sent.
+      if (isQueuedOrder(transaction)) continue;
       const age = ageMs(transaction);
       open += 1;
       oldestMs = Math.max(oldestMs, age);
       if (isStuck(transaction, nowMs)) stuck += 1;
-      const { type, created_at } = transaction;
-      if (Date.parse(created_at) < nowMs - PENDING_MS_MAX) pendingOf.set(type, (pendingOf.get(type) ?? 0) + 1);
       if (!isIdentityCheck(transaction) || age <= CHECK_OPEN_MS_MAX) continue;
       oldestUnrefundedMs = Math.max(oldestUnrefundedMs, age);
       abandoned.push(transaction);

@@ -8,6 +8,7 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -88,6 +89,24 @@ describe("reconcileLedger", () => {
       [undefined, 1],
       ["airtime", 1],
     ]);
+  });
+
+  test("an order that waits counts among those that were debited more than 24 hours ago, and not as sent or stuck", async () => {
+    const accountId = await anAccount();
+    for (const refusals of [undefined, 1]) {
+      const order = await ledger.anOpenTransaction(accountId, { type: "data" });
+      await enqueueOrder(ledger, { ...order, refusals }, { kind: "data", network_id: 1, plan_id: 101 }, enough());
+      ledger.nowMs += 1;
+    }
+    ledger.nowMs = NOON_MS + DAY_MS;
+    expect((await run()).metrics).toMatchObject({ OpenOver24Hours: 0 });
+    ledger.nowMs += 1;
+    expect((await run()).metrics).toMatchObject({ OpenOver24Hours: 1, Kind: "data" });
+    ledger.nowMs += 1;
+    expect(await run()).toMatchObject({
+      result: { open: 0 },
+      metrics: { OpenOver24Hours: 2, OldestOpenSeconds: 0, StuckTransactions: 0 },
+    });
   });
 
   test("an identity check that is open for more than 5 minutes is refunded once, and a purchase stays open", async () => {
@@ -327,7 +346,7 @@ describe("reconcileLedger", () => {
     proxy.calls.length = 0;
     await run();
     expect(proxy.calls.map(({ operation }) => operation)).toEqual([
-      ...[...openLists, "accounts"].map(() => "Query"),
+      ...[...openLists, "queued", "accounts"].map(() => "Query"),
       ...["BatchGetItem", "BatchGetItem"],
     ]);
   });
