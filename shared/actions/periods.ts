@@ -2,7 +2,9 @@ import * as z from "#zod";
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { PERIOD_LINES_MAX, type periodsActions } from "../contract/actions/periods.ts";
 import { nairaFromKobo } from "../contract/money.ts";
+import { monthAfter } from "../contract/time-zone.ts";
 import { SERVICE } from "../ledger/audit.ts";
+import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import {
   type AccountPeriod,
@@ -13,11 +15,12 @@ import {
   type ServicePeriod,
 } from "../ledger/period.ts";
 import { ALL_TIMES, indexKeySchema, queryList } from "../ledger/query-index.ts";
-import { ACCOUNTS_LIST, accountIdOf } from "../ledger/schema.ts";
+import { ACCOUNTS_LIST, accountIdOf, transactionIdOf, transactionPk } from "../ledger/schema.ts";
 import {
   readStatementPage,
   type StatementLine,
   type StatementPage,
+  statedOrder,
   statementPositionSchema,
 } from "../ledger/statement.ts";
 import { pkOfReference, transactionSchema } from "../ledger/transaction.ts";
@@ -75,7 +78,8 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
     const page = await readStatementPage(ledger, account, period, start, limits);
     if (page.next === undefined) assertIsAsClosed(period, page);
     return {
-      lines: await withCosts(context, page.lines, period.time_zone),
+      lines: await withCosts(context, page.lines, period),
+      cost_changes: page.next === undefined ? await costChanges(context, period) : [],
       next_cursor: await sealCursor(context, list, page.next),
     };
   },
@@ -139,7 +143,7 @@ const sumsView = ({
   list_key: _list,
   created_at: _at,
   ...rest
-}: Omit<AccountPeriod, "version"> | ServicePeriod) => ({
+}: Omit<AccountPeriod, "version" | "open_costs"> | ServicePeriod) => ({
   ...rest,
   opening: nairaFromKobo(opening_kobo),
   closing: nairaFromKobo(closing_kobo),
@@ -150,7 +154,7 @@ const sumsView = ({
 });
 
 const serviceView = (period: ServicePeriod) => ({ ...sumsView(period), accounts: period.accounts });
-const accountView = ({ version: _version, ...period }: AccountPeriod) => ({
+const accountView = ({ version: _version, open_costs: _costs, ...period }: AccountPeriod) => ({
   ...sumsView(period),
   account_id: period.account_id,
 });
@@ -177,11 +181,14 @@ const assertIsAsClosed = (
   );
 };
 
-/** What an order cost is in its transaction: it may be known after the debit, so it is no part of the line. */
+/**
+ * What an order cost is in its transaction: it may be known after the debit, so it is no part of the line. Of one that was
+ * open when the period was closed it is what was known then.
+ */
 const withCosts = async (
   { ledger }: ActionContext,
   lines: readonly StatementLine[],
-  timeZone: string,
+  { time_zone, open_costs = {} }: AccountPeriod,
 ): Promise<ActionOutput<"periods lines">["lines"]> => {
   const orderOf = ({ kind, id }: StatementLine): string | undefined =>
     kind === "funding" || kind === "adjustment" ? undefined : pkOfReference(id);
@@ -190,10 +197,43 @@ const withCosts = async (
     lines.flatMap((line) => orderOf(line) ?? []),
     z.pick(transactionSchema, { pk: true, cost_kobo: true }),
   );
-  const costs = new Map(orders.map(({ pk, cost_kobo }) => [pk, cost_kobo]));
+  const costs = new Map(orders.map(({ pk, cost_kobo }) => [pk, cost_kobo ?? null]));
+  for (const [id, cost] of Object.entries(open_costs)) costs.set(transactionPk(id), cost);
   return lines.map((line) => {
-    const kobo = costs.get(orderOf(line) ?? "");
+    const kobo = costs.get(orderOf(line) ?? "") ?? undefined;
     const sign = line.kind === "refund" ? -1 : 1;
-    return { ...statementLineView(line, timeZone), cost: orNull(kobo, (each) => nairaFromKobo(sign * each)) };
+    return { ...statementLineView(line, time_zone), cost: orNull(kobo, (each) => nairaFromKobo(sign * each)) };
   });
+};
+
+/**
+ * What the orders cost now that were open when the month before was closed, and have ended since. One that ended after the
+ * end of this month, before it was closed, has the time of its end.
+ */
+const costChanges = async (
+  { ledger }: ActionContext,
+  { account_id, month, to, time_zone, closing_kobo, open_costs = {} }: AccountPeriod,
+): Promise<ActionOutput<"periods lines">["cost_changes"]> => {
+  const before = (await readAccountPeriod(ledger, monthAfter(month, -1), account_id))?.open_costs ?? {};
+  const ended = Object.keys(before).filter((id) => !Object.hasOwn(open_costs, id));
+  const orders = await readTransactions(
+    ledger,
+    ended.map((id) => ({ pk: transactionPk(id) })),
+  );
+  return orders
+    .map((order) => ({ order, at: order.updated_at < to ? order.updated_at : to }))
+    .toSorted((one, other) => (one.at + one.order.pk < other.at + other.order.pk ? -1 : 1))
+    .flatMap(({ order, at }) => {
+      const costBefore = before[transactionIdOf(order)] ?? undefined;
+      if (order.cost_kobo === undefined || order.cost_kobo === costBefore) return [];
+      const line = { ...statedOrder(order), at, effect_kobo: 0, balance_after_kobo: closing_kobo };
+      return [
+        {
+          ...statementLineView({ ...line, kind: order.type }, time_zone),
+          kind: "cost_change" as const,
+          cost: nairaFromKobo(order.cost_kobo - (costBefore ?? 0)),
+          unknown_price: nairaFromKobo(costBefore === undefined ? order.amount_kobo : 0),
+        },
+      ];
+    });
 };

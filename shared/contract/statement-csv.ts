@@ -1,5 +1,5 @@
 import type * as z from "#zod";
-import type { periodLine } from "./actions/periods.ts";
+import type { costChange, periodLine } from "./actions/periods.ts";
 import type { statementLine, walletActions } from "./actions/wallet.ts";
 import { CSV_LINE_END, csvRow } from "./csv.ts";
 import { nairaDecimals } from "./money.ts";
@@ -25,8 +25,10 @@ const [at, ...others] = statementColumns;
 /** Those of its CSV, with the account, and the time in UTC and in the time zone of the stage. */
 export const statementCsvColumns = ["account_id", at, "local_time", ...others] as const;
 
+type CsvLine = Omit<z.input<typeof statementLine>, "kind"> & { readonly kind: string };
+
 /** Amounts have two decimals and no separators. */
-export const statementCsvCells = (accountId: string, line: z.input<typeof statementLine>): readonly string[] => [
+export const statementCsvCells = (accountId: string, line: CsvLine): readonly string[] => [
   ...[accountId, line.at, line.local_time, line.kind, line.id],
   ...[line.caller_reference ?? "", line.network ?? "", line.description],
   ...[nairaDecimals(line.effect), nairaDecimals(line.balance)],
@@ -65,7 +67,7 @@ export async function* statementCsv(
 /** The columns of a closed month; docs/finance.md describes them. */
 export const periodCsvColumns = [...statementCsvColumns, "cost"] as const;
 
-export const periodCsvCells = (accountId: string, line: z.input<typeof periodLine>): readonly string[] => [
-  ...statementCsvCells(accountId, line),
-  line.cost === null ? "" : nairaDecimals(line.cost),
-];
+export const periodCsvCells = (
+  accountId: string,
+  line: z.input<typeof periodLine> | z.input<typeof costChange>,
+): readonly string[] => [...statementCsvCells(accountId, line), line.cost === null ? "" : nairaDecimals(line.cost)];

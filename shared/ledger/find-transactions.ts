@@ -127,19 +127,26 @@ export const findByPhone = async (
 export const openTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> =>
   stillOpen(await readTransactions(ledger, await openKeys(ledger, range)));
 
-/** What of an open order says whose it is, and for how long it has been open. */
+/** What of an open order says whose it is, for how long it has been open, and what it is expected to cost. */
 const openOrderSchema = lazyObject(
   () =>
     z.pick(transactionSchema, {
       ...{ pk: true, account_id: true, mode: true, type: true, status: true },
-      ...{ created_at: true, sent_at: true },
+      ...{ created_at: true, sent_at: true, cost_kobo: true },
     }).shape,
 );
 export type OpenOrder = z.infer<typeof openOrderSchema>;
 
 /** The same with few attributes, for those who count orders: parsing the others is most of the work. */
-export const openOrders = async (ledger: Ledger, range: TimeRange): Promise<readonly OpenOrder[]> => {
-  const batches = getItemBatches(ledger, keyBatches(await openKeys(ledger, range)), openOrderSchema);
+export const openOrders = async (ledger: Ledger, range: TimeRange): Promise<readonly OpenOrder[]> =>
+  openOrdersAmong(ledger, await openKeys(ledger, range));
+
+/** Those of these orders that are open, queued ones too. */
+export const openOrdersAmong = async (
+  ledger: Ledger,
+  keys: readonly Pick<OpenKey, "pk">[],
+): Promise<readonly OpenOrder[]> => {
+  const batches = getItemBatches(ledger, keyBatches(keys), openOrderSchema);
   return (await Array.fromAsync(batches)).flatMap(({ items }) => stillOpen(items));
 };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
+import { koboSchema } from "../contract/money.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
@@ -42,6 +43,11 @@ export const accountPeriodSchema = z.object({
   account_id: z.string(),
   /** The wallet's version after the last line. Not in the hash. */
   version: z.int(),
+  /**
+   * The cost in its files of each order that was open when it was closed, by the order's id; null if it is unknown. The
+   * order may cost something else once it is delivered: the period in which it ends has the change. Not in the hash.
+   */
+  open_costs: z.optional(z.record(z.string(), z.nullable(koboSchema))),
 });
 export type AccountPeriod = z.infer<typeof accountPeriodSchema>;
 

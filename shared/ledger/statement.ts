@@ -76,7 +76,8 @@ export const statedTransactionSchema = z.pick(transactionSchema, {
 });
 type StatedTransaction = z.infer<typeof statedTransactionSchema>;
 
-const transactionFields = (transaction: StatedTransaction) => ({
+/** What a line has of its order. */
+export const statedOrder = (transaction: StatedTransaction) => ({
   id: referenceOf({ ...transaction, mode: "live" }),
   caller_reference: transaction.caller_reference ?? null,
   network: transaction.network ?? null,
@@ -84,14 +85,14 @@ const transactionFields = (transaction: StatedTransaction) => ({
 });
 
 const debitLine = (transaction: StatedTransaction): UnsummedLine => ({
-  ...transactionFields(transaction),
+  ...statedOrder(transaction),
   at: transaction.created_at,
   kind: transaction.type,
   effect_kobo: -transaction.amount_kobo,
 });
 
 const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine => ({
-  ...transactionFields(transaction),
+  ...statedOrder(transaction),
   at,
   kind: "refund",
   effect_kobo: transaction.amount_kobo,

@@ -4,7 +4,7 @@ import { counted } from "../contract/counted.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
-import { openOrders, readTransactions } from "../ledger/find-transactions.ts";
+import { type OpenOrder, openOrdersAmong } from "../ledger/find-transactions.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -27,11 +27,12 @@ import {
   INDEXED_AGE_MS,
   indexKeySchema,
   listKeys,
+  openKeys,
   queryList,
   queuedKeys,
   queuedOrderKeys,
 } from "../ledger/query-index.ts";
-import { ACCOUNTS_LIST, accountIdOf, walletPk } from "../ledger/schema.ts";
+import { ACCOUNTS_LIST, accountIdOf, transactionIdOf, walletPk } from "../ledger/schema.ts";
 import { positionAfter, statementPositionSchema } from "../ledger/statement.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
 import { sealWallet, walletSchema } from "../ledger/wallet.ts";
@@ -47,6 +48,8 @@ import { begunOf, emptyFold, foldNext, foldSchema, hashOf, type PeriodOf } from 
 const DISAGREES_WAIT_MS = 10_000;
 const ACCOUNTS_PER_READ = 100;
 const SEALED_AT_ONCE = 10;
+/** Of one account: an item has at most 400 KB, and an order takes 35 bytes of it. */
+const OPEN_ORDERS_MAX = 10_000;
 
 const begunAccountSchema = z.object({
   account_id: z.string(),
@@ -143,7 +146,7 @@ export const continueClosing = async (
   deadline: Deadline,
 ): Promise<ClosingProgress | undefined> => {
   let closing = begun;
-  let openCounts: ReadonlyMap<string, number> | undefined;
+  let open: OpenOrders | undefined;
   for (;;) {
     const range = { from: ALL_TIMES.from, to: month.to };
     const { keys, next } = await queryList(ledger, ACCOUNTS_LIST, range, closing.account, {
@@ -158,8 +161,8 @@ export const continueClosing = async (
           ? { phase: "close", done: 0, accounts: closing.accounts }
           : { ...closing, account: next, done: closing.done + keys.length };
     } else {
-      openCounts ??= await countOpenOrders(ledger, month.to);
-      const closed = await closeAccounts(ledger, month, closing, { keys, openCounts }, deadline);
+      open ??= await readOpenOrders(ledger, month.to);
+      const closed = await closeAccounts(ledger, month, closing, { keys, open }, deadline);
       if (closed.waitMs !== undefined) return { closing: closed.closing, waitMs: closed.waitMs };
       if (next === undefined) return undefined;
       closing = closed.closing;
@@ -168,18 +171,16 @@ export const continueClosing = async (
   }
 };
 
-type Page = {
-  readonly keys: readonly z.infer<typeof indexKeySchema>[];
-  /** Open orders by account. */
-  readonly openCounts: ReadonlyMap<string, number>;
-};
+/** By account. */
+type OpenOrders = ReadonlyMap<string, readonly OpenOrder[]>;
+type Page = { readonly keys: readonly z.infer<typeof indexKeySchema>[]; readonly open: OpenOrders };
 
 /** `waitMs` is absent if all accounts of the page are closed. */
 const closeAccounts = async (
   ledger: Ledger,
   month: MonthToClose,
   begun: Closing,
-  { keys, openCounts }: Page,
+  { keys, open }: Page,
   deadline: Deadline,
 ): Promise<{ readonly closing: Closing; readonly waitMs?: number }> => {
   const accountIds = keys.map(({ pk }) => accountIdOf(pk));
@@ -196,9 +197,9 @@ const closeAccounts = async (
       // The account was not yet in the index when the others were sealed.
       if (sealed_to < month.to) await sealWallet(ledger, account_id, month.to);
       const period = { ...month, account_id, previous: before.get(account_id)?.hash ?? "" };
-      const open_orders = openCounts.get(account_id) ?? 0;
+      const openOf = openFields(month, open.get(account_id) ?? [], before.get(account_id));
       const begunAccount = begunOf(account_id, closing.begun) ?? { account_id, fold: emptyFold };
-      const unfinished = await closeAccount(ledger, { period, open_orders, was }, begunAccount, deadline);
+      const unfinished = await closeAccount(ledger, { period, openOf, was }, begunAccount, deadline);
       if (unfinished !== undefined)
         return { closing: { ...closing, begun: unfinished.begun }, waitMs: unfinished.waitMs };
     }
@@ -229,7 +230,7 @@ const isPartOf = (month: MonthToClose, period: AccountPeriod, before: AccountPer
 
 type AccountToClose = {
   readonly period: PeriodOf;
-  readonly open_orders: number;
+  readonly openOf: ReturnType<typeof openFields>;
   /** What an earlier run stored, and is replaced. */
   readonly was: AccountPeriod | undefined;
 };
@@ -240,7 +241,7 @@ type AccountToClose = {
  */
 const closeAccount = async (
   ledger: Ledger,
-  { period, open_orders, was }: AccountToClose,
+  { period, openOf, was }: AccountToClose,
   begun: BegunAccount,
   deadline: Deadline,
 ): Promise<{ readonly begun: BegunAccount; readonly waitMs: number } | undefined> => {
@@ -264,7 +265,7 @@ const closeAccount = async (
       return { begun: { account_id, fold: emptyFold, disagrees_since }, waitMs: DISAGREES_WAIT_MS };
     throw disagreement(account_id, comparison);
   }
-  const sums = { opening_kobo, kinds, lines, closing_kobo: balance_kobo, open_orders, hash };
+  const sums = { opening_kobo, kinds, lines, closing_kobo: balance_kobo, ...openOf, hash };
   const closed_at = isoTime(ledger.clock());
   await putAccountPeriod(ledger, { ...period, ...sums, version, closed_at }, was);
   return undefined;
@@ -287,23 +288,30 @@ const disagreement = (
   );
 };
 
-/** Open live orders that were placed until a moment, by account. */
-const countOpenOrders = async (ledger: Ledger, to: string): Promise<ReadonlyMap<string, number>> => {
-  const counts = new Map<string, number>();
-  const count = (accountId: string, orders: number): void => {
-    counts.set(accountId, (counts.get(accountId) ?? 0) + orders);
-  };
+/** Open live orders that were placed until a moment. The queue is read first: an order that leaves it is in the other list. */
+const readOpenOrders = async (ledger: Ledger, to: string): Promise<OpenOrders> => {
   const { wallets, setAside } = await queuedKeys(ledger);
-  const open = [
-    ...(await openOrders(ledger, { from: ALL_TIMES.from, to })),
-    ...(await readTransactions(ledger, setAside)),
-  ];
-  for (const { account_id, created_at } of open) if (created_at <= to) count(account_id, 1);
-  for (const { pk } of wallets) {
-    const keys = await queuedOrderKeys(ledger, accountIdOf(pk));
-    count(accountIdOf(pk), keys.filter(({ listed_at }) => listed_at <= to).length);
-  }
-  return counts;
+  const keys = [...setAside];
+  for (const { pk } of wallets) keys.push(...(await queuedOrderKeys(ledger, accountIdOf(pk))));
+  keys.push(...(await openKeys(ledger, { from: ALL_TIMES.from, to })));
+  const orders = await openOrdersAmong(ledger, keys);
+  return Map.groupBy(
+    orders.filter(({ created_at }) => created_at <= to),
+    ({ account_id }) => account_id,
+  );
+};
+
+/** What an account's period has of its open orders. An order from before the first closed month is in no file. */
+const openFields = ({ from }: MonthToClose, open: readonly OpenOrder[], before: AccountPeriod | undefined) => {
+  if (open.length > OPEN_ORDERS_MAX)
+    throw new OperatorError(
+      `${open[0]?.account_id} has ${open.length} open orders: close the month once it has at most ${OPEN_ORDERS_MAX}`,
+    );
+  const inFiles = open.filter(
+    (order) => order.created_at >= from || Object.hasOwn(before?.open_costs ?? {}, transactionIdOf(order)),
+  );
+  const costs = inFiles.map((order) => [transactionIdOf(order), order.cost_kobo ?? null] as const);
+  return { open_orders: open.length, ...(costs.length > 0 && { open_costs: Object.fromEntries(costs) }) };
 };
 
 /** The sums of a closed month and the hash over those of its accounts, which are ordered by their ids. */

@@ -277,7 +277,7 @@ const plainFields = new Set(
   fingerprints finished_before from generation gzip hash hours hours_left in_turn key_id key_limits kind kinds
   limit_until lines list_key listed_at low_balance_threshold_kobo low_since measured_at mode month month_kobo
   month_kobo_near month_orders month_orders_near months name network next_at next_attempt_at next_run
-  occurrence oldest_waiting open open_cases open_keys open_orders opening_kobo operation order_limits payment_id
+  occurrence oldest_waiting open open_cases open_costs open_keys open_orders opening_kobo operation order_limits payment_id
   payments payments_kobo per_minute permissions pk placed_at position previous price_list price_rule proposal_id purchases
   queue_front queue_front_at queue_gaps queue_head queue_tail queue_until queued queued_orders quota_day
   quota_used_advanced quota_used_identity quota_used_retrieve quota_used_vtu read_at reason received_at reconciled_at

@@ -193,13 +193,13 @@ const linesCsv = async (month: string, onPage: (pages: number) => void): Promise
   const accounts = (await readAllPages("periods accounts", { month }, onPage)).flatMap((page) => page.accounts);
   const rows: (readonly string[])[] = [];
   let read = 0;
-  for (const { account_id: account, lines } of accounts) {
-    if (lines === 0) continue;
+  for (const { account_id: account } of accounts) {
     const pages = await readAllPages("periods lines", { month, account }, () => {
       read += 1;
       onPage(read);
     });
-    for (const page of pages) rows.push(...page.lines.map((line) => periodCsvCells(account, line)));
+    for (const page of pages)
+      rows.push(...[...page.lines, ...page.cost_changes].map((line) => periodCsvCells(account, line)));
   }
   return csvText(periodCsvColumns, rows);
 };

@@ -48,6 +48,17 @@ export const periodLine = z.extend(statementLine, {
   cost: z.nullable(nairaAmount),
 });
 
+/**
+ * An order that was open when an earlier month was closed, and has ended since: by how much its cost changed. Its
+ * `effect` is 0, and it is no line.
+ */
+export const costChange = z.extend(z.omit(statementLine, { kind: true }), {
+  kind: z.literal("cost_change"),
+  cost: nairaAmount,
+  /** The price of the order if its cost was unknown in the files of its month, or 0. */
+  unknown_price: nairaAmount,
+});
+
 /** Months that are closed for good. Amounts of outputs are NGN. */
 export const periodsActions = {
   "periods close": {
@@ -104,7 +115,12 @@ export const periodsActions = {
     ...bookRead,
     personal: true,
     input: z.object({ month, account: accountField, cursor }),
-    output: z.object({ lines: z.array(periodLine), next_cursor: nextCursor }),
+    output: z.object({
+      lines: z.array(periodLine),
+      /** Those of the whole month, with its last page. */
+      cost_changes: z.array(costChange),
+      next_cursor: nextCursor,
+    }),
     summary: "List the lines of an account in a closed period, with what their orders cost",
     command: "none",
   },

@@ -7,6 +7,7 @@ import { timeIn } from "../../../shared/contract/time-zone.ts";
 
 type Period = ActionOutput<"periods show">;
 type Line = ActionOutput<"periods lines">["lines"][number];
+type CostChange = ActionOutput<"periods lines">["cost_changes"][number];
 /** An account of a closed period, whose lines are read when they are asked for. */
 export type ExportedAccount = {
   readonly sums: ActionOutput<"periods accounts">["accounts"][number];
@@ -18,8 +19,9 @@ type Accounts = AsyncIterable<ExportedAccount>;
 async function* csv(_period: Period, accounts: Accounts): AsyncGenerator<string> {
   yield csvRow(periodCsvColumns);
   for await (const { sums, pages } of accounts) {
-    for await (const { lines } of pages) {
-      yield lines.map((line) => `${CSV_LINE_END}${csvRow(periodCsvCells(sums.account_id, line))}`).join("");
+    for await (const { lines, cost_changes } of pages) {
+      const rows = [...lines, ...cost_changes].map((line) => csvRow(periodCsvCells(sums.account_id, line)));
+      yield rows.map((row) => `${CSV_LINE_END}${row}`).join("");
     }
   }
 }
@@ -28,12 +30,13 @@ async function* csv(_period: Period, accounts: Accounts): AsyncGenerator<string>
 async function* jsonLines(period: Period, accounts: Accounts): AsyncGenerator<string> {
   yield JSON.stringify({ type: "period", ...period });
   for await (const { sums, pages } of accounts) {
-    for await (const { lines } of pages) {
-      yield lines
-        .map((line) => {
-          return `\n${JSON.stringify({ type: "line", account_id: sums.account_id, ...line })}`;
-        })
-        .join("");
+    const { account_id } = sums;
+    for await (const { lines, cost_changes } of pages) {
+      const records = [
+        ...lines.map((line) => ({ type: "line", account_id, ...line })),
+        ...cost_changes.map((change) => ({ type: "cost_change", account_id, ...change })),
+      ];
+      yield records.map((record) => `\n${JSON.stringify(record)}`).join("");
     }
     yield `\n${JSON.stringify({ type: "account", ...sums })}`;
   }
@@ -87,6 +90,18 @@ const postingsOf = (accountId: string, { kind, id, effect, cost }: Line): readon
   return [[journalAccounts.recovered, -costKobo], [journalAccounts.margin, kobo + costKobo], wallet, ...spent];
 };
 
+/** A wallet is left as it is. What was earned by unknown cost is cost and margin from now on. */
+const changePostingsOf = ({ cost, unknown_price }: CostChange): readonly Posting[] => {
+  const [kobo, unknownKobo] = [signedKobo(cost), signedKobo(unknown_price)];
+  return [
+    [journalAccounts.unknownCost, unknownKobo],
+    [journalAccounts.recovered, -kobo],
+    [journalAccounts.margin, kobo - unknownKobo],
+    [journalAccounts.cost, kobo],
+    [journalAccounts.float, -kobo],
+  ];
+};
+
 const signedKobo = (naira: number): number => (naira < 0 ? -koboFromNaira(-naira) : koboFromNaira(naira));
 
 const amountOf = (kobo: number): string => `NGN ${nairaDecimals(nairaFromKobo(kobo))}`;
@@ -126,17 +141,13 @@ async function* journal(period: Period, accounts: Accounts): AsyncGenerator<stri
       `opening balance ${sums.account_id}`,
       sums.previous === "" ? posted : [asserted(wallet, opening)],
     );
-    for await (const { lines } of pages) {
-      yield lines
-        .map((line) =>
-          entryOf(
-            dateOf(period, line.at),
-            `(${line.id.replaceAll(/[()]/g, " ")}) ${line.kind} ${line.description}`,
-            postingsOf(sums.account_id, line).map(postingText),
-          ),
-        )
-        .join("");
-    }
+    const entryOfLine = (line: Line | CostChange): string =>
+      entryOf(
+        dateOf(period, line.at),
+        `(${line.id.replaceAll(/[()]/g, " ")}) ${line.kind} ${line.description}`,
+        (line.kind === "cost_change" ? changePostingsOf(line) : postingsOf(sums.account_id, line)).map(postingText),
+      );
+    for await (const { lines, cost_changes } of pages) yield [...lines, ...cost_changes].map(entryOfLine).join("");
     yield entryOf(dateOf(period, period.to), `closing balance ${sums.account_id}`, [
       asserted(wallet, signedKobo(sums.closing)),
     ]);

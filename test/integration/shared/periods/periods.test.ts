@@ -4,7 +4,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
 import { runs } from "../../../../shared/actions/runs.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
 import { type AuditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -673,6 +673,27 @@ test("the lines of a closed period have the cost of their order where it is know
   const { lines } = await runs["periods lines"](context, { month: "2026-10", account });
   expect(lines.find(({ id }) => id === referenceOf(known))).toMatchObject({ effect: -500, cost: 485 });
   expect(lines.map(({ cost }) => cost).toSorted()).toEqual([485, null, null]);
+});
+
+test("an order that waits when its month is closed has the cost of its debit in it, and one from before the books changes none", async () => {
+  at("2026-09-30T12:00:00.000Z");
+  const account = await anAccount();
+  const beforeBooks = await order(account);
+  at("2026-10-31T12:00:00.000Z");
+  const queued = await order(account);
+  await changeItem(context.ledger, queued.pk, { cost_kobo: 485_00 });
+  await enqueueOrder(context.ledger, queued, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  const charged = { status: "success", cost_kobo: koboSchema.parse(480_00) } as const;
+  for (const each of [beforeBooks, queued]) await settleTransaction(context.ledger, each, charged, deadlineIn(9_000));
+  at("2026-12-03T12:00:00.000Z");
+  await close("2026-11");
+  const linesOf = (month: string) => runs["periods lines"](context, { month, account });
+  expect(await linesOf("2026-10")).toMatchObject({ lines: [{ cost: 485 }], cost_changes: [] });
+  expect((await linesOf("2026-11")).cost_changes).toMatchObject([
+    { id: referenceOf(queued), at: "2026-11-03T12:00:00.000Z", cost: -5, unknown_price: 0, balance: 0 },
+  ]);
 });
 
 test.each([

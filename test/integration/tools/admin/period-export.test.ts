@@ -9,13 +9,13 @@ import { runs } from "../../../../shared/actions/runs.ts";
 import type { ActionOutput } from "../../../../shared/contract/actions/actions.ts";
 import { refundName, reversalName } from "../../../../shared/contract/corrections.ts";
 import { marginReport } from "../../../../shared/contract/margin-report.ts";
-import { koboFromNaira, koboFromText, nearestKobo } from "../../../../shared/contract/money.ts";
+import { koboFromNaira, koboFromText, koboSchema, nearestKobo } from "../../../../shared/contract/money.ts";
 import { periodCsvColumns } from "../../../../shared/contract/statement-csv.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { accountIdsOf } from "../../../../shared/ledger/query-index.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
-import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { advanceSums } from "../../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -212,6 +212,75 @@ testWithHledger("once no order is open, journal, margin report and float agree o
   );
   expect(total.unknown_orders).toBe(2);
 });
+
+testWithHledger(
+  "the files of a month stay as they are when its open orders end, and the month in which they end has the change of their costs",
+  async () => {
+    const [one] = accounts;
+    nowMs = Date.parse("2026-12-10T12:00:00.000Z");
+    await fund(one, "GTB-2", 1_000);
+    const [charged, unknown, failed, longOpen] = [
+      await order(one, 485_00),
+      await order(one),
+      await order(one, 480_00),
+      await order(one, 470_00),
+    ];
+    nowMs = Date.parse("2027-01-03T12:00:00.000Z");
+    const wait = (ms: number) => {
+      nowMs += ms;
+    };
+    const filesOf = async (month: string) =>
+      Promise.all((["csv", "jsonl", "journal"] as const).map((format) => textOf(format, month)));
+    await closeMonth(context, "2026-12", wait);
+    const december = await filesOf("2026-12");
+    const settle = (of: Transaction, settlement: Settlement) =>
+      settleTransaction(context.ledger, of, settlement, deadlineIn(9_000));
+    const delivered = (cost_kobo: number): Settlement => ({
+      status: "success",
+      cost_kobo: koboSchema.parse(cost_kobo),
+    });
+    await settle(charged, delivered(481_50));
+    nowMs += 1_000;
+    await settle(unknown, delivered(490_00));
+    await settle(failed, NOT_DELIVERED);
+    expect(await filesOf("2026-12")).toEqual(december);
+
+    nowMs = Date.parse("2027-02-03T12:00:00.000Z");
+    await closeMonth(context, "2027-01", wait);
+    const january = await filesOf("2027-01");
+    await settle(longOpen, delivered(471_00));
+    nowMs = Date.parse("2027-03-03T12:00:00.000Z");
+    await closeMonth(context, "2027-02", wait);
+    expect(await filesOf("2026-12")).toEqual(december);
+    expect(await filesOf("2027-01")).toEqual(january);
+
+    const [csv, jsonl, journal] = january;
+    expect(csv?.split("\r\n").filter((row) => row.includes(",cost_change,"))).toEqual([
+      expect.stringMatching(/,2027-01-03T13:\S+\+01:00,cost_change,DATA_T0+7,.*,0\.00,2980\.08,-3\.50$/),
+      expect.stringMatching(/,cost_change,DATA_T0+8,.*,0\.00,2980\.08,490\.00$/),
+    ]);
+    expect(jsonl?.split("\n").filter((line) => line.includes('"cost_change"'))).toHaveLength(2);
+    const months = [MONTH, "2026-11", "2026-12", "2027-01", "2027-02"];
+    const before = balances(
+      (await Promise.all(months.slice(0, 2).map((month) => textOf("journal", month)))).join("\n"),
+    );
+    const books = [...(await Promise.all(months.slice(0, 3).map((month) => textOf("journal", month)))), journal];
+    const all = `${books.join("\n")}\n${await textOf("journal", "2027-02")}`;
+    hledger(all, "check", "accounts", "commodities");
+    const added = (name: string): number => {
+      const koboOf = (of: Readonly<Record<string, string>>) => koboFromText((of[name] ?? "").replace("NGN ", "")) ?? 0;
+      return koboOf(balances(all)) - koboOf(before);
+    };
+    // 481.50, 490 and 471; the failed order costs nothing.
+    expect(added(journalAccounts.cost)).toBe(1_442_50);
+    expect(added(journalAccounts.float)).toBe(-1_442_50);
+    // The failed one is among them, until its refund is deducted.
+    expect(added(journalAccounts.recovered)).toBe(-1_922_50);
+    expect(added(journalAccounts.margin)).toBe(-77_50);
+    expect(added(journalAccounts.unknownCost)).toBe(0);
+    expect(added(journalAccounts.refunds)).toBe(500_00);
+  },
+);
 
 test.for([
   ["refund of DATA_1", journalAccounts.refunds],
