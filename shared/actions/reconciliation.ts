@@ -33,6 +33,7 @@ import {
 } from "../upstream-statement/statement.ts";
 import {
   type CaseFacts,
+  caseFactsSchema,
   casePut,
   newCase,
   readCases,
@@ -389,7 +390,7 @@ const requireFile = ({ day, files }: Statement, file: string): StatementFile => 
 
 /** A case as a comparison finds it now; undefined if it is stored so. Its decisions were about other facts. */
 const found = (known: StatementCase, facts: CaseFacts, at: string): StatementCase | undefined => {
-  const isSame = isDeepStrictEqual(known.facts, facts);
+  const isSame = isDeepStrictEqual(caseFactsSchema.parse(known.facts), facts);
   if (known.version > 0 && isSame && known.state !== "withdrawn") return undefined;
   return { ...known, facts, state: "open", updated_at: at };
 };

@@ -7,16 +7,25 @@ import { casesList, statementCasePk } from "../ledger/schema.ts";
 import { NotFoundError } from "../platform/operator-error.ts";
 import type { Finding } from "./match-statement.ts";
 
+const orderSchema = z.omit(bookedOrder, { phone_hash: true });
+const rowSchema = z.extend(z.omit(statementRow, { phone_hash: true }), {
+  ...{ id: z.string(), file: z.int(), line: z.int() },
+});
+
 /** What a comparison found. The recipient is left out: the order's own item has it, until its retention. */
 export const caseFactsSchema = z.object({
   class: z.enum(findingClasses),
-  order: z.optional(z.omit(bookedOrder, { phone_hash: true })),
-  row: z.optional(
-    z.extend(z.omit(statementRow, { phone_hash: true }), { id: z.string(), file: z.int(), line: z.int() }),
-  ),
+  order: z.optional(orderSchema),
+  row: z.optional(rowSchema),
   ahead_ms: z.optional(z.int()),
 });
 export type CaseFacts = z.infer<typeof caseFactsSchema>;
+
+const storedFacts = replaceableObject(() => ({
+  ...caseFactsSchema.shape,
+  order: z.optional(replaceableObject(() => orderSchema.shape)),
+  row: z.optional(replaceableObject(() => rowSchema.shape)),
+}));
 
 /** A difference between a statement and our books, and what people decided about it. It is never removed. */
 export const statementCaseSchema = replaceableObject(() => ({
@@ -24,7 +33,7 @@ export const statementCaseSchema = replaceableObject(() => ({
   list_key: z.string(),
   day: z.iso.date(),
   case_id: z.string(),
-  facts: caseFactsSchema,
+  facts: storedFacts,
   /** `withdrawn`: the last comparison did not find it. `decided`: the last decision is about these facts. */
   state: z.enum(["open", "decided", "withdrawn"]),
   decisions: z.array(

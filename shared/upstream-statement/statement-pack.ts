@@ -1,14 +1,14 @@
 import * as z from "#zod";
 import { type ChainEnd, type ChainedLine, chainedLines } from "../platform/chained-lines.ts";
 import { type Statement, statementSchema } from "./statement.ts";
-import { type StatementCase, statementCaseSchema } from "./statement-case.ts";
+import { caseFactsSchema, type StatementCase, statementCaseSchema } from "./statement-case.ts";
 
 /** What a line has of a stored object: without the fields of a later release, whose order is not fixed. */
 const knownOf = <Shape extends z.core.$ZodLooseShape>({ shape }: z.ZodMiniObject<Shape>) => z.object(shape);
 
 const { from, to, closing, compared, signed_off } = statementSchema.shape;
 const comparedShape = compared.def.innerType.shape;
-const { case_id, state, facts, decisions, created_at } = statementCaseSchema.shape;
+const { case_id, state, decisions, created_at } = statementCaseSchema.shape;
 
 /** A signed-off day as chained lines: what was compared, by whom it was signed off, and each case with its decisions. */
 export const packHeaderSchema = z.strictObject({
@@ -22,7 +22,7 @@ export type PackHeader = z.infer<typeof packHeaderSchema>;
 
 const { recordLine, ...lines } = chainedLines(
   packHeaderSchema,
-  { case_id, state, facts, decisions: z.array(knownOf(decisions.def.element)), created_at },
+  { case_id, state, facts: caseFactsSchema, decisions: z.array(knownOf(decisions.def.element)), created_at },
   "case",
 );
 

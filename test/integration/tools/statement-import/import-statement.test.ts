@@ -10,13 +10,15 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/sett
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
+import { requireCase } from "../../../../shared/upstream-statement/statement-case.ts";
+import { caseLine, verifyPack } from "../../../../shared/upstream-statement/statement-pack.ts";
 import { type ColumnMap, documentedColumns, readColumnMap } from "../../../../tools/statement-import/columns.ts";
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
 import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
 import { readStatement } from "../../../../tools/statement-import/read-statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { runCommand } from "../../../builders/admin.ts";
+import { changeItem } from "../../../builders/change-item.ts";
 import { temporaryFolder } from "../../../builders/cleanups.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
@@ -282,6 +284,20 @@ test("a decided case stays decided when another file has the same row again", as
   const known = await delivered("2026-11-21T11:00:00.000Z");
   await imported(fileOf({ upstream: "UP-10", reference: known, at: "2026-11-21T11:00:01Z" }, foreign));
   expect(await cases()).toEqual(["only_theirs - decided"]);
+});
+
+test("a decision and a comparison that finds the same keep what a later release has stored of a case, and its pack leaves it out", async () => {
+  const path = fileOf({ upstream: "UP-9", at: "2026-11-21T10:00:00Z" });
+  await imported(path);
+  const [found] = await storedCases();
+  const stored = () => requireCase(context.ledger, DAY, found?.case ?? "");
+  const { pk, facts } = await stored();
+  const ofLaterRelease = { ...facts, row: { ...facts.row, added: "row" }, added: "facts" };
+  await changeItem(context.ledger, pk, { facts: ofLaterRelease });
+  await decide(found?.case ?? "", "disputed");
+  await imported(path);
+  expect(await stored()).toMatchObject({ state: "decided", facts: ofLaterRelease });
+  expect(caseLine({ count: 0, hash: "" }, await stored()).line).not.toContain("added");
 });
 
 test("an import that dies between two requests for cases cannot be signed before it was run again", async () => {

@@ -55,9 +55,5 @@ const losingObjects = (json: object, path: string): readonly string[] => [
 test("what is read, changed and stored as a whole keeps the unknown fields of each of its objects", () => {
   const replaced = { replaceableAccount, notifiedSchema, statementSchema, statementCaseSchema, deliverySchema };
   const schemas = Object.entries({ ...replaced, subscriptionSchema });
-  // Every comparison of a statement writes the facts of its cases anew.
-  const facts = ["", "/properties/order", "/properties/row"].map(
-    (path) => `statementCaseSchema/properties/facts${path}`,
-  );
-  expect(schemas.flatMap(([name, schema]) => losingObjects(z.toJSONSchema(schema), name))).toEqual(facts);
+  expect(schemas.flatMap(([name, schema]) => losingObjects(z.toJSONSchema(schema), name))).toEqual([]);
 });
