@@ -59,11 +59,10 @@ export class OperatorPolicies extends Construct {
     // `doctor` sends an event with the path's token, and `upstream probe` uses the test key.
     const usedHere = secretNames.filter((name) => name === "upstream-test-key" || "isPresented" in secretTable[name]);
 
-    const stackArn = service.formatArn({
-      service: "cloudformation",
-      resource: "stack",
-      resourceName: `${service.stackName}/*`,
-    });
+    // A request that names the stack does not have the id at the end of its ARN.
+    const [stackArn = "", ownArn = ""] = [service.stackName, Stack.of(this).stackName].map((name) =>
+      service.formatArn({ service: "cloudformation", resource: "stack", resourceName: `${name}/*` }),
+    );
     const { partition, region } = Stack.of(this);
     const gatewayAccount = `arn:${partition}:apigateway:${region}::/account`;
     this.apiExport = imported.parse(service.resolve(service.exportValue(api.id)))["Fn::ImportValue"];
@@ -71,6 +70,7 @@ export class OperatorPolicies extends Construct {
     const inRole = (role: PersonRole): string[] => [api.operationsArn("GET", role), api.operationsArn("POST", role)];
     this.wildcards = new Map([
       [stackArn, "The id of the stage's own stack"],
+      [ownArn, "The id of the stage's own stack"],
       [reads, "Every action that reads"],
       [changes, "Every action that changes something"],
       ...roles.flatMap((role) =>
@@ -82,8 +82,8 @@ export class OperatorPolicies extends Construct {
     const described = ["dynamodb:DescribeContinuousBackups", "dynamodb:DescribeTable"];
     const reading = (isDirect: boolean): PolicyStatement[] => [
       ...(isDirect ? [] : [allow(["execute-api:Invoke"], [reads])]),
-      // A request that names the stack does not have the id at the end of its ARN.
       allow(["cloudformation:DescribeStacks"], [stackArn]),
+      allow(["cloudformation:ListStackResources"], [stackArn, ownArn]),
       // Each table in one statement: a policy has few characters.
       allow(["dynamodb:GetItem", ...(isDirect ? ["dynamodb:BatchGetItem"] : []), ...described], [access.tableArn]),
       allow(["dynamodb:BatchGetItem", "dynamodb:GetItem", ...described], [ledger.tableArn]),
@@ -111,8 +111,8 @@ export class OperatorPolicies extends Construct {
       ),
       // The account's settings of API Gateway, in which the role for access logs is.
       ...(hasRestApi ? [allow(["apigateway:GET"], [gatewayAccount])] : []),
-      // AWS authorises both without a resource.
-      allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
+      // AWS authorises these without a resource, and names composite alarms to nobody else.
+      allow(["cloudwatch:DescribeAlarms", "lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
     ];
     const mayMove = (isDirect: boolean) => (queue: Queue) => isDirect || !settling.includes(queue);
     const acting = (isDirect: boolean): PolicyStatement[] => [
@@ -227,7 +227,11 @@ export class OperatorPolicies extends Construct {
     statements: PolicyStatement[],
   ): ManagedPolicy {
     const policy = new ManagedPolicy(this, id, { managedPolicyName, description, statements });
-    acknowledge(policy, "IAM5[Resource::*]", "Two actions of Lambda, which AWS authorises without a resource");
+    acknowledge(
+      policy,
+      "IAM5[Resource::*]",
+      "What is read of alarms and of Lambda, which AWS authorises without a resource",
+    );
     for (const [arn, reason] of this.wildcards) acknowledge(policy, `IAM5[Resource::${this.shownText(arn)}]`, reason);
     new CfnOutput(this, `${id}Output`, { value: policy.managedPolicyArn, description }).overrideLogicalId(
       `Operator${id}Policy`,

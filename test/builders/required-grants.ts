@@ -89,7 +89,7 @@ export const asAllowed = (required: readonly Grant[], allowed: readonly Grant[])
 
 /** The resources of services whose calls name none, or the stage's only one. */
 const ONLY_RESOURCES: Readonly<Record<string, string>> = {
-  cloudformation: "stack/Prod-Service/*",
+  cloudwatch: "*",
   lambda: "*",
   kms: "IdentityKey",
   s3: "AuditCopy",
@@ -145,6 +145,7 @@ const callInput = z.partial(
     TopicArn: z.string(),
     SubscriptionArn: z.string(),
     Protocol: z.string(),
+    StackName: z.string(),
     /** The ARN of a table. */
     ResourceArn: z.string(),
   }),
@@ -155,12 +156,14 @@ export const requiredGrants = ({ service, operation, input }: SdkCall, stage: St
   // Every identity may ask who it is.
   if (operation === "GetCallerIdentity") return [];
   const prefix = service.toLowerCase().replaceAll(" ", "");
-  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, ResourceArn, ...sns } = callInput.parse(input);
+  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, StackName, ResourceArn, ...sns } =
+    callInput.parse(input);
   if (prefix !== "dynamodb") {
     if (sns.SubscriptionArn !== undefined) return [`sns:${operation} on Notifications`];
     const resource =
       (QueueUrl && queueResource(QueueUrl, stage)) ??
       (SecretId && secretResource(SecretId)) ??
+      (StackName && `stack/${StackName}/*`) ??
       (sns.TopicArn && topicResource(sns.TopicArn, sns.Protocol)) ??
       ONLY_RESOURCES[prefix];
     if (resource === undefined) throw new Error(`Which resource does ${service}.${operation} need?`);

@@ -52,6 +52,12 @@ type Subscriptions = readonly (readonly [address: string, arn: string])[];
 const CONFIRMED: Subscriptions = [["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"]];
 /** AWS gives an ARN to an address once it is confirmed. */
 const PENDING: Subscriptions = [["ngozi@example.com", "PendingConfirmation"]];
+const ALARMS: readonly string[] = [
+  "Prod-Service-OutcomesAge",
+  "Prod-Service-SellsNothing",
+  "Prod-Administrator-Writes",
+];
+const NO_ALARM: readonly string[] = [];
 const STREAM = { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } };
 const PROTECTED: object = { DeletionProtectionEnabled: true, ...STREAM };
 const HTTP: object = { kind: "http" };
@@ -76,6 +82,9 @@ const inOrder = {
   mapped: ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks", "attest-audit"],
   pages: CONFIRMED,
   tickets: CONFIRMED,
+  /** The alarms of the stacks that CloudWatch has; those whose actions are switched off. */
+  alarms: ALARMS,
+  alarmsOff: NO_ALARM,
   table: PROTECTED,
   recovery: "ENABLED",
   auditPolicy: policyWith({}),
@@ -132,7 +141,14 @@ beforeAll(async () => {
       return void response.end(JSON.stringify(mappingPage(stage, Number(marker))));
     }
     if (request.url === "/account") return void response.end(JSON.stringify(account.gateway));
+    if (String(request.headers["x-amz-target"]).endsWith(".DescribeAlarms")) {
+      return void response.end(JSON.stringify(alarmsOf(JSON.parse(await text(request)))));
+    }
     const parameters = new URLSearchParams(await text(request));
+    if (parameters.get("Action") === "ListStackResources") {
+      const stack = parameters.get("StackName") ?? "";
+      return void response.writeHead(200, { "content-type": "text/xml" }).end(resources(stack));
+    }
     if (parameters.get("Action") === "GetCallerIdentity") {
       sts.requests += 1;
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
@@ -191,6 +207,27 @@ const subscribed = (subscribers: Subscriptions): string => {
   return `<ListSubscriptionsByTopicResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/">${result}</ListSubscriptionsByTopicResponse>`;
 };
 
+const resources = (stack: string): string => {
+  const members = ALARMS.filter((name) => name.startsWith(`${stack}-`)).map((name) => {
+    const type = name.endsWith("Nothing") ? "CompositeAlarm" : "Alarm";
+    return `<member><PhysicalResourceId>${name}</PhysicalResourceId><ResourceType>AWS::CloudWatch::${type}</ResourceType></member>`;
+  });
+  const result = `<ListStackResourcesResult><StackResourceSummaries>${members.join("")}</StackResourceSummaries></ListStackResourcesResult>`;
+  return `<ListStackResourcesResponse ${NAMESPACE}>${result}</ListStackResourcesResponse>`;
+};
+
+const alarmsOf = (asked: unknown) => {
+  const { AlarmNames } = z.object({ AlarmNames: z.array(z.string()) }).parse(asked);
+  const described = account.alarms
+    .filter((name) => AlarmNames.includes(name))
+    .map((AlarmName) => ({ AlarmName, ActionsEnabled: !account.alarmsOff.includes(AlarmName) }));
+  const isComposite = ({ AlarmName }: { readonly AlarmName: string }): boolean => AlarmName.endsWith("Nothing");
+  return {
+    MetricAlarms: described.filter((alarm) => !isComposite(alarm)),
+    CompositeAlarms: described.filter(isComposite),
+  };
+};
+
 const noStack = (stack: string): string => {
   const error = `<Code>ValidationError</Code><Message>Stack with id ${stack} does not exist</Message>`;
   return `<ErrorResponse ${NAMESPACE}><Error><Type>Sender</Type>${error}</Error></ErrorResponse>`;
@@ -218,6 +255,7 @@ const runOnStage = async (args: readonly string[], options: { stdin?: Typed; isT
   const restoreEnvironment = setEnvironment({
     AWS_ENDPOINT_URL_API_GATEWAY: endpoint,
     AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
+    AWS_ENDPOINT_URL_CLOUDWATCH: endpoint,
     AWS_ENDPOINT_URL_LAMBDA: endpoint,
     AWS_ENDPOINT_URL_SNS: endpoint,
     AWS_ENDPOINT_URL_STS: endpoint,
@@ -264,6 +302,7 @@ test("doctor finds that a stage is as its stacks make it", async () => {
     "limits +ok +1000 concurrent executions in this account and region, 900 of them reserved; each key may",
     "consumers +ok +all queues and the stream are read",
     "alarms +ok .*any hour: confirmed subscriptions: 1; the others: confirmed subscriptions: 1",
+    "alarm actions +ok +3 alarms may notify",
     "access logs +skipped",
     "tables +ok +can be restored to any second",
     "audit policy +ok +nobody may change or delete an entry",
@@ -343,6 +382,14 @@ test("doctor finds a mapping, a stream and people for tickets missing, and an au
     "tables +wrong +(\\S+ has no stream [a-z ]+(; |  )){2}",
     "audit policy +wrong",
   );
+});
+
+test("doctor names the alarms that were deleted, and those whose actions were switched off with the command that switches them on", async () => {
+  const [age = "", nothing = "", writes = ""] = ALARMS;
+  const left = { alarms: [nothing, writes], alarmsOff: [nothing, writes] };
+  const command = `aws cloudwatch enable-alarm-actions --alarm-names ${nothing} ${writes}`;
+  const line = `deleted: ${age}; switched off: ${nothing}, ${writes} .*docs/deployment.md. ${command}`;
+  await expectDoctor(left, 1, `alarm actions +wrong +${line}`);
 });
 
 test.each([

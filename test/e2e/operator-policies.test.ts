@@ -116,6 +116,10 @@ const runOnNewService = async (): Promise<void> => {
   canned = {
     GetCallerIdentity: { Account: ACCOUNT, Arn: `arn:aws:sts::${ACCOUNT}:assumed-role/operator/ada` },
     DescribeStacks: { Stacks: [{ Outputs }] },
+    ListStackResources: {
+      StackResourceSummaries: [{ ResourceType: "AWS::CloudWatch::Alarm", PhysicalResourceId: "alarm" }],
+    },
+    DescribeAlarms: { MetricAlarms: [{ AlarmName: "alarm" }] },
     GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },
     ListEventSourceMappings: { EventSourceMappings: [{ State: "Enabled" }] },
     ListSubscriptionsByTopic: { Subscriptions: [] },

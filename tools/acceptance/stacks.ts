@@ -1,10 +1,4 @@
-import {
-  CloudFormationClient,
-  DeleteStackCommand,
-  paginateListStackResources,
-  type Stack,
-  type StackResourceSummary,
-} from "@aws-sdk/client-cloudformation";
+import { CloudFormationClient, DeleteStackCommand, type Stack } from "@aws-sdk/client-cloudformation";
 import { stackName } from "../../infra/outputs.ts";
 import { findStack } from "../aws/find-stack.ts";
 import { simulatorStackName } from "./context.ts";
@@ -32,17 +26,6 @@ export const existingStack = async (name: string): Promise<Stack | undefined> =>
 export const outputsOf = async (name: string): Promise<Readonly<Record<string, string | undefined>>> => {
   const { Outputs = [] } = (await existingStack(name)) ?? {};
   return Object.fromEntries(Outputs.map(({ OutputKey = "", OutputValue }) => [OutputKey, OutputValue]));
-};
-
-export const resourcesOf = async (name: string): Promise<readonly StackResourceSummary[]> => {
-  const all: StackResourceSummary[] = [];
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
-    { client: client() },
-    { StackName: name },
-  )) {
-    all.push(...StackResourceSummaries);
-  }
-  return all;
 };
 
 /** False while CloudFormation does not accept a deletion, because it is still changing the stack. */

@@ -11,6 +11,7 @@ import {
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
 import * as z from "#zod";
 import { functionNamesOf } from "../../infra/functions.ts";
+import { stackName } from "../../infra/outputs.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { streamConsumers } from "../../infra/streams.ts";
@@ -21,6 +22,7 @@ import { rateGroups } from "../../shared/contract/limits.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
+import { readStackAlarms } from "../aws/stack-alarms.ts";
 import { withClient } from "../aws/with-client.ts";
 import { readLockedDays } from "./audit-copy.ts";
 import type { AdminContext } from "./context.ts";
@@ -148,6 +150,30 @@ const subscriptionsOf = (TopicArn: string): Promise<readonly Subscription[]> =>
     const { Subscriptions = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }));
     return Subscriptions;
   });
+
+/**
+ * CloudFormation compares only what a template sets, so that a deployment does not find an alarm whose actions were switched off.
+ * Source: AWS CloudFormation, "What is drift?".
+ */
+export const alarmActions: DoctorCheck<AdminContext> = async ({ target: { name, stage } }) => {
+  if (stage === undefined) return skipped("the local service has no alarms");
+  const stacks = [stackName(name, "Service"), stackName(name, "Administrator")];
+  const read = await Promise.all(stacks.map(readStackAlarms));
+  const missing = read.flatMap((each) => each.missing);
+  const all = read.flatMap(({ alarms, composites }) => [...alarms, ...composites]);
+  const off = all.filter(({ ActionsEnabled }) => ActionsEnabled === false).map(({ AlarmName = "" }) => AlarmName);
+  if (missing.length === 0 && off.length === 0) return ok(`${counted(all.length, "alarm")} may notify`);
+  return wrong(
+    [
+      ...(missing.length === 0 ? [] : [`deleted: ${missing.join(", ")}`]),
+      ...(off.length === 0 ? [] : [`switched off: ${off.join(", ")}`]),
+    ].join("; "),
+    [
+      ...(missing.length === 0 ? [] : ['Make them again: "What was changed by hand" in docs/deployment.md.']),
+      ...(off.length === 0 ? [] : [`aws cloudwatch enable-alarm-actions --alarm-names ${off.join(" ")}`]),
+    ].join(" "),
+  );
+};
 
 /**
  * A restore sets none of these on its table, and CloudFormation none on an adopted one. Source: Amazon DynamoDB, "Restore a

@@ -26,7 +26,16 @@ import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
 import { type EventSignature, parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { signatureOf } from "../../shared/upstream-events/upstream-signature.ts";
 import { isDenied } from "../aws/with-client.ts";
-import { accessLogs, alarms, auditCopy, auditPolicy, consumers, limits, tables } from "./account-checks.ts";
+import {
+  accessLogs,
+  alarmActions,
+  alarms,
+  auditCopy,
+  auditPolicy,
+  consumers,
+  limits,
+  tables,
+} from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { isSecretSet } from "./secret-state.ts";
@@ -192,6 +201,7 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   limits,
   consumers,
   alarms,
+  "alarm actions": alarmActions,
   "access logs": accessLogs,
   tables,
   "audit policy": auditPolicy,

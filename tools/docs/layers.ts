@@ -64,7 +64,7 @@ export const layers: Layers = {
   // The tables are about the committed stages.
   "tools/costs": ["stages.ts", "shared", "infra", "tools/markdown", "tools/usage"],
   "tools/scale": ["stages.ts", "shared", "infra", "tools/costs", "tools/markdown"],
-  "tools/aws": ["infra"],
+  "tools/aws": ["shared", "infra"],
   "tools/deploy": ["shared", "infra", "tools/aws"],
   "tools/trace": ["shared", "infra", "tools/usage"],
   "tools/statement-import": ["shared"],

@@ -1,7 +1,6 @@
 import {
   CloudWatchClient,
   type CompositeAlarm,
-  DescribeAlarmsCommand,
   type MetricAlarm,
   SetAlarmStateCommand,
 } from "@aws-sdk/client-cloudwatch";
@@ -10,13 +9,10 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import * as z from "#zod";
 import { stackName } from "../../../infra/outputs.ts";
 import { openSqs } from "../../../shared/platform/aws/sdk.ts";
-import { batchesOf } from "../../../shared/platform/batches.ts";
+import { readStackAlarms } from "../../aws/stack-alarms.ts";
 import type { Context, Simulator, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
-import { resourcesOf } from "../stacks.ts";
 
-/** DescribeAlarms takes that many names. */
-const NAMES_MAX = 100;
 const NOTIFIED_MS_MAX = 120_000;
 /** How many alarms a sentence names. */
 const NAMED_MAX = 5;
@@ -26,15 +22,8 @@ const NAMED_MAX = 5;
  * composite alarm, which they raise. CloudWatch resets them by itself.
  */
 export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { outputs }: Stage): Promise<Outcome> => {
-  const resources = await resourcesOf(stackName(stage, "Service"));
-  const namesOf = (type: "Alarm" | "CompositeAlarm"): readonly string[] =>
-    resources
-      .filter(({ ResourceType }) => ResourceType === `AWS::CloudWatch::${type}`)
-      .map(({ PhysicalResourceId = "" }) => PhysicalResourceId);
-  // SetAlarmState is limited to a few calls a second, which the SDK retries.
-  const cloudWatch = new CloudWatchClient({ maxAttempts: 10 });
-  const alarms = await describe(cloudWatch, namesOf("Alarm"));
-  const composites = await describe(cloudWatch, namesOf("CompositeAlarm"));
+  const { alarms, composites, missing } = await readStackAlarms(stackName(stage, "Service"));
+  assertThat(missing.length === 0, `alarms of the stack are missing: ${listed(missing)}`);
   const topics = [outputs.AlarmTopic, outputs.TicketTopic];
   const notifies = ({ ActionsEnabled, AlarmActions = [], OKActions = [] }: MetricAlarm | CompositeAlarm): boolean =>
     ActionsEnabled !== false && topics.some((topic) => AlarmActions.includes(topic) && OKActions.includes(topic));
@@ -48,6 +37,8 @@ export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { ou
   assertThat(alarms.length > 0, "the stack has no alarm");
   assertThat(silent.length === 0, `alarms notify no topic: ${listed(silent.map(({ AlarmName = "" }) => AlarmName))}`);
 
+  // SetAlarmState is limited to a few calls a second, which the SDK retries.
+  const cloudWatch = new CloudWatchClient({ maxAttempts: 10 });
   const sns = new SNSClient({});
   for (const TopicArn of topics) {
     const { SubscriptionArn = "none" } = await sns.send(
@@ -82,24 +73,6 @@ export const raisedBy = (alarmRule: string): readonly string[] =>
 
 const listed = (names: readonly string[]): string =>
   [...names.slice(0, NAMED_MAX), ...(names.length > NAMED_MAX ? [`${names.length - NAMED_MAX} more`] : [])].join(", ");
-
-/** The alarms of these names, metric alarms or composite ones. */
-const describe = async (cloudWatch: CloudWatchClient, names: readonly string[]) => {
-  const described: (MetricAlarm & CompositeAlarm)[] = [];
-  for (const some of batchesOf(names, NAMES_MAX)) {
-    const { MetricAlarms = [], CompositeAlarms = [] } = await cloudWatch.send(
-      new DescribeAlarmsCommand({
-        AlarmNames: [...some],
-        AlarmTypes: ["MetricAlarm", "CompositeAlarm"],
-        MaxRecords: NAMES_MAX,
-      }),
-    );
-    described.push(...MetricAlarms, ...CompositeAlarms);
-  }
-  const missing = names.filter((name) => !described.some(({ AlarmName }) => AlarmName === name));
-  assertThat(missing.length === 0, `alarms of the stack are missing: ${missing.join(", ")}`);
-  return described;
-};
 
 const envelope = z.object({ Message: z.string() });
 const notification = z.object({ AlarmName: z.string(), NewStateValue: z.string() });
