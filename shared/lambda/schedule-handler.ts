@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 import type { Deadline } from "../platform/deadline.ts";
-import { type LogEvent, type LogFields, log } from "../platform/log.ts";
+import { type LogEvent, type LogFields, log, loggableError } from "../platform/log.ts";
 
 type RunEvent = Extract<LogEvent<"info">, `${string}.ran`>;
 
@@ -8,5 +8,9 @@ type RunEvent = Extract<LogEvent<"info">, `${string}.ran`>;
 export const scheduleHandler =
   <Event extends RunEvent>(event: Event, run: (deadline: Deadline) => Promise<LogFields<Event>>) =>
   async (_input: unknown, context: Context): Promise<void> => {
-    log.info(event, await run({ remainingMs: () => context.getRemainingTimeInMillis() }));
+    try {
+      log.info(event, await run({ remainingMs: () => context.getRemainingTimeInMillis() }));
+    } catch (error) {
+      throw loggableError(error);
+    }
   };

@@ -4,7 +4,7 @@ import type { Context, DynamoDBBatchResponse } from "aws-lambda";
 import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, type LogEvent, type LogFields, log } from "../platform/log.ts";
+import { errorFields, type LogEvent, type LogFields, log, loggableError } from "../platform/log.ts";
 
 const image = z.custom<Record<string, AttributeValue>>((value) => typeof value === "object" && value !== null);
 
@@ -55,5 +55,9 @@ export const streamHandler =
 export const streamBatchHandler =
   <Event extends LogEvent<"info">>(logged: Event, apply: (changes: readonly Change[]) => Promise<LogFields<Event>>) =>
   async (event: unknown): Promise<void> => {
-    log.info(logged, await apply(streamEvent.parse(event).Records.map(changeOf)));
+    try {
+      log.info(logged, await apply(streamEvent.parse(event).Records.map(changeOf)));
+    } catch (error) {
+      throw loggableError(error);
+    }
   };

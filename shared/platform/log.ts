@@ -59,12 +59,25 @@ export const log = createLog<LogEvents>();
  */
 export const errorFields = (error: unknown): { readonly error: string; readonly at?: string | undefined } => {
   if (!(error instanceof Error)) return { error: typeof error };
-  const places = error.stack?.split("\n").filter((line) => line.trimStart().startsWith("at "));
-  const place = places?.[error.name === "$ZodError" ? PARSE_FRAMES : 0];
+  const place = placesOf(error)[error.name === "$ZodError" ? PARSE_FRAMES : 0];
   return { error: error.name, at: place?.trim().slice(0, 160) };
 };
+const placesOf = ({ stack = "" }: Error): readonly string[] =>
+  stack.split("\n").filter((line) => line.trimStart().startsWith("at "));
 /** The method `parse` of zod/mini and what it calls come first in the stack of its error, and would be the place of each. */
 const PARSE_FRAMES = 2;
+
+/**
+ * What an invocation may reject with: the name and the places of an error. Lambda's runtime logs the message and every
+ * property of what it is given, and an error of DynamoDB may have whole items. Source:
+ * aws/aws-lambda-nodejs-runtime-interface-client, `Errors.js`.
+ */
+export const loggableError = (error: unknown): Error => {
+  const loggable = new Error("The message is not logged");
+  loggable.name = errorFields(error).error;
+  loggable.stack = [loggable.name, ...(error instanceof Error ? placesOf(error) : [])].join("\n");
+  return loggable;
+};
 
 /**
  * Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. With more dimensions

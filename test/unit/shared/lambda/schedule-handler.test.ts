@@ -1,9 +1,10 @@
 import { expect, test, vi } from "vitest";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
 import type { Deadline } from "../../../../shared/platform/deadline.ts";
-import type { LogFields } from "../../../../shared/platform/log.ts";
+import { errorFields, type LogFields } from "../../../../shared/platform/log.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { loggedByRuntime, rejectionOf } from "../../../builders/logged-by-runtime.ts";
 
 const fields: LogFields<"refresh-catalog.ran"> = { kind: "fresh", plans: 4 };
 
@@ -15,11 +16,13 @@ test("a scheduled run gets the time that is left and logs its fields in one line
   expect(log.lines()).toEqual([{ level: "info", event: "refresh-catalog.ran", ...fields }]);
 });
 
-test("a scheduled run that fails rejects the invocation and logs no run", async () => {
+test("a scheduled run that fails rejects with the error's name and place, and without its message and its items", async () => {
   const log = captureLog();
-  const failure = new Error("DynamoDB is unavailable");
-  await expect(
+  const failure = Object.assign(new TypeError("08031234567 is no number"), { Item: { phone_number: "08031234567" } });
+  const rejected = await rejectionOf(
     scheduleHandler("refresh-catalog.ran", () => Promise.reject(failure))({}, aLambdaContext()),
-  ).rejects.toBe(failure);
+  );
+  expect(errorFields(rejected)).toEqual(errorFields(failure));
+  expect(loggedByRuntime(rejected)).not.toContain("0803");
   expect(log.lines()).toEqual([]);
 });

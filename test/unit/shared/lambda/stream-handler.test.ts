@@ -1,9 +1,10 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { expect, test } from "vitest";
 import type { Change } from "../../../../shared/call/change.ts";
-import { streamHandler } from "../../../../shared/lambda/stream-handler.ts";
+import { streamBatchHandler, streamHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { loggedByRuntime, rejectionOf } from "../../../builders/logged-by-runtime.ts";
 
 const record = (sequence: number, before: object | undefined, after: object | undefined) => ({
   dynamodb: {
@@ -68,4 +69,12 @@ test("of 3 changes only the one that fails is reported, and its log line has nei
 
 test("a stream event without records fails as a whole", async () => {
   await expect(streamHandler(async () => "ignored")({ records: [] }, aLambdaContext())).rejects.toThrow();
+});
+
+test("a batch that fails as a whole rejects without the message and the items of its error", async () => {
+  const failure = Object.assign(new Error("08031234567"), { CancellationReasons: [{ Item: { phone: "08031234567" } }] });
+  const handler = streamBatchHandler("changes.counted", () => Promise.reject(failure));
+  const rejected = await rejectionOf(handler({ Records: [record(1, undefined, { pk: "a" })] }));
+  expect(loggedByRuntime(rejected)).toContain("stream-handler.test.ts");
+  expect(loggedByRuntime(rejected)).not.toContain("0803");
 });
