@@ -1,7 +1,7 @@
 import { createPostpone } from "../../shared/lambda/postpone.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
-import { outcomeMessage } from "../../shared/orders/outcome-message.ts";
+import { namesInOutcome, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -20,6 +20,7 @@ const deps = {
 /** Applies the messages of the outcomes queue to transactions. */
 export const handler = queueHandler(
   outcomeMessage,
+  namesInOutcome,
   applyOutcomeMessage(deps),
   createPostpone(queueClient(), env.OUTCOMES_QUEUE_URL),
 );

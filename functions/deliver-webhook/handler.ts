@@ -7,7 +7,7 @@ import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../shared/webhooks/deliver-webhook.ts";
-import { deliveryMessage } from "../../shared/webhooks/delivery-queue.ts";
+import { deliveryMessage, namesInDelivery } from "../../shared/webhooks/delivery-queue.ts";
 import { createPost } from "../../shared/webhooks/post-webhook.ts";
 import { deliverWebhookSpec } from "../specs.ts";
 
@@ -32,6 +32,7 @@ const deps = {
 /** Delivers webhooks: one attempt per message. */
 export const handler = queueHandler(
   deliveryMessage,
+  namesInDelivery,
   deliverWebhook(deps),
   createPostpone(queueClient(), env.DELIVERY_QUEUE_URL),
 );

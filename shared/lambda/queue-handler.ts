@@ -18,13 +18,18 @@ const queueEvent = z.object({
  */
 export const FAULT_RETRY_S = 15;
 
+/** What a message is about, for its lines in the log. */
+export type MessageNames = Pick<LogFields<"message.handled">, "transaction" | "upstream_reference">;
+type LoggedMessage = MessageNames & Pick<LogFields<"message.handled">, "message_id">;
+
 /**
  * The handler of a function that reads a queue. Each message succeeds or fails by itself, so a bad one does not hold
- * back its batch.
+ * back its batch: one that cannot be parsed or applied is retried.
  */
 export const queueHandler =
   <Message extends z.ZodMiniType>(
     messageSchema: Message,
+    namesOf: (message: z.output<Message>) => MessageNames,
     apply: (message: z.output<Message>, deadline: Deadline) => Promise<MessageResult>,
     postpone: Postpone,
   ) =>
@@ -33,11 +38,20 @@ export const queueHandler =
     const { Records } = queueEvent.parse(event);
     const results = await Promise.all(
       Records.map(async ({ messageId, receiptHandle, body }) => {
-        const result = await applySafely(() => apply(messageSchema.parse(JSON.parse(body)), deadline));
-        if (result.kind === "retry" && result.afterS !== undefined) {
-          await postponeSafely(postpone, receiptHandle, result.afterS);
+        let logged: LoggedMessage = { message_id: messageId };
+        let result: MessageResult;
+        try {
+          const message = messageSchema.parse(JSON.parse(body));
+          logged = { ...logged, ...namesOf(message) };
+          result = await apply(message, deadline);
+        } catch (error) {
+          log.error("message.failed", { ...logged, ...errorFields(error) });
+          result = { kind: "retry", reason: "error", ...(!isTransient(error) && { afterS: FAULT_RETRY_S }) };
         }
-        log.info("message.handled", { message_id: messageId, ...resultFields(result) });
+        if (result.kind === "retry" && result.afterS !== undefined) {
+          await postponeSafely(postpone, receiptHandle, result.afterS, logged);
+        }
+        log.info("message.handled", { ...logged, ...resultFields(result) });
         return { messageId, result };
       }),
     );
@@ -45,24 +59,19 @@ export const queueHandler =
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 
-const resultFields = (result: MessageResult): Omit<LogFields<"message.handled">, "message_id"> =>
+const resultFields = (result: MessageResult): Omit<LogFields<"message.handled">, keyof LoggedMessage> =>
   result.kind === "done" ? result : { kind: result.kind, reason: result.reason, after_s: result.afterS };
 
-/** A message that cannot be parsed or applied is retried. */
-const applySafely = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
-  try {
-    return await apply();
-  } catch (error) {
-    log.error("message.failed", errorFields(error));
-    return { kind: "retry", reason: "error", ...(!isTransient(error) && { afterS: FAULT_RETRY_S }) };
-  }
-};
-
 /** A message that cannot be postponed returns when the queue's visibility timeout ends. */
-const postponeSafely = async (postpone: Postpone, receiptHandle: string, afterS: number): Promise<void> => {
+const postponeSafely = async (
+  postpone: Postpone,
+  receiptHandle: string,
+  afterS: number,
+  logged: LoggedMessage,
+): Promise<void> => {
   try {
     await postpone(receiptHandle, afterS);
   } catch (error) {
-    log.error("message.not_postponed", errorFields(error));
+    log.error("message.not_postponed", { ...logged, ...errorFields(error) });
   }
 };

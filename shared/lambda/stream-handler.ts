@@ -31,7 +31,7 @@ const changeOf = ({ dynamodb: { OldImage, NewImage } }: StreamRecord): Change =>
  * errors that a retry can resolve.
  */
 export const streamHandler =
-  (apply: (change: Change, deadline: Deadline) => Promise<string>) =>
+  (apply: (change: Change, deadline: Deadline) => Promise<LogFields<"change.handled">>) =>
   async (event: unknown, context: Context): Promise<DynamoDBBatchResponse> => {
     const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
     const { Records } = streamEvent.parse(event);
@@ -39,8 +39,7 @@ export const streamHandler =
       Records.map(async (record) => {
         const { SequenceNumber } = record.dynamodb;
         try {
-          const outcome = await apply(changeOf(record), deadline);
-          log.info("change.handled", { sequence_number: SequenceNumber, outcome });
+          log.info("change.handled", await apply(changeOf(record), deadline));
           return [];
         } catch (error) {
           log.error("change.failed", { sequence_number: SequenceNumber, ...errorFields(error) });

@@ -2,6 +2,7 @@ import * as z from "#zod";
 import { finalStatus } from "../contract/final-status.ts";
 import { koboSchema } from "../contract/money.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { transactionIdOf } from "../ledger/schema.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
 
@@ -118,3 +119,18 @@ export const outcomeMessage = z.discriminatedUnion("kind", [
 ]);
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof settlementMessage>;
+
+/** What a message is about, for its lines in the log. */
+export const namesInOutcome = (
+  message: OutcomeMessage,
+): { readonly transaction?: string; readonly upstream_reference?: string | undefined } => {
+  switch (message.kind) {
+    case "event":
+    case "unreadable_event":
+      return { upstream_reference: message.reference };
+    case "void":
+      return { transaction: transactionIdOf(message.item) };
+    default:
+      return { transaction: transactionIdOf({ pk: message.transaction_pk }) };
+  }
+};

@@ -3,6 +3,8 @@ import type { LogCatalog } from "./log-catalog.ts";
 const thrown = { error: "string", at: "string?" } as const;
 /** Of an event that may also have a reason of its own. */
 const mayThrow = { error: "string?", at: "string?" } as const;
+/** What a message is about: the id in our reference of a transaction, and the upstream's reference. */
+const message = { message_id: "string", transaction: "string?", upstream_reference: "string?" } as const;
 
 /**
  * Every event that a function logs. `meaning` begins with what a customer loses, where one does; both texts become the
@@ -567,25 +569,25 @@ export const logEvents = {
   },
   "message.handled": {
     level: "info",
-    fields: { message_id: "string", kind: "string", outcome: "string?", reason: "string?", after_s: "number?" },
-    meaning: "A message of a queue was handled, or is retried.",
+    fields: { ...message, kind: "string", outcome: "string?", reason: "string?", after_s: "number?" },
+    meaning: "A message of a queue was handled, or is retried. `transaction`: what follows the `_` in our reference.",
   },
   "message.failed": {
     level: "error",
-    fields: thrown,
+    fields: { ...message, ...thrown },
     meaning: "A message of a queue failed and is retried, until it becomes a dead letter.",
     action: "None, until the alarm on dead letters.",
   },
   "message.not_postponed": {
     level: "error",
-    fields: thrown,
+    fields: { ...message, ...thrown },
     meaning: "A message could not be postponed: it is retried when its visibility timeout ends.",
     action: "None. Check SQS if it repeats.",
   },
   "change.handled": {
     level: "info",
-    fields: { sequence_number: "string", outcome: "string" },
-    meaning: "A change of the ledger's stream was handled.",
+    fields: { outcome: "string", reference: "string?", status: "string?", network: "string?", code: "string?" },
+    meaning: "A change of the ledger's stream was handled: a transaction became final.",
   },
   "change.failed": {
     level: "error",

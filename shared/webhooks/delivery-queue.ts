@@ -1,5 +1,7 @@
 import type { BatchResultErrorEntry, SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
+import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
+import { transactionIdOf } from "../ledger/schema.ts";
 import { allEnded } from "../platform/all-ended.ts";
 import type { QueueClient } from "../platform/aws-clients.ts";
 import { batchesOf } from "../platform/batches.ts";
@@ -23,6 +25,10 @@ export const UNKNOWN_ENDPOINT = "unknown";
 /** A message of the delivery queue: one event to deliver to one endpoint. It holds no personal data. */
 export const deliveryMessage = z.union([z.extend(transactionEvent, copy), z.extend(accountEvent, copy)]);
 export type DeliveryMessage = z.infer<typeof deliveryMessage>;
+
+/** What a message is about, for its lines in the log. */
+export const namesInDelivery = (message: DeliveryMessage): { readonly transaction?: string } =>
+  message.event === TRANSACTION_UPDATED ? { transaction: transactionIdOf({ pk: message.transaction_pk }) } : {};
 
 export type DeliveryQueue = {
   /** Resolves once SQS has the message. */

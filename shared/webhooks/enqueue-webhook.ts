@@ -1,11 +1,14 @@
 import * as z from "#zod";
 import type { Change } from "../call/change.ts";
 import { finalStatus } from "../contract/final-status.ts";
+import { modeSchema, transactionType } from "../contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { accountPk, isTransactionPk } from "../ledger/schema.ts";
+import { referenceOf } from "../ledger/transaction.ts";
 import { allEnded } from "../platform/all-ended.ts";
+import type { LogFields } from "../platform/log.ts";
 import { type DeliveryQueue, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
 
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
@@ -21,8 +24,11 @@ const anyItem = z.object({ pk: z.string(), status: z.unknown(), debit: z.optiona
  */
 const settledItem = z.object({
   account_id: z.catch(z.string(), "unknown"),
-  mode: z.catch(z.optional(z.string()), undefined),
+  mode: z.catch(z.optional(modeSchema), undefined),
   phone_number: z.catch(z.optional(z.string()), undefined),
+  type: z.catch(z.optional(transactionType), undefined),
+  network: z.catch(z.optional(z.string()), undefined),
+  failure: z.catch(z.optional(z.object({ code: z.string() })), undefined),
 });
 
 const UNREADABLE = { id: UNKNOWN_ENDPOINT, events: [TRANSACTION_UPDATED] };
@@ -41,15 +47,17 @@ export const enqueueWebhook = ({
 }: {
   readonly ledger: Table;
   readonly queue: DeliveryQueue;
-}): ((change: Change) => Promise<string>) => {
+}): ((change: Change) => Promise<LogFields<"change.handled">>) => {
   const readEndpoints = endpointsReader(ledger);
   return async ({ before, after }) => {
     const [old, current] = [anyItem.safeParse(before).data, anyItem.safeParse(after).data];
     const status = finalStatus.safeParse(current?.status).data;
     const hasEnded = old?.status === "processing" || (before === undefined && current?.debit === "void");
-    if (!hasEnded || status === undefined || current === undefined || !isTransactionPk(current.pk)) return "ignored";
+    if (!hasEnded || status === undefined || current === undefined || !isTransactionPk(current.pk)) {
+      return { outcome: "ignored" };
+    }
 
-    const { account_id, mode, phone_number } = settledItem.parse(after);
+    const { account_id, mode, phone_number, type, network, failure } = settledItem.parse(after);
     const event = { event: TRANSACTION_UPDATED, transaction_pk: current.pk, status } as const;
     const isSentTwice = mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER;
     const messages = (await readEndpoints(account_id))
@@ -59,7 +67,13 @@ export const enqueueWebhook = ({
         ...(isSentTwice ? [{ ...event, endpoint, repeat: SANDBOX_REPEAT }] : []),
       ]);
     await allEnded(messages.map((message) => queue.send(message, account_id)));
-    return messages.length === 0 ? "ignored" : "enqueued";
+    return {
+      outcome: messages.length === 0 ? "ignored" : "enqueued",
+      ...(type && mode && { reference: referenceOf({ pk: current.pk, type, mode }) }),
+      status,
+      network,
+      code: failure?.code,
+    };
   };
 };
 

@@ -6,7 +6,7 @@ import { koboSchema } from "../../shared/contract/money.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
-import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
+import { namesInOutcome, type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { admissionCode, OFFICE, openAccess } from "../builders/access.ts";
@@ -77,7 +77,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
 
   const strict = proxy.beStrict(holding(15), SEED);
   const apply = applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES });
-  const handler = queueHandler(outcomeMessage, apply, async () => {});
+  const handler = queueHandler(outcomeMessage, namesInOutcome, apply, async () => {});
   const Records = transactions.map(({ pk, write_token }, index) => {
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
     const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction_pk: pk, write_token, settlement };

@@ -14,7 +14,12 @@ import {
   recordPk,
   withoutAnswer,
 } from "../../../../shared/webhooks/delivery.ts";
-import { type DeliveryMessage, deliveryMessage, UNKNOWN_ENDPOINT } from "../../../../shared/webhooks/delivery-queue.ts";
+import {
+  type DeliveryMessage,
+  deliveryMessage,
+  namesInDelivery,
+  UNKNOWN_ENDPOINT,
+} from "../../../../shared/webhooks/delivery-queue.ts";
 import {
   addEndpoint,
   disableEndpoint,
@@ -81,7 +86,7 @@ const aSettlement = async (
   const message = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: ENDPOINT } as const;
   const postpone = vi.fn(async (_handle: string, _after_s: number) => {});
   const deps = { ledger: { ...ledger, db }, endpoints, post: createPost(rules), random: () => 0.5 };
-  const handler = queueHandler(deliveryMessage, deliverWebhook(deps), postpone);
+  const handler = queueHandler(deliveryMessage, namesInDelivery, deliverWebhook(deps), postpone);
   const deliver = async (changes: Partial<DeliveryMessage> = {}): Promise<"done" | "retry"> => {
     const record = { messageId: "m1", receiptHandle: "r1", body: JSON.stringify({ ...message, ...changes }) };
     const { batchItemFailures } = await handler({ Records: [record] }, aLambdaContext());
@@ -389,6 +394,14 @@ test("in one batch a slow endpoint does not delay another account, and the batch
   expect(await repeated).toEqual({ batchItemFailures: [] });
   expect(quick.received).toHaveLength(1);
   expect(await first.delivery()).toMatchObject({ state: "delivered", attempts: { length: 1 } });
+});
+
+test("the line of a delivered webhook has the id in the transaction's reference", async () => {
+  const log = captureLog();
+  const { message, deliver } = await aSettlementFor(200);
+  await deliver();
+  const [, transaction] = message.transaction_pk.split("#");
+  expect(log.lines("message.handled")).toMatchObject([{ transaction, outcome: "delivered" }]);
 });
 
 test("a webhook whose endpoint was removed is recorded and not retried; one whose transaction is not settled or not there is retried", async () => {

@@ -7,12 +7,13 @@ import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 const message = z.object({ id: z.string() });
 type Apply = (message: { id: string }) => Promise<MessageResult>;
+const named = ({ id }: { id: string }) => ({ transaction: id });
 const done: Apply = async () => ({ kind: "done", outcome: "applied" });
 
 /** Handles the bodies as one batch. Resolves with the messages to retry, as `m` and their position. */
 const retriedOf = async (bodies: readonly string[], apply: Apply): Promise<string[]> => {
   const Records = bodies.map((body, index) => ({ messageId: `m${index}`, body, receiptHandle: "r", attributes: {} }));
-  const response = await queueHandler(message, apply, async () => {})({ Records }, aLambdaContext());
+  const response = await queueHandler(message, named, apply, async () => {})({ Records }, aLambdaContext());
   return z
     .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) })
     .parse(response)
@@ -63,7 +64,7 @@ test("a message with afterS is hidden for that time, and is retried even if it c
   });
   const apply: Apply = async ({ id }) => ({ kind: "retry", reason: "not_taken", afterS: Number(id) });
   const Records = ["5", "60"].map((id) => ({ messageId: `m${id}`, receiptHandle: `r${id}`, body: good(id) }));
-  const response = await queueHandler(message, apply, postpone)({ Records }, aLambdaContext());
+  const response = await queueHandler(message, named, apply, postpone)({ Records }, aLambdaContext());
   expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: "m5" }, { itemIdentifier: "m60" }] });
   expect(postpone.mock.calls).toEqual([
     ["r5", 5],
@@ -81,7 +82,7 @@ test("a message that AWS made fail returns when its visibility timeout ends, and
   };
   const bodies = [good("throttled"), good("unanswered"), good("indeterminate"), good("fault"), "{", '{"id":7}'];
   const Records = bodies.map((body, index) => ({ messageId: `m${index}`, receiptHandle: `r${index}`, body }));
-  const { batchItemFailures } = await queueHandler(message, apply, postpone)({ Records }, aLambdaContext());
+  const { batchItemFailures } = await queueHandler(message, named, apply, postpone)({ Records }, aLambdaContext());
   expect(batchItemFailures).toHaveLength(6);
   expect(Object.fromEntries(postpone.mock.calls)).toEqual({ r3: 15, r4: 15, r5: 15 });
 });
@@ -93,6 +94,23 @@ test("an unreadable message is logged without its content", async () => {
   expect(log.text()).not.toContain("08031234567");
 });
 
+test("each line of a message names it and what it is about, unless it cannot be read", async () => {
+  const log = captureLog();
+  const apply: Apply = ({ id }) => (id === "b" ? Promise.reject(new Error("broken")) : done({ id }));
+  await retriedOf([good("a"), good("b"), "{"], apply);
+  const lines = log.lines().map(({ event, message_id, transaction }) => ({ event, message_id, transaction }));
+  expect(lines).toHaveLength(5);
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      { event: "message.handled", message_id: "m0", transaction: "a" },
+      { event: "message.failed", message_id: "m1", transaction: "b" },
+      { event: "message.handled", message_id: "m1", transaction: "b" },
+      { event: "message.failed", message_id: "m2", transaction: undefined },
+      { event: "message.handled", message_id: "m2", transaction: undefined },
+    ]),
+  );
+});
+
 test("a queue event without records fails as a whole", async () => {
-  await expect(queueHandler(message, done, async () => {})({ records: [] }, aLambdaContext())).rejects.toThrow();
+  await expect(queueHandler(message, named, done, async () => {})({ records: [] }, aLambdaContext())).rejects.toThrow();
 });

@@ -2,6 +2,7 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { expect, test } from "vitest";
 import type { Change } from "../../../../shared/call/change.ts";
 import { streamBatchHandler, streamHandler } from "../../../../shared/lambda/stream-handler.ts";
+import type { LogFields } from "../../../../shared/platform/log.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { loggedByRuntime, rejectionOf } from "../../../builders/logged-by-runtime.ts";
@@ -17,7 +18,7 @@ const record = (sequence: number, before: object | undefined, after: object | un
 /** Applies the records as one batch. Resolves with the changes that were passed on and the reported failures. */
 const handle = async (
   Records: readonly unknown[],
-  apply: (change: Change) => Promise<string> = async () => "ignored",
+  apply: (change: Change) => Promise<LogFields<"change.handled">> = async () => ({ outcome: "ignored" }),
 ) => {
   const changes: Change[] = [];
   const handler = streamHandler((change) => {
@@ -54,7 +55,7 @@ test("of 3 changes only the one that fails is reported, and its log line has nei
   const batch = ["a", "b", "c"].map((pk, index) => record(index + 1, undefined, { pk, phone: "08031234567" }));
   const { changes, failed } = await handle(batch, async ({ after }) => {
     if (JSON.stringify(after).includes('"b"')) throw new Error("Cannot send 08031234567");
-    return "sent";
+    return { outcome: "sent" };
   });
   expect(changes).toHaveLength(3);
   expect(failed).toEqual(["2"]);
@@ -68,11 +69,15 @@ test("of 3 changes only the one that fails is reported, and its log line has nei
 });
 
 test("a stream event without records fails as a whole", async () => {
-  await expect(streamHandler(async () => "ignored")({ records: [] }, aLambdaContext())).rejects.toThrow();
+  await expect(
+    streamHandler(async () => ({ outcome: "ignored" }))({ records: [] }, aLambdaContext()),
+  ).rejects.toThrow();
 });
 
 test("a batch that fails as a whole rejects without the message and the items of its error", async () => {
-  const failure = Object.assign(new Error("08031234567"), { CancellationReasons: [{ Item: { phone: "08031234567" } }] });
+  const failure = Object.assign(new Error("08031234567"), {
+    CancellationReasons: [{ Item: { phone: "08031234567" } }],
+  });
   const handler = streamBatchHandler("changes.counted", () => Promise.reject(failure));
   const rejected = await rejectionOf(handler({ Records: [record(1, undefined, { pk: "a" })] }));
   expect(loggedByRuntime(rejected)).toContain("stream-handler.test.ts");

@@ -45,7 +45,7 @@ describe("a fault of a published version", () => {
   });
 
   test("an error that is a fault counts for its function and version", () => {
-    log.error("message.failed", { error: "TypeError" });
+    log.error("message.failed", { message_id: "m", error: "TypeError" });
     expect(written.lines()).toMatchObject([
       { level: "error", Faults: 1, Function: "prod-airtime-purchase", Version: "7" },
     ]);
@@ -69,8 +69,8 @@ describe("a fault of a published version", () => {
 
   test("a function that is invoked without an alias counts no faults", () => {
     vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST");
-    log.error("message.failed", { error: "TypeError" });
-    expect(written.lines()).toEqual([{ level: "error", event: "message.failed", error: "TypeError" }]);
+    log.error("message.failed", { message_id: "m", error: "TypeError" });
+    expect(written.lines()).toEqual([{ level: "error", event: "message.failed", message_id: "m", error: "TypeError" }]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueWebhook } from "../../../../shared/webhooks/enqueue-webhook.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { anEndpoint, ENDPOINT } from "../../../builders/endpoint.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
@@ -62,6 +63,18 @@ test.each(["success", "failed"] as const)(
   },
 );
 
+test("the line of a change says which order ended how, of which network, and why it failed", async () => {
+  const log = captureLog();
+  const failed = { status: "failed", network: "MTN", failure: { code: "delivery_failed" } } as const;
+  await enqueue([settled(1, failed), settled(2, { status: "success", type: "nin_verification", network: undefined })]);
+  const id = "0123456789ABCDEFGHJKMNPQRS";
+  const line = { level: "info", event: "change.handled", outcome: "enqueued" };
+  expect(log.lines()).toEqual([
+    { ...line, reference: `DATA_${id}`, status: "failed", network: "MTN", code: "delivery_failed" },
+    { ...line, reference: `VERIFY_${id}`, status: "success" },
+  ]);
+});
+
 test("a transaction that was put as failed without a debit is enqueued once, and not when it is masked", async () => {
   const voided = aTransaction({ status: "failed", debit: "void" });
   expect((await enqueue([change(1, undefined, voided)])).sent).toEqual([
@@ -104,7 +117,8 @@ test("a change says whether it was enqueued, and the next one reads the account 
   vi.spyOn(db, "get").mockImplementation(async () => ({ Item: accounts.shift() ?? {}, $metadata: {} }));
   const handle = enqueueWebhook({ ledger: { db, table: "ledger" }, queue: { send: async () => {} } });
   const settling = { before: aTransaction(), after: aTransaction({ status: "success" }) };
-  expect([await handle(settling), await handle(settling)]).toEqual(["enqueued", "ignored"]);
+  const outcomes = [await handle(settling), await handle(settling)].map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(["enqueued", "ignored"]);
 });
 
 test.each([
