@@ -265,8 +265,8 @@ export const logEvents = {
   "upstream.account_error": {
     level: "alarm",
     stopsSales: true,
-    fields: { reference: "string", reason: "string" },
-    meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
+    fields: { reference: "string?", reason: "string" },
+    meaning: "Nothing is sold: the upstream's key is absent, or the upstream refuses it, our address or our balance.",
     action: "admin doctor.",
   },
   "upstream.unreachable": {

@@ -88,7 +88,11 @@ export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
       if (breakerWaitS(group) > 0 && !mayWait) throw unavailable("unrecognized_answers", breakerWaitS(group));
       const waitS = pool.waitS(group);
       if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
-      if (!hasKeys) throw unavailable(NO_UPSTREAM_KEY, 60);
+      if (!hasKeys) {
+        // Only a person sets it, and each live order is refused until then.
+        log.alarm("upstream.account_error", { reason: NO_UPSTREAM_KEY });
+        throw new ServiceError("provider_unavailable", { retryAfterS: 60 });
+      }
       if (!hasTime(deadline)) throw unavailable(NO_TIME, 1);
     },
     waitS: (group) => Math.max(pool.waitS(group), breakerWaitS(group)),

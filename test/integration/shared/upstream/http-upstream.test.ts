@@ -320,10 +320,14 @@ describe("assertReady", () => {
     await expect(ready()).resolves.toBeUndefined();
   });
 
-  test("an absent key is 503 with Retry-After 60", async () => {
+  test("an absent key is 503 with Retry-After 60, and raises the alarm on sales", async () => {
+    const log = captureLog();
     const { ready } = await aClient({ key: undefined });
     const refusal = await refusalOf(ready());
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 60]);
+    expect(log.lines("upstream.account_error")).toEqual([
+      expect.objectContaining({ reason: "no_upstream_key", Alarms: 1 }),
+    ]);
   });
 
   test("less than 1 s for the upstream is 503 with Retry-After 1, and exactly 1 s is enough", async () => {
