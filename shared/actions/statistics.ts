@@ -2,6 +2,7 @@ import { requireAccount } from "../access/account-store.ts";
 import type { statisticsActions } from "../contract/actions/statistics.ts";
 import { HOUR_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
+import { dateIn } from "../contract/time-zone.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
@@ -44,9 +45,9 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
   },
 
   "statistics balances": async ({ accounts, ledger, purchases: cache, timeZone }, { account, days }) => {
-    await requireAccount(accounts, account);
+    const since = dateIn(Date.parse((await requireAccount(accounts, account)).created_at), timeZone);
     const [known, wallet] = await Promise.all([
-      readDailyBalances({ ...cache, timeZone }, account, days, ledger.clock()),
+      readDailyBalances({ ...cache, timeZone }, account, days, ledger.clock(), since),
       readWallet(ledger, account),
     ]);
     return {

@@ -17,7 +17,8 @@ export type ChangedBalance = {
   readonly changedAtMs: number;
 };
 
-const KEPT_MS = 400 * DAY_MS;
+const KEPT_DAYS = 400;
+const KEPT_MS = KEPT_DAYS * DAY_MS;
 /** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
 export const WRITES_AT_ONCE = 10;
 
@@ -58,21 +59,39 @@ const setDailyBalance = async (
 
 export const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });
 
+/** The balance at the end of each of these days that has one. */
+const readBalances = async (cache: CacheInZone, accountId: string, days: readonly string[]) => {
+  const byPk = await getItemsByPk(
+    cache,
+    days.map((day) => dayPk(accountId, day)),
+    dayItem,
+  );
+  return (day: string): number | undefined => byPk.get(dayPk(accountId, day))?.balance_kobo;
+};
+
 /**
  * The days until that of `nowMs`, oldest first, each with its last balance: that of the day before if none changed it.
+ * `since`: the account's first day.
  */
 export const readDailyBalances = async (
   cache: CacheInZone,
   accountId: string,
   days: number,
   nowMs: number,
+  since: string,
 ): Promise<readonly { readonly day: string; readonly balanceKobo: number | undefined }[]> => {
-  const names = datesUntil(dateIn(nowMs, cache.timeZone), days);
-  const pks = names.map((day) => dayPk(accountId, day));
-  const byPk = await getItemsByPk(cache, pks, dayItem);
+  const today = dateIn(nowMs, cache.timeZone);
+  const names = datesUntil(today, days);
+  const [first = today] = names;
+  const balanceOf = await readBalances(cache, accountId, names);
   let balanceKobo: number | undefined;
+  if (balanceOf(first) === undefined) {
+    const earlier = datesUntil(today, KEPT_DAYS).filter((day) => day >= since && day < first);
+    const earlierBalanceOf = await readBalances(cache, accountId, earlier);
+    balanceKobo = earlier.map(earlierBalanceOf).findLast((kobo) => kobo !== undefined);
+  }
   return names.map((day) => {
-    balanceKobo = byPk.get(dayPk(accountId, day))?.balance_kobo ?? balanceKobo;
+    balanceKobo = balanceOf(day) ?? balanceKobo;
     return { day, balanceKobo };
   });
 };

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
@@ -31,6 +31,9 @@ import { decision } from "../../../builders/operator-ledger.ts";
 import { addStream, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+
+/** A day before all balances. */
+const SINCE = "2026-11-01";
 
 const cacheIn = ({ db, cacheTable: table }: Awaited<ReturnType<typeof freshTables>>) => ({
   ...{ db, table, timeZone: "Africa/Lagos" },
@@ -149,7 +152,7 @@ test("an order whose debit is void is counted as failed, with its network and wi
     const counted = { type: "data", network: "Glo", status: "failed", count: 1, kobo: 50_000 };
     expect(noon?.counts).toMatchObject([{ ...counted, latency }]);
   });
-  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toMatchObject([{ balanceKobo: undefined }]);
+  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS, SINCE)).toMatchObject([{ balanceKobo: undefined }]);
 });
 
 test("an order that waited is counted with the time since it was sent, and one with a test key is not counted", async () => {
@@ -203,7 +206,7 @@ test("the last balance of each day is kept, and a day without a change has that 
   await order(accountId, "failed", 1_000);
   await fundWallet(ledger, { accountId, fundingId: "second", amountKobo: koboFromNaira(300) });
   await eventually(async () => {
-    const days = await readDailyBalances(cache, accountId, 4, ledger.nowMs);
+    const days = await readDailyBalances(cache, accountId, 4, ledger.nowMs, SINCE);
     expect(days).toEqual([
       { day: "2026-11-20", balanceKobo: undefined },
       { day: "2026-11-21", balanceKobo: 150_000 },
@@ -213,13 +216,27 @@ test("the last balance of each day is kept, and a day without a change has that 
   });
 });
 
+test("days have the last balance of the account that is known, also one of a day before them, but none of a day before the account's first", async () => {
+  const cache = await aCache();
+  const balance = (accountId: string, version: number, daysAgo: number) => ({
+    ...{ accountId, balanceKobo: version, version, changedAtMs: NOON_MS - daysAgo * DAY_MS },
+  });
+  await setDailyBalances(cache, [balance("acc_1", 1, 399), balance("acc_1", 2, 250), balance("acc_1", 3, 1)]);
+  const read = async (accountId: string, days: number, since: string) =>
+    (await readDailyBalances(cache, accountId, days, NOON_MS, since)).map(({ balanceKobo }) => balanceKobo);
+  expect(await read("acc_1", 3, "2025-01-01")).toEqual([2, 3, 3]);
+  expect((await read("acc_1", 252, "2025-01-01")).slice(0, 3)).toEqual([1, 2, 2]);
+  expect(await read("acc_1", 3, "2026-11-19")).toEqual([undefined, 3, 3]);
+  expect(await read("acc_2", 2, "2025-01-01")).toEqual([undefined, undefined]);
+});
+
 test("a balance or an order's end after midnight in the zone is of the new day, although the day in UTC is still the old one", async () => {
   const cache = await aCache();
   const balance = (version: number, at: string) => ({
     ...{ accountId: "acc_1", balanceKobo: version, version, changedAtMs: Date.parse(at) },
   });
   await setDailyBalances(cache, [balance(1, "2026-11-20T22:59:59.999Z"), balance(2, "2026-11-20T23:00:00.000Z")]);
-  expect(await readDailyBalances(cache, "acc_1", 2, Date.parse("2026-11-20T23:30:00.000Z"))).toEqual([
+  expect(await readDailyBalances(cache, "acc_1", 2, Date.parse("2026-11-20T23:30:00.000Z"), SINCE)).toEqual([
     { day: "2026-11-20", balanceKobo: 1 },
     { day: "2026-11-21", balanceKobo: 2 },
   ]);
@@ -237,7 +254,7 @@ test("a batch that is handled again leaves the newest balance, and its items end
   const balance = (version: number) => ({ accountId: "acc_1", balanceKobo: version, version, changedAtMs: NOON_MS });
   await setDailyBalances(cache, [balance(1), balance(3), balance(2)]);
   await setDailyBalances(cache, [balance(1)]);
-  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 3 }]);
+  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS, SINCE)).toEqual([{ day: "2026-11-21", balanceKobo: 3 }]);
   const ended = { type: "airtime", network: "MTN", status: "success", amountKobo: 1, latencyMs: 1 } as const;
   await addToHours(cache, [{ ...ended, endedAtMs: NOON_MS }]);
   const expiryOf = async (pk: string) =>
@@ -252,7 +269,9 @@ test("the balances of a batch with many accounts are kept", async () => {
     ...{ accountId: `acc_${index}`, balanceKobo: index, version: 1, changedAtMs: NOON_MS },
   }));
   await setDailyBalances(cache, changed);
-  expect(await readDailyBalances(cache, "acc_249", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 249 }]);
+  expect(await readDailyBalances(cache, "acc_249", 1, NOON_MS, SINCE)).toEqual([
+    { day: "2026-11-21", balanceKobo: 249 },
+  ]);
 });
 
 test("writes that DynamoDB throttles are repeated, and counted once", async () => {
@@ -263,7 +282,7 @@ test("writes that DynamoDB throttles are repeated, and counted once", async () =
   vi.spyOn(cache.db, "send").mockRejectedValueOnce(throttled);
   const ended = { type: "airtime", network: "MTN", status: "success", amountKobo: 1, latencyMs: 1 } as const;
   await addToHours(cache, [{ ...ended, endedAtMs: NOON_MS }]);
-  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 1 }]);
+  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS, SINCE)).toEqual([{ day: "2026-11-21", balanceKobo: 1 }]);
   expect(await readHours(cache, NOON_MS, NOON_MS)).toMatchObject([{ counts: [{ count: 1 }] }]);
 });
 
