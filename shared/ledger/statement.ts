@@ -98,6 +98,12 @@ const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine =>
   effect_kobo: transaction.amount_kobo,
 });
 
+/** One order of lines, whatever the index has of one time: files and hashes are the same in each store. */
+const byTimeKindAndId = (one: UnsummedLine, other: UnsummedLine): number =>
+  compare(one.at, other.at) || compare(one.kind, other.kind) || compare(one.id, other.id);
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
 /** What a statement takes of a list: a line, or a refund, whose order has the rest of the line. */
 type Listed = { readonly key: IndexKey } & ({ readonly line: UnsummedLine } | { readonly refundOf: string });
 
@@ -161,8 +167,8 @@ type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
 
 /**
  * One page of the changes of a wallet within a time range, oldest first: balances are summed up from the last period
- * that was closed before the range, or from the wallet's first entry. Of the same millisecond, entries come first, then
- * debits, then refunds.
+ * that was closed before the range, or from the wallet's first entry. Of the same millisecond, lines are by kind, then by
+ * id: so a page has whole milliseconds, and more than its limits only if that is one.
  */
 export const readStatementPage = async (
   ledger: Ledger,
@@ -184,21 +190,24 @@ export const readStatementPage = async (
   const itemsMax = isInRange ? Math.min(limits.linesMax, limits.itemsMax) : limits.itemsMax;
   const { taken, isComplete } = await takeOldest([entries, debits, refunds], isLine, { ...limits, itemsMax });
   const orders = await refundedOrders(ledger, taken);
+  const booked = taken.flatMap(({ listed }) => lineOf(listed, orders) ?? []).toSorted(byTimeKindAndId);
   const lines: StatementLine[] = [];
   let { balance_after_kobo, version } = point;
   let opening_kobo = balance_after_kobo;
-  for (const listed of taken) {
-    const line = lineOf(listed, orders);
-    if (line === undefined) continue;
+  for (const line of booked) {
     balance_after_kobo += line.effect_kobo;
     version += 1;
-    if (isLine(listed)) lines.push({ ...line, balance_after_kobo });
+    if (line.at >= from) lines.push({ ...line, balance_after_kobo });
     else opening_kobo = balance_after_kobo;
   }
+  const positionIn = (list: UnreadList, before: IndexKey | undefined): IndexKey | undefined => {
+    const last = taken.findLast((each) => each.list === list)?.listed.key;
+    return last === undefined ? before : { pk: last.pk, created_at: last.created_at };
+  };
   const next = {
-    entry: entries.position(),
-    transaction: debits.position(),
-    refund: refunds.position(),
+    entry: positionIn(entries, start?.entry),
+    transaction: positionIn(debits, start?.transaction),
+    refund: positionIn(refunds, start?.refund),
     after: point.after,
     balance_after_kobo,
     version,
@@ -220,34 +229,39 @@ export const positionAfter = (
   { balance_after_kobo, version }: Pick<StatementPosition, "balance_after_kobo" | "version">,
 ): StatementPosition => ({ after: isoTime(Date.parse(to) + 1), balance_after_kobo, version });
 
-/** The oldest items of all lists. Of the same time, those of the first list come first. */
+type UnreadList = ReturnType<typeof unreadList>;
+type Taken = { readonly listed: Listed; readonly list: UnreadList };
+
+const timeOf = ({ listed }: Taken): string => listed.key.created_at;
+
+/** The oldest items of all lists. The last millisecond may go on behind the limits, so it is left to the next page. */
 const takeOldest = async (
-  lists: readonly ReturnType<typeof unreadList>[],
+  lists: readonly UnreadList[],
   isLine: (listed: Listed) => boolean,
   { linesMax, itemsMax }: PageLimits,
-): Promise<{ readonly taken: readonly Listed[]; readonly isComplete: boolean }> => {
-  const taken: Listed[] = [];
+): Promise<{ readonly taken: readonly Taken[]; readonly isComplete: boolean }> => {
+  const taken: Taken[] = [];
   await Promise.all(lists.map((list) => list.read(itemsMax)));
-  for (let lines = 0; taken.length < itemsMax && lines < linesMax; ) {
-    let oldest: Listed | undefined;
-    let take = (): void => {};
+  for (let lines = 0; ; ) {
+    let oldest: Taken | undefined;
     for (const list of lists) {
-      const first = list.first() ?? (await list.read(itemsMax - taken.length));
-      if (first === undefined || (oldest !== undefined && first.key.created_at >= oldest.key.created_at)) continue;
-      oldest = first;
-      take = list.take;
+      const listed = list.first() ?? (await list.read(Math.max(1, itemsMax - taken.length)));
+      if (listed === undefined || (oldest !== undefined && listed.key.created_at >= timeOf(oldest))) continue;
+      oldest = { listed, list };
     }
     if (oldest === undefined) return { taken, isComplete: true };
-    take();
+    const last = timeOf(oldest);
+    oldest.list.take();
     taken.push(oldest);
-    if (isLine(oldest)) lines += 1;
+    if (isLine(oldest.listed)) lines += 1;
+    if (taken.length < itemsMax && lines < linesMax) continue;
+    const whole = taken.filter((each) => timeOf(each) < last);
+    if (whole.length > 0) return { taken: whole, isComplete: false };
   }
-  return { taken, isComplete: false };
 };
 
 /** The items of one list behind a position, read as they are taken. The next page is preloaded. */
 const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: number) => {
-  let position = start;
   let readUntil = start;
   let isAllRead = false;
   let preloaded: ReturnType<ReadList> | undefined;
@@ -273,18 +287,16 @@ const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: n
       return items[place];
     },
     take: (): void => {
-      position = items[place]?.key;
       place += 1;
     },
-    position: (): IndexKey | undefined => position && { pk: position.pk, created_at: position.created_at },
   };
 };
 
 type Orders = ReadonlyMap<string, StatedTransaction>;
 
 /** Read in batches, once it is known which refunds the page has. */
-const refundedOrders = async (ledger: Ledger, taken: readonly Listed[]): Promise<Orders> => {
-  const keys = taken.flatMap((listed) => ("refundOf" in listed ? [{ pk: listed.refundOf }] : []));
+const refundedOrders = async (ledger: Ledger, taken: readonly Taken[]): Promise<Orders> => {
+  const keys = taken.flatMap(({ listed }) => ("refundOf" in listed ? [{ pk: listed.refundOf }] : []));
   const orders = new Map<string, StatedTransaction>();
   for await (const { items } of getItemBatches(ledger, keyBatches(keys), statedTransactionSchema))
     for (const item of items) orders.set(item.pk, item);

@@ -31,8 +31,6 @@ const hashedLineOf = ({ at, kind, id, caller_reference, network, effect_kobo }: 
 /** How far a period's lines are summed up and hashed. */
 export const foldSchema = z.object({
   position: z.optional(statementPositionSchema),
-  /** Lines of the last millisecond read: the next page may have more of it, and they are hashed in order of their ids. */
-  waiting: z.array(hashedLine),
   opening_kobo: z.int(),
   lines: z.int(),
   kinds: kindSums,
@@ -44,7 +42,7 @@ export const foldSchema = z.object({
 });
 export type Fold = z.infer<typeof foldSchema>;
 
-export const emptyFold: Fold = { waiting: [], opening_kobo: 0, lines: 0, kinds: {}, balance_kobo: 0, version: 0 };
+export const emptyFold: Fold = { opening_kobo: 0, lines: 0, kinds: {}, balance_kobo: 0, version: 0 };
 
 /** The fold of an account whose lines are read in part. */
 export const begunFoldSchema = z.extend(foldSchema, { account_id: z.string() });
@@ -68,9 +66,7 @@ export const STEP_LINES = 5_000;
 export const foldNext = async (ledger: Ledger, period: PeriodOf, before: Fold, stepLines = STEP_LINES) => {
   const limits = { linesMax: stepLines, itemsMax: stepLines };
   const page = await readStatementPage(ledger, period.account_id, period, before.position, limits);
-  const read = [...before.waiting, ...page.lines.map(hashedLineOf)].toSorted(byTimeKindAndId);
-  const lastAt = read.at(-1)?.[0];
-  const hashed = page.next === undefined ? read : read.filter(([at]) => at !== lastAt);
+  const hashed = page.lines.map(hashedLineOf);
   const isOpened = before.hash !== undefined || page.lines.length > 0 || page.next === undefined;
   const opening_kobo = before.hash === undefined ? page.opening_kobo : before.opening_kobo;
   const first = before.hash ?? firstHash(period, opening_kobo);
@@ -88,7 +84,6 @@ export const foldNext = async (ledger: Ledger, period: PeriodOf, before: Fold, s
   }
   const fold: Fold = {
     ...(page.next && { position: page.next }),
-    waiting: read.slice(hashed.length),
     opening_kobo,
     lines: before.lines + hashed.length,
     kinds,
@@ -101,11 +96,6 @@ export const foldNext = async (ledger: Ledger, period: PeriodOf, before: Fold, s
 
 const firstHash = ({ account_id, month, time_zone, from, to, previous }: PeriodOf, openingKobo: number): string =>
   hashOf(previous, [account_id, month, time_zone, from, to, openingKobo]);
-
-const byTimeKindAndId = ([at, kind, id]: HashedLine, [otherAt, otherKind, otherId]: HashedLine): number =>
-  compare(at, otherAt) || compare(kind, otherKind) || compare(id, otherId);
-
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** SHA-256, hexadecimal, over the hash before and the JSON of what follows. docs/finance.md has the format. */
 export const hashOf = (previous: string, content: unknown): string =>
