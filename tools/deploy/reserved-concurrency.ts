@@ -11,10 +11,12 @@ export const assertReservable = async (stage: string, { reservedConcurrency }: S
   if (wanted.length === 0) return;
   try {
     const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await readAccountConcurrency();
-    const more = sum(wanted.map(([, reserved]) => reserved)) - sum(await reservedNow(stage, wanted));
-    if (more <= 0 || unreserved - more >= UNRESERVED_MIN) return;
+    // CloudFormation may raise one function before it lowers another.
+    const now = await reservedNow(stage, wanted);
+    const more = sum(wanted.map(([, reserved], position) => Math.max(0, reserved - (now[position] ?? 0))));
+    if (more === 0 || unreserved - more >= UNRESERVED_MIN) return;
     throw new SettingsError(
-      `Stage "${stage}" reserves ${more} more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps ${UNRESERVED_MIN} of an account's for functions without a reservation, and this account has ${unreserved} of ${limit} unreserved. Remove reservedConcurrency, or ask AWS for a quota of ${limit - unreserved + more + UNRESERVED_MIN} first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.`,
+      `Stage "${stage}" reserves ${more} more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps ${UNRESERVED_MIN} of an account's for functions without a reservation, and this account has ${unreserved} of ${limit} unreserved. Lower what is reserved in a deployment before, remove reservedConcurrency, or ask AWS for a quota of ${limit - unreserved + more + UNRESERVED_MIN} first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.`,
     );
   } catch (error) {
     // Credentials of a pipeline may be allowed to use the CDK's roles and no more; CloudFormation then checks it.

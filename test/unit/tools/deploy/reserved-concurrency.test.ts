@@ -49,7 +49,7 @@ test("a deployment that reserves concurrency in an account with a quota of 10 is
   Object.assign(lambda, { limit: 10, unreserved: 10 });
   await expect(refuse({ purchase: 5 })).rejects.toThrow(
     new SettingsError(
-      'Stage "prod" reserves 5 more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps 100 of an account\'s for functions without a reservation, and this account has 10 of 10 unreserved. Remove reservedConcurrency, or ask AWS for a quota of 105 first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.',
+      'Stage "prod" reserves 5 more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps 100 of an account\'s for functions without a reservation, and this account has 10 of 10 unreserved. Lower what is reserved in a deployment before, remove reservedConcurrency, or ask AWS for a quota of 105 first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.',
     ),
   );
 });
@@ -64,6 +64,19 @@ test("a deployment that reserves what its functions have reserved already is not
   Object.assign(lambda, { unreserved: 100, reserved: new Map([["prod-airtime-purchase", 200]]) });
   await refuse({ purchase: 200 });
   await expect(refuse({ purchase: 201 })).rejects.toThrow(/^Stage "prod" reserves 1 more /);
+});
+
+test("a deployment that moves a reservation at the account's limit is refused, because CloudFormation may raise before it lowers", async () => {
+  const reserved = new Map([
+    ["prod-airtime-purchase", 200],
+    ["prod-airtime-check-identity", 20],
+  ]);
+  Object.assign(lambda, { unreserved: 109, reserved });
+  await expect(refuse({ purchase: 190, "check-identity": 30 })).rejects.toThrow(
+    /^Stage "prod" reserves 10 more .* Lower what is reserved in a deployment before, remove reservedConcurrency, or ask /,
+  );
+  Object.assign(lambda, { unreserved: 110 });
+  await refuse({ purchase: 190, "check-identity": 30 });
 });
 
 test("credentials that must not read Lambda's limits leave the check of reservations to CloudFormation", async () => {
