@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { accountSchema, accountText } from "../access/account-store.ts";
-import { CATALOG_AGE_MS_MAX } from "../catalog/sellable-plans.ts";
+import { CATALOG_AGE_MS_MAX } from "../catalog/snapshot.ts";
 import { counted } from "../contract/counted.ts";
 import { HOUR_MS } from "../contract/durations.ts";
 import { openOrders } from "../ledger/find-transactions.ts";

@@ -15,7 +15,7 @@ import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
 import { type CatalogChange, catalogChanges, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
 import type { CatalogStore } from "./catalog-store.ts";
-import { catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { CATALOG_AGE_MS_MAX, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
@@ -85,7 +85,8 @@ export const refreshCatalog = async (
   if (bytes > RESPONSE_BYTES_MAX) return refuse("too_large", { bytes });
   reportDropped(snapshot.dropped, before?.dropped);
   const plansBefore = before?.catalog.data_plans.length;
-  const suspicion = acceptanceReasonOf(plans, plansBefore);
+  const ageBeforeMs = clock() - (before?.fetchedAtMs ?? 0);
+  const suspicion = acceptanceReasonOf(plans, plansBefore, ageBeforeMs > CATALOG_AGE_MS_MAX);
   if (suspicion !== undefined) {
     await store.writeCandidate(snapshot);
     return refuse(suspicion, { plans, plans_before: plansBefore });
@@ -145,11 +146,15 @@ const announceChanges = async (
 
 /**
  * Why a readable catalog needs an operator's acceptance. After an empty one was accepted, empty ones are not
- * suspicious.
+ * suspicious. Once the one before is too old to sell from, half of it is better than none.
  */
-const acceptanceReasonOf = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
+const acceptanceReasonOf = (
+  plans: number,
+  plansBefore: number | undefined,
+  isTooOld: boolean,
+): "empty" | "halved" | undefined => {
   if (plans === 0) return plansBefore === 0 ? undefined : "empty";
-  return plansBefore !== undefined && plans < plansBefore * SHRINK_LIMIT ? "halved" : undefined;
+  return !isTooOld && plansBefore !== undefined && plans < plansBefore * SHRINK_LIMIT ? "halved" : undefined;
 };
 
 /** Raises an alarm if other entries are dropped than before, and logs a warning if they are the same. */

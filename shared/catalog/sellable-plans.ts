@@ -1,4 +1,3 @@
-import { DAY_MS } from "../contract/durations.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { log } from "../platform/log.ts";
@@ -6,9 +5,8 @@ import type { Clock } from "../platform/time.ts";
 import { builtInPlans } from "./built-in-catalog.ts";
 import type { CatalogMemory } from "./catalog-memory.ts";
 import type { PlanIndex } from "./plan-index.ts";
+import { CATALOG_AGE_MS_MAX } from "./snapshot.ts";
 
-/** Nothing is sold from an older catalog. */
-export const CATALOG_AGE_MS_MAX = DAY_MS;
 const RETRY_AFTER_S = 60;
 
 /** The networks and plans for sale. Test keys need no upstream: they fall back to the built-in catalog. */

@@ -1,8 +1,12 @@
 import { documentText, type PreparedDocument, prepareDocument } from "../call/prepared-document.ts";
 import { type Catalog, catalogSchema } from "../contract/catalog.ts";
+import { DAY_MS } from "../contract/durations.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { CatalogChange } from "./catalog-change.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
+
+/** Nothing is sold from an older catalog. */
+export const CATALOG_AGE_MS_MAX = DAY_MS;
 
 /** How many entries were dropped, and the first of them. */
 export type DroppedEntries = { readonly count: number; readonly first: readonly DroppedEntry[] };
