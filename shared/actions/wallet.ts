@@ -24,7 +24,7 @@ import {
   type StatementPosition,
   statementPositionSchema,
 } from "../ledger/statement.ts";
-import { readWallet, walletSchema } from "../ledger/wallet.ts";
+import { lowBalanceOf, readWallet, walletSchema } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { countQueuedOrders } from "../queued-orders/queued-orders-report.ts";
@@ -37,13 +37,14 @@ import { requireTimeRange } from "./time-range.ts";
 /** Balances below their thresholds, the lowest part of it first. */
 export const readLowWallets = async (ledger: ActionContext["ledger"]) => {
   const wallets = await getItems(ledger, (await accountIdsOf(ledger)).map(walletPk), walletSchema);
-  const low = wallets.flatMap(({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
-    balance_kobo < threshold
-      ? [{ account_id, balance: nairaFromKobo(balance_kobo), low_balance_threshold: nairaFromKobo(threshold) }]
-      : [],
-  );
-  const share = (wallet: (typeof low)[number]): number => wallet.balance / wallet.low_balance_threshold;
-  return low.toSorted((one, other) => share(one) - share(other));
+  const lowWallets = wallets.flatMap((wallet) => {
+    const { account_id } = wallet;
+    const low = lowBalanceOf(wallet);
+    if (low === undefined) return [];
+    return [{ account_id, balance: nairaFromKobo(low.balance), low_balance_threshold: nairaFromKobo(low.threshold) }];
+  });
+  const share = (wallet: (typeof lowWallets)[number]): number => wallet.balance / wallet.low_balance_threshold;
+  return lowWallets.toSorted((one, other) => share(one) - share(other));
 };
 
 export const walletRuns: ActionRuns<typeof walletActions> = {

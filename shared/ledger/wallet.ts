@@ -91,6 +91,13 @@ export const readWallet = async (ledger: Ledger, accountId: string, abortSignal?
   return wallet;
 };
 
+/** The balance and the threshold of a wallet that is low; undefined of any other. */
+export const lowBalanceOf = ({
+  balance_kobo: balance,
+  low_balance_threshold_kobo: threshold,
+}: Pick<Wallet, "balance_kobo" | "low_balance_threshold_kobo">) =>
+  threshold !== undefined && balance < threshold ? { balance, threshold } : undefined;
+
 /** One part of a transaction of writes. A wallet can be in one part only, so its changes are made together. */
 export const walletUpdate = (
   { table }: Pick<Ledger, "table">,

@@ -20,7 +20,7 @@ import { listServicePeriods, readAccountPeriods, type ServicePeriod } from "../l
 import { ALL_TIMES, accountIdsOf, openKeys } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { isStuck, referenceOf, STUCK_MS, transactionSchema } from "../ledger/transaction.ts";
-import { walletSchema } from "../ledger/wallet.ts";
+import { lowBalanceOf, walletSchema } from "../ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
@@ -202,9 +202,10 @@ const lookForLowWallets: Look = async (deps) => ({
     return byAccountOf(
       accounts.flatMap((account) => {
         const { account_id } = account;
-        const { balance_kobo = 0, low_balance_threshold_kobo: threshold = 0 } = walletOf.get(account_id) ?? {};
-        if (balance_kobo >= threshold) return [];
-        const text = `The balance of ${nameOf(account)} is ${koboMoneyText(balance_kobo)}, below its threshold of ${koboMoneyText(threshold)}.`;
+        const wallet = walletOf.get(account_id);
+        const low = wallet && lowBalanceOf(wallet);
+        if (low === undefined) return [];
+        const text = `The balance of ${nameOf(account)} is ${koboMoneyText(low.balance)}, below its threshold of ${koboMoneyText(low.threshold)}.`;
         return [{ account_id, kind: "wallet.low", key: `wallet.low#${account_id}`, text, path: accountPath(account) }];
       }),
     );

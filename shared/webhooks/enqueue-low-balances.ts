@@ -1,7 +1,7 @@
-import { type Kobo, nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
-import type { Wallet } from "../ledger/wallet.ts";
+import { lowBalanceOf, type Wallet } from "../ledger/wallet.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
 import { CHECK_BALANCES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
@@ -48,12 +48,7 @@ const checkBalance = async (
   return isMarked && enqueue(at, event);
 };
 
-type LowBalance = { readonly balance: Kobo; readonly threshold: Kobo };
-
-const lowBalanceOf = ({ balance_kobo, low_balance_threshold_kobo }: Wallet): LowBalance | undefined =>
-  low_balance_threshold_kobo !== undefined && balance_kobo < low_balance_threshold_kobo
-    ? { balance: balance_kobo, threshold: low_balance_threshold_kobo }
-    : undefined;
+type LowBalance = NonNullable<ReturnType<typeof lowBalanceOf>>;
 
 const lowBalanceEvent = (accountId: string, at: string, { balance, threshold }: LowBalance): AccountEvent => ({
   event: "wallet.low",
