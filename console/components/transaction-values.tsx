@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { duration } from "../../shared/contract/durations.ts";
 import type { TransactionStatus, TransactionType } from "../../shared/contract/transaction.ts";
 import { Status } from "./status.tsx";
 import type { Tone } from "./tones.ts";
@@ -35,17 +36,8 @@ export const TransactionStatusText = ({ status }: { readonly status: Transaction
   <Status tone={statuses[status].tone}>{statuses[status].label}</Status>
 );
 
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-] as const;
-
 /** `3 min`, `5 h`, `2 d`. */
-export const durationText = (spanS: number): string => {
-  const [unit, unitS] = UNITS.find(([, lengthS]) => spanS >= lengthS) ?? ["s", 1];
-  return `${Math.max(0, Math.floor(spanS / unitS))} ${unit}`;
-};
+export const durationText = (spanS: number): string => duration(spanS * 1_000);
 
 /** How long it takes to send the queued orders; undefined without any. */
 export const sendingText = (count: number, sendingS: number | null): string | undefined => {
@@ -55,4 +47,4 @@ export const sendingText = (count: number, sendingS: number | null): string | un
     : `About ${durationText(sendingS)}, once the limit is free`;
 };
 
-export const ageText = (iso: string): string => durationText((Date.now() - Date.parse(iso)) / 1_000);
+export const ageText = (iso: string): string => duration(Date.now() - Date.parse(iso));

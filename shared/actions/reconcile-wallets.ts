@@ -1,6 +1,6 @@
+import { duration } from "../contract/durations.ts";
 import { firstCheckpoint, writeCheckpoint } from "../ledger/checkpoint.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { duration } from "../platform/format.ts";
 import { sleep } from "../platform/time.ts";
 import { confirmedReconciliation, type Reconciliation } from "../reconciliation/reconcile-wallet.ts";
 

@@ -4,6 +4,7 @@ import { type LookupFinding, lookupFindingTexts } from "../contract/actions/tran
 import { eventStateTexts } from "../contract/actions/upstream-events.ts";
 import { attemptText } from "../contract/attempt-outcome.ts";
 import { deliveredId, refundName } from "../contract/corrections.ts";
+import { duration } from "../contract/durations.ts";
 import { eventReasonTexts } from "../contract/event-reasons.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { timeIn } from "../contract/time-zone.ts";
@@ -13,7 +14,6 @@ import { getItems } from "../ledger/get-item.ts";
 import { type LedgerEntry, readAdjustment } from "../ledger/ledger-entry.ts";
 import { deliveryPk } from "../ledger/schema.ts";
 import { isFinalStatus, isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { duration } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
 import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";

@@ -1,5 +1,5 @@
 import { QUEUED_ORDERS_LISTED_MAX } from "../contract/actions/transactions.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
+import { duration, MINUTE_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -15,7 +15,6 @@ import {
 } from "../ledger/transaction.ts";
 import { readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
 import { type PurchasesStore, readPurchasesSwitch } from "../orders/purchases-switch.ts";
-import { duration } from "../platform/format.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { queueLength, queueOf } from "./order-queue.ts";

@@ -3,8 +3,9 @@ import { escapeControls } from "../../../shared/contract/control-characters.ts";
 import { timeIn } from "../../../shared/contract/time-zone.ts";
 import { printMessage } from "../terminal.ts";
 
+export { duration } from "../../../shared/contract/durations.ts";
 export { koboText, nairaText } from "../../../shared/contract/money.ts";
-export { duration, orNull } from "../../../shared/platform/format.ts";
+export { orNull } from "../../../shared/platform/format.ts";
 
 export type Cell = string | number | null | undefined;
 
