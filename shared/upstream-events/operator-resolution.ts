@@ -154,7 +154,7 @@ export const requireMatch = (
   const hasOwnReference = event.reference === referenceOf(transaction);
   if (!hasOwnReference) {
     assertUpstreamReference(transaction, event);
-    assertSent(transaction);
+    assertSent(ledger, transaction);
   }
   const differences = differencesOf(costs, event, transaction);
   if (!hasOwnReference && transaction.upstream_reference === undefined && !acceptsDifferences) {
@@ -294,9 +294,9 @@ const assertUpstreamReference = ({ upstream_reference, ...transaction }: Transac
   );
 };
 
-/** Only an event under our own reference can be about an order that was not sent from this ledger. */
-const assertSent = (transaction: Transaction): void => {
-  if (!isQueuedOrder(transaction)) return;
+/** Only an event under our own reference can be about an order that was not sent. */
+const assertSent = (ledger: Ledger, transaction: Transaction): void => {
+  if (!isQueuedOrder(transaction) || waitsInAnotherLedger(ledger, transaction)) return;
   throw new OperatorError(`${referenceOf(transaction)} waits and was not sent: the event is about another order`);
 };
 

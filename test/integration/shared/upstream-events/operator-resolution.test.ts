@@ -239,6 +239,21 @@ describe("matchEvent", () => {
     });
   });
 
+  test.each(["success", "failed"] as const)(
+    "an event under the upstream's reference that says %s is matched to an order that waits in the table of which this is a copy",
+    async (says) => {
+      const { transaction, ...order } = await aQueuedOrder();
+      const copied = { ...transaction, queued: { ...transaction.queued, table: "before" } };
+      const event = await anEvent(says);
+      await matchAtNoon(event, copied);
+      expect(await order.stored()).toMatchObject({ status: says, upstream_reference: event.reference });
+      expect(await walletAndCount(operator.ledgerAt(), order.accountId)).toMatchObject({
+        balance_kobo: says === "success" ? 500_00 : 1_000_00,
+        queued_orders: 0,
+      });
+    },
+  );
+
   test("a match settles the order with the event's status, reference and amount, and closes the event", async () => {
     const [order, event] = [await operator.anOrder(), await anEvent("success")];
     await matchAtNoon(event, order.transaction);
