@@ -80,7 +80,7 @@ export const transitions = {
   failQueued: {
     from: ["queued", "set_aside"],
     to: "failed",
-    event: "too old, plan withdrawn, refused too often, or an operator",
+    event: "too old, plan withdrawn, for another upstream, refused too often, or an operator",
     condition: "",
     write: "balance += amount, its number leaves the wallet's queue",
   },

@@ -44,10 +44,13 @@ export type Failure = z.infer<typeof failureSchema>;
 /** The fingerprint of an erased check. No hash is this text, so that no request is a replay of one. */
 export const ERASED_FINGERPRINT = "erased";
 
+/** Which upstream the order was made for, by its host: its ids are those of that one's catalog. */
+const madeFor = { upstream: z.optional(z.string()) };
+
 /** What the upstream needs to know of an order besides the transaction's phone number and amount. */
 export const orderToSendSchema = z.discriminatedUnion("kind", [
-  lazyObject(() => ({ kind: z.literal("data"), network_id: z.int(), plan_id: z.int() })),
-  lazyObject(() => ({ kind: z.literal("airtime"), network: z.string() })),
+  lazyObject(() => ({ kind: z.literal("data"), network_id: z.int(), plan_id: z.int(), ...madeFor })),
+  lazyObject(() => ({ kind: z.literal("airtime"), network: z.string(), ...madeFor })),
 ]);
 export type OrderToSend = z.infer<typeof orderToSendSchema>;
 

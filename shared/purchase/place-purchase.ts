@@ -57,7 +57,10 @@ export const placePurchase = async (
   if (opened.kind === "placed") return opened.placed;
   const { transaction } = opened;
   try {
-    if (opened.mustQueue) return await enqueuePurchase(deps, transaction, { order: orderToSendOf(order) }, deadline);
+    if (opened.mustQueue) {
+      const entry = { order: orderToSendOf(order, deps.upstreams[mode]) };
+      return await enqueuePurchase(deps, transaction, entry, deadline);
+    }
     return await sendOrEnqueue(deps, transaction, order, queue, deadline);
   } catch (error) {
     return outcomeNotRecorded(transaction, error);
@@ -96,7 +99,7 @@ const sendOrEnqueue = async (
   await noteSent(sending, sent, { mode, mayBeQueued }, deadline);
   const reason = mayBeQueued ? queueReasonOf(sent.outcome) : undefined;
   if (reason === undefined) return finaliseOrder(deps, transaction, fulfilmentOf(sent.outcome, deps.costs), deadline);
-  const entry = { order: orderToSendOf(order), ...(reason === ORDER_LIMITED && { refusals: 1 }) };
+  const entry = { order: orderToSendOf(order, sending.upstream), ...(reason === ORDER_LIMITED && { refusals: 1 }) };
   return enqueuePurchase(deps, transaction, entry, deadline);
 };
 

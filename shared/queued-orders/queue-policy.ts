@@ -34,10 +34,10 @@ export const queuePolicy = (deps: QueueDeps, upstream: Pick<Upstream, "waitS">, 
 export const estimateS = ({ ledger, gate }: QueueDeps, upstream: Pick<Upstream, "waitS">, ahead: number): number =>
   estimatedDeliveryS(gate.pace(), { nowMs: ledger.clock(), limitS: upstream.waitS("vtu"), ahead });
 
-export const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
+export const orderToSendOf = (order: UpstreamOrder, { host: upstream }: Pick<Upstream, "host">): OrderToSend =>
   order.kind === "data"
-    ? { kind: "data", network_id: order.networkId, plan_id: order.planId }
-    : { kind: "airtime", network: order.network };
+    ? { kind: "data", network_id: order.networkId, plan_id: order.planId, upstream }
+    : { kind: "airtime", network: order.network, upstream };
 
 /** The order in the upstream's terms: the phone number and the face value are the transaction's. */
 export const upstreamOrderOf = ({ queued: { order }, ...transaction }: QueuedOrder): UpstreamOrder => {

@@ -85,9 +85,13 @@ export type InLane = {
 const isExpired = ({ deps: { ledger, queueMinutes } }: Run, { created_at }: QueuedOrder): boolean =>
   waitedS(ledger, created_at) > queueMinutes * 60;
 
-/** Whether an order is ended without being sent: it waited for too long, or in another ledger. */
+/** The stage has got another upstream since the debit. */
+const isForAnotherUpstream = ({ deps: { upstream } }: Run, { queued: { order } }: QueuedOrder): boolean =>
+  order.upstream !== undefined && order.upstream !== upstream.host;
+
+/** Whether an order is ended without being sent: it waited for too long, in another ledger, or for another upstream. */
 export const isDue = (run: Run, order: QueuedOrder): boolean =>
-  isExpired(run, order) || waitsInAnotherLedger(run.deps.ledger, order);
+  isExpired(run, order) || waitsInAnotherLedger(run.deps.ledger, order) || isForAnotherUpstream(run, order);
 
 /**
  * Whether the catalog has lost the order's plan since the debit, or has it under another network, where the id may be of
@@ -117,6 +121,7 @@ const holdLane = ({ lane, number }: InLane): void => {
 
 /** Why an order is refunded; undefined if it is not. */
 const failureOf = (run: Run, order: QueuedOrder, inLane: InLane | undefined): Failure | undefined => {
+  if (isForAnotherUpstream(run, order)) return { code: "provider_unavailable" };
   if (isExpired(run, order)) {
     // The upstream has refused this very order, whatever its limit was.
     if (inLane === undefined) return { code: "delivery_failed" };

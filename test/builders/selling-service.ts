@@ -33,6 +33,8 @@ export type InstanceOptions = {
   readonly beforeSending?: (reference: string) => Promise<void>;
   /** Reads the keys at the upstream. */
   readonly upstreamKeys?: () => string;
+  /** The setting `upstreamBaseUrl`. */
+  readonly baseUrl?: string;
   /** The setting `airtimeMax`, in NGN. */
   readonly airtimeMax?: number;
 };
@@ -56,10 +58,11 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     clock = ledger.clock,
     beforeSending,
     upstreamKeys = () => LIVE_KEY,
+    baseUrl = simulator.baseUrl,
     airtimeMax = 50_000,
   }: InstanceOptions = {}) => {
     const liveKey = { value: async () => upstreamKeys(), refetch: async () => upstreamKeys() };
-    const client = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey, clock });
+    const client = httpUpstream({ baseUrl, profile: PROFILE, liveKey, clock });
     const upstream: HttpUpstream = {
       ...client,
       buy: async (order, reference, deadline, beginning) => {

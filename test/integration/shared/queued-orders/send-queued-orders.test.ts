@@ -461,6 +461,33 @@ test("where orders do not wait, a refused order is refunded and the next one is 
   await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
 });
 
+test("an order that waits when the stage gets another upstream, which has other plans under its ids, is refunded", async () => {
+  const { service, accountId } = await aQueuedOrder();
+  const other = await ledger.anAccount(1_000);
+  const baseUrl = service.simulator.baseUrl.replace("127.0.0.1", "localhost");
+  expect(baseUrl).not.toBe(service.simulator.baseUrl);
+  const instance = service.instance({ baseUrl });
+  // It waits behind the first one, and for the new upstream.
+  await service.buy(other, "two", instance);
+  ledger.nowMs += MINUTE_MS;
+  expect(await instance.send()).toEqual({ queued: 2, sent: 1, refunded: 1 });
+  const failure = { code: "provider_unavailable" };
+  expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed", failure });
+  expect(await service.transaction(other, "two")).toMatchObject({ status: "success" });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
+});
+
+test("orders that wait when a stage lets none wait any more are refunded, and the next one is sent at once", async () => {
+  const { service, accountId } = await aQueuedOrder();
+  const changed = await aSellingService(ledger, { queueMinutes: 0 });
+  ledger.nowMs += MINUTE_MS;
+  const sentAtOnce = await changed.buy(accountId, "two");
+  expect(sentAtOnce.data?.transaction.status).toBe("success");
+  expect(await changed.sendAfter(0)).toEqual({ queued: 1, sent: 0, refunded: 1 });
+  expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "provider_unavailable" } });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
+});
+
 test("an order that another run claims keeps its account listed until the turn of that run is over", async () => {
   const { service, accountId } = await aQueuedOrder();
   ledger.nowMs += MINUTE_MS;

@@ -72,7 +72,8 @@ const aRun = ({
       },
       catalog: catalogMemory({ read: unexpected }, ledger.clock),
       upstream: {
-        ...{ waitS: () => 0, blocks: () => NO_BLOCKS, learnBlocks: () => {}, requestsLeft: () => 1 },
+        ...{ host: "upstream.example.com", waitS: () => 0, requestsLeft: () => 1 },
+        ...{ blocks: () => NO_BLOCKS, learnBlocks: () => {} },
         ...{ perMinute: () => 60, assertReady: unexpected, check: unexpected, fetchCatalog: unexpected, buy },
       },
       queueMinutes: 15,
