@@ -18,6 +18,7 @@ import {
   remedyTable,
 } from "../scale/tables.ts";
 import { documentTable } from "../site/document-table.ts";
+import { alarmTable } from "./alarm-table.ts";
 import { classTable, erasureTable, itemTable } from "./data-map.ts";
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
@@ -39,6 +40,7 @@ export const generatedSections = {
   "cost at rest": { file: "costs.md", render: restCostTable },
   "cost of recovery": { file: "costs.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },
+  alarms: { file: "operations.md", render: alarmTable },
   permissions: { file: "operations.md", render: permissionTable },
   "reads on record": { file: "operations.md", render: personalList },
   "actions with a reason": { file: "operations.md", render: reasonList },
