@@ -69,11 +69,18 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly onProposed?: () => void;
   /** What to do if no answer came, so that it is not known whether the change was made. */
   readonly ifUnknown?: string;
-  /** The text that the person has to type. */
-  readonly nameToType?: string;
+  /** The text that the person has to type; null if the page shows nothing else, or the person chooses it in the dialog. */
+  readonly nameToType?: string | null;
   /** The field of a part of the input; undefined: the one that is called like the part, or like what that belongs to. */
   readonly fieldOf?: (path: readonly PropertyKey[], values: FieldValues<Of>) => (keyof Of & string) | undefined;
 };
+
+/** Of an action that is irreversible or to confirm, the compiler asks for the text to type, and of no other. */
+type Confirmation<Name extends ChangeName> = (typeof actions)[Name] extends
+  | { readonly irreversible: true }
+  | { readonly confirm: true }
+  ? { readonly nameToType: string | null }
+  : { readonly nameToType?: never };
 
 const BALANCE_EVERY_MS = 30_000;
 
@@ -81,9 +88,10 @@ const actionOf = (name: ChangeName): Action => actions[name];
 
 /** A button and the dialog that it opens: a form that sends a change. Its fields outlast signing in again. */
 export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = Record<never, never>>(
-  props: ChangeDialogProps<Name, Of>,
+  props: ChangeDialogProps<Name, Of> & Confirmation<Name>,
 ) => {
-  const { action, button, subject, account, title, shownOnce, nameToType } = props;
+  const { action, button, subject, account, title, shownOnce } = props;
+  const nameToType = props.nameToType ?? undefined;
   const pathAccount = useOptionalAccount();
   const { may } = usePerson();
   const actsOn = account ?? pathAccount;
@@ -171,7 +179,8 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDi
 
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
   const { action, button, title, children, form, sending, inputOf, onDone, onProposed, onCancel } = props;
-  const { ifUnknown, nameToType, shownOnce, balanceOf } = props;
+  const { ifUnknown, shownOnce, balanceOf } = props;
+  const nameToType = props.nameToType ?? undefined;
   const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;

@@ -24,7 +24,7 @@ export const ResolveDialog = ({ reference, amount, mode, sending, canSucceed, is
     subject={reference}
     buttonSize="xs"
     title={`Resolve ${reference}`}
-    {...(isListed && { nameToType: reference })}
+    nameToType={isListed ? reference : null}
     fields={{
       sending: { kind: "seen", initial: sending },
       status: {

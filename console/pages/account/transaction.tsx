@@ -162,6 +162,7 @@ const Refund = ({ transaction: { account_id, reference, amount } }: { readonly t
     button="Refund"
     buttonSize="xs"
     title={`Refund ${reference}`}
+    nameToType={null}
     balanceOf={account_id}
     preview={(_, balance) => entryPreview(String(amount), balance)}
     inputOf={(_, why = "") => ({ reference, why })}

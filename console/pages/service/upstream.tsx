@@ -127,6 +127,7 @@ const PartOff = () => {
         button="Switch one network or kind off"
         buttonSize="xs"
         title="Switch one network or kind off"
+        nameToType={null}
         fields={{ part: partField(data?.served?.networks) }}
         preview={({ part }) =>
           part === "" ? undefined : { sentence: `New orders of ${part} are refused.`, button: `Switch ${part} off` }
