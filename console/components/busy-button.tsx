@@ -1,6 +1,5 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import type { ComponentPropsWithoutRef } from "react";
-import { useKeptFocus } from "./use-kept-focus.ts";
 
 type BusyButtonProps = Omit<ButtonProps, "loading"> &
   Pick<ComponentPropsWithoutRef<"button">, "type" | "onClick"> & {
@@ -8,6 +7,4 @@ type BusyButtonProps = Omit<ButtonProps, "loading"> &
     readonly isBusy: boolean;
   };
 
-export const BusyButton = ({ isBusy, ...props }: BusyButtonProps) => (
-  <Button ref={useKeptFocus(isBusy)} loading={isBusy} {...props} />
-);
+export const BusyButton = ({ isBusy, ...props }: BusyButtonProps) => <Button loading={isBusy} {...props} />;

@@ -17,7 +17,6 @@ import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
 import { BusyButton } from "./busy-button.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
-import { focusAgain, tableAround } from "./focus-again.ts";
 import {
   draftOf,
   type Fields,
@@ -105,18 +104,6 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const isLeft = useRef(false);
 
   useHeldRow(isOpen);
-  const wasOpen = useRef(false);
-  useLayoutEffect(() => {
-    if (isOpen) wasOpen.current = true;
-  }, [isOpen]);
-  useLayoutEffect(
-    () => () => {
-      // After a change that removes its own button the keyboard would be at the page's beginning.
-      const table = tableAround(opener.current);
-      if (wasOpen.current) setTimeout(() => focusAgain(table));
-    },
-    [],
-  );
   useEffect(() => {
     isLeft.current = false;
     return () => {

@@ -175,7 +175,7 @@ const Parts = ({ label, part, count, onPart }: PartsProps) => {
   const [first, last] = [(part - 1) * ROWS_AT_ONCE + 1, Math.min(part * ROWS_AT_ONCE, count)];
   return (
     <nav aria-label={`Parts of ${label}`} className={styles.parts}>
-      <span>
+      <span role="status">
         Rows {withThousands(first)} to {withThousands(last)} of {withThousands(count)}
       </span>
       <Button variant="default" size="xs" disabled={part === 1} onClick={() => onPart(part - 1)}>

@@ -5,7 +5,6 @@ import { announce } from "./announce.tsx";
 import { downloadFile } from "./download-file.ts";
 import { Icon } from "./icon.tsx";
 import { Notice } from "./notice.tsx";
-import { useKeptFocus } from "./use-kept-focus.ts";
 
 type DownloadButtonProps = {
   /** The button's text. */
@@ -36,9 +35,9 @@ export const DownloadButton = ({ children, fileName, type, read }: DownloadButto
   return (
     <>
       <Button
-        ref={useKeptFocus(pages !== undefined)}
         variant="default"
         leftSection={<Icon name="download" />}
+        aria-busy={pages !== undefined}
         disabled={pages !== undefined || read === undefined}
         onClick={() => void download()}
       >

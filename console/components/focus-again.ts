@@ -1,7 +1,3 @@
-/** The table around an element, which the keyboard can scroll. */
-export const tableAround = (element: Element | null): HTMLElement | null =>
-  element?.closest<HTMLElement>("section[tabindex]") ?? null;
-
 /**
  * Gives the focus to this element, or to the page's heading if it is gone, unless something else has it. A link or a button
  * is scrolled into view. A table or the heading is not: the page would move away from where the person was.

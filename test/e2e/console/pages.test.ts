@@ -540,6 +540,7 @@ describe("a page that cannot be loaded", () => {
     await page.unrouteAll();
     await button(page, "Try again").click();
     await row(page, "key_").first().waitFor();
+    await heading(page, "Keys").and(page.locator(":focus")).waitFor();
 
     await page.context().setOffline(true);
     await follow("Statement");
@@ -892,6 +893,8 @@ describe("a list", () => {
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
     expect(await rows.count()).toBe(111);
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
+    await button(page, "Next rows").click();
+    await button(page, "Previous rows").and(page.locator(":focus")).waitFor();
     await page.getByLabel("Search by name or id").fill("");
     await button(page, "Next rows").click();
     await page.getByText("Rows 101 to 200 of 5,000").waitFor();
@@ -1138,6 +1141,7 @@ describe("a list", () => {
     expect(await row(page, "(number=0)").count()).toBe(0);
     await button(page, "Show more").click();
     await row(page, "(number=0)").waitFor();
+    await table(page, "Audit log").and(page.locator(":focus")).waitFor();
     await page.setViewportSize({ width: 1280, height: 350 });
     await row(page, "(number=0)").scrollIntoViewIfNeeded();
     const top = await rowAtTop(page);
