@@ -3,7 +3,17 @@ import { useEffect, useEffectEvent, useState } from "react";
 import * as z from "#zod";
 import { usePerson } from "../api/use-person.ts";
 import { FilterSelect } from "./filter-select.tsx";
-import { daysNote, earlierMonths, type Period, periodError, presetOf, presets, thisMonth } from "./period.ts";
+import {
+  daysNote,
+  earlierMonths,
+  type Period,
+  periodError,
+  periodText,
+  presetOf,
+  presets,
+  thisMonth,
+} from "./period.ts";
+import styles from "./period-fields.module.css";
 
 const day = z.catch(z.optional(z.iso.date()), undefined);
 
@@ -43,23 +53,26 @@ export const PeriodFields = ({ period, daysMax, months = 0, onChange }: PeriodFi
   const note = daysNote(time_zone, Intl.DateTimeFormat().resolvedOptions().timeZone);
   return (
     <>
-      <FilterSelect
-        label="Period"
-        {...(note !== undefined && { description: note })}
-        data={[...named.map(({ name }) => name), ...(chosen === undefined ? [OTHER] : [])]}
-        value={chosen?.name ?? OTHER}
-        onChoose={(value) => {
-          const preset = named.find(({ name }) => name === value);
-          if (preset !== undefined) onChange({ from: preset.from, to: preset.to });
-        }}
-      />
-      <DateField label="From" value={from} onChange={(date) => onChange({ from: date, to })} />
-      <DateField
-        label="To"
-        value={to}
-        error={periodError(period, daysMax)}
-        onChange={(date) => onChange({ from, to: date })}
-      />
+      <p className={styles.printed}>{periodText(period, time_zone)}</p>
+      <div className={styles.fields}>
+        <FilterSelect
+          label="Period"
+          {...(note !== undefined && { description: note })}
+          data={[...named.map(({ name }) => name), ...(chosen === undefined ? [OTHER] : [])]}
+          value={chosen?.name ?? OTHER}
+          onChoose={(value) => {
+            const preset = named.find(({ name }) => name === value);
+            if (preset !== undefined) onChange({ from: preset.from, to: preset.to });
+          }}
+        />
+        <DateField label="From" value={from} onChange={(date) => onChange({ from: date, to })} />
+        <DateField
+          label="To"
+          value={to}
+          error={periodError(period, daysMax)}
+          onChange={(date) => onChange({ from, to: date })}
+        />
+      </div>
     </>
   );
 };

@@ -15,6 +15,13 @@ export const periodError = ({ from = "", to = "" }: Period, daysMax = Number.POS
   return days > daysMax ? `At most ${daysMax} days can be shown at once` : undefined;
 };
 
+/** In place of the fields on paper: `Period: 2026-11-01 to 2026-11-30, days in Africa/Lagos`. */
+export const periodText = ({ from = "", to = "" }: Period, timeZone: string): string => {
+  if (from === "" && to === "") return "Period: any time";
+  const days = from === "" ? `until ${to}` : to === "" ? `from ${from}` : `${from} to ${to}`;
+  return `Period: ${days}, days in ${timeZone}`;
+};
+
 /** `-2026-11-01-to-2026-11-30`, for the name of a file. */
 export const periodName = ({ from, to }: Period): string =>
   `${from === undefined ? "" : `-${from}`}${to === undefined ? "" : `-to-${to}`}`;

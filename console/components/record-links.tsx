@@ -25,10 +25,15 @@ export const AccountLink = ({ account, page, period }: AccountLinkProps) => {
   );
 };
 
-export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (
+/** A link whose text is a reference, which breaks in a narrow column. */
+export const ReferenceLink = ({ to, reference }: { readonly to: string; readonly reference: string }) => (
   <span className={styles.reference}>
-    <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
+    <PageLink to={to}>{reference}</PageLink>
   </span>
+);
+
+export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (
+  <ReferenceLink to={accountPath(account, "transactions", reference)} reference={reference} />
 );
 
 /** The label of the table of a wallet's statement, and how it names its rows. */

@@ -10,8 +10,9 @@ import { DataTable } from "../../components/data-table.tsx";
 import { DeliveryState } from "../../components/delivery-state.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { accountPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
+import { ReferenceLink } from "../../components/record-links.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
 import { createStore } from "../../store.ts";
 import { Attempts } from "./delivery-attempts.tsx";
@@ -211,7 +212,7 @@ const AttemptsLink = ({
 }) => {
   const name = reference ?? webhook_id;
   const path = accountPath(account, "webhooks", ...(endpoint === undefined ? [] : [endpoint]));
-  return <PageLink to={`${path}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
+  return <ReferenceLink to={`${path}?reference=${encodeURIComponent(name)}`} reference={name} />;
 };
 
 const StateCell = ({ delivery, isEndpointDown }: { readonly delivery: Delivery; readonly isEndpointDown: boolean }) => (

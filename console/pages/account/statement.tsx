@@ -12,6 +12,7 @@ import { useMorePages } from "../../api/use-more-pages.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { entryPreview, entrySentence } from "../../components/amount.ts";
+import { Breakable } from "../../components/breakable.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
@@ -28,7 +29,6 @@ import { rowName } from "../../components/row-at-top.ts";
 import { Status } from "../../components/status.tsx";
 import { StageTime } from "../../components/time.tsx";
 import { lineKindText } from "../../components/transaction-values.tsx";
-import { Unbroken } from "../../components/unbroken.tsx";
 
 type StatementPage = ActionOutput<"wallet statement">;
 type Line = StatementPage["lines"][number];
@@ -100,7 +100,7 @@ export const StatementPage = () => {
           { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
           { header: "Time", cell: ({ at }) => <StageTime iso={at} /> },
           { header: "Description", cell: descriptionOf },
-          { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
+          { header: "App's reference", cell: ({ caller_reference }) => <Breakable text={caller_reference ?? "–"} /> },
         ]}
         emptyText="No entry in this period. Choose a longer one."
         emptySoFarText="Adding up what is before this period."

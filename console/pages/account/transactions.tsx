@@ -7,6 +7,7 @@ import { modeSchema, transactionStatus, transactionType } from "../../../shared/
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReadPages } from "../../api/use-read.ts";
+import { Breakable } from "../../components/breakable.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { FilterSelect } from "../../components/filter-select.tsx";
@@ -26,7 +27,6 @@ import {
   transactionTypes,
   typeText,
 } from "../../components/transaction-values.tsx";
-import { Unbroken } from "../../components/unbroken.tsx";
 
 type Listed = ActionOutput<"transactions list">["transactions"][number];
 
@@ -106,7 +106,7 @@ export const TransactionsPage = () => {
           { header: "Created", cell: ({ created_at }) => <Time iso={created_at} />, sort: "created_at" },
           { header: "Type", cell: ({ type }) => typeText(type), sort: "type" },
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
-          { header: "App's reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
+          { header: "App's reference", cell: ({ caller_reference }) => <Breakable text={caller_reference ?? "–"} /> },
         ]}
         emptyText="No transaction here. Choose other filters, or a longer period."
       />

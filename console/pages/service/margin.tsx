@@ -80,7 +80,7 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
         ]}
       />
     </Section>
-    {by === "day" && (
+    {by === "day" && rows.length > 0 && (
       <Section title="Margin by day">
         <Chart
           label="Margin by day"

@@ -4,6 +4,7 @@ import {
   earlierMonths,
   periodError,
   periodName,
+  periodText,
   presetOf,
   presets,
   thisMonth,
@@ -57,4 +58,13 @@ test.each([
 test("a person in another time zone reads whose days the dates are", () => {
   expect(daysNote(LAGOS, "Europe/London")).toBe("Days in Africa/Lagos");
   expect(daysNote(LAGOS, LAGOS)).toBeUndefined();
+});
+
+test("a period on paper names its days and whose they are, also without a first or a last one", () => {
+  expect(periodText({}, LAGOS)).toBe("Period: any time");
+  expect(periodText({ from: "2026-11-01", to: "2026-11-30" }, LAGOS)).toBe(
+    "Period: 2026-11-01 to 2026-11-30, days in Africa/Lagos",
+  );
+  expect(periodText({ from: "2026-11-01" }, LAGOS)).toBe("Period: from 2026-11-01, days in Africa/Lagos");
+  expect(periodText({ from: "", to: "2026-11-30" }, LAGOS)).toBe("Period: until 2026-11-30, days in Africa/Lagos");
 });
