@@ -6,6 +6,7 @@ import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/us
 import { pages } from "../api/use-listed-page.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
+import { slugOf } from "../components/markdown.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
 import styles from "./shell.module.css";
 
@@ -77,10 +78,10 @@ const Groups = ({ audience, pathOf }: GroupsProps) => {
     if (listed.length === 0) return null;
     return (
       <div key={group} className={styles.group}>
-        <div className={styles.groupTitle} id={`group-${audience}-${group}`}>
+        <div className={styles.groupTitle} id={slugOf(group)}>
           {group}
         </div>
-        <ul aria-labelledby={`group-${audience}-${group}`}>
+        <ul aria-labelledby={slugOf(group)}>
           {listed.map(({ path, title }) => {
             const to = pathOf(path);
             const isCurrent = current === to || (hasPagesBelow(path) && current.startsWith(`${to}/`));

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { BusyButton } from "../components/busy-button.tsx";
-import { Dialog, DialogButtons } from "../components/dialog.tsx";
+import { Dialog, DialogButtons, DialogText } from "../components/dialog.tsx";
 import { Notice } from "../components/notice.tsx";
 import { type Session, useSession } from "../sign-in/session.ts";
 import { useSignIn } from "../sign-in/use-sign-in.ts";
@@ -48,7 +48,7 @@ export const SessionEnded = () => {
       onClose={close}
       isOnTop
     >
-      <p>Sign in again to go on. The page and what you typed are kept, except keys and secrets.</p>
+      <DialogText>Sign in again to go on. The page and what you typed are kept, except keys and secrets.</DialogText>
       <DialogButtons>
         <Button variant="default" onClick={close}>
           Not now

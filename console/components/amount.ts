@@ -18,7 +18,7 @@ export const entryPreview = (text: string, balance: number | undefined): Preview
   const after = nairaFromKobo(nearestKobo(balance) + kobo);
   return after < 0
     ? { sentence: `${amount} cannot be ${done}: the balance is ${moneyText(balance)}, and never goes below 0.`, button }
-    : { sentence: `${amount} will be ${done}: ${nairaText(balance)} -> ${nairaText(after)}`, button };
+    : { sentence: `${amount} will be ${done}: from ${nairaText(balance)} to ${nairaText(after)}`, button };
 };
 
 /** What booking a payment to the upstream of the typed amount does, which changes no wallet. */

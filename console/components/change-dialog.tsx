@@ -16,7 +16,7 @@ import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
 import { BusyButton } from "./busy-button.tsx";
-import { Dialog, DialogButtons } from "./dialog.tsx";
+import { Dialog, DialogButtons, DialogText } from "./dialog.tsx";
 import {
   draftOf,
   type Fields,
@@ -24,6 +24,7 @@ import {
   FormFields,
   hasValues,
   initialValues,
+  isRequired,
   isShown,
   missingChoices,
 } from "./form-fields.tsx";
@@ -268,7 +269,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
             : undefined}
         </Notice>
       )}
-      {children}
+      {children !== undefined && <DialogText>{children}</DialogText>}
       <FormFields fields={fields} values={values} onChange={change} errors={errors} />
       {hasWhy && (
         <Textarea
@@ -362,9 +363,11 @@ const errorsOf = (
     const name = fieldOf(path);
     errors[name] = [...(errors[name] ?? []), message];
   }
-  // About an empty field, the rule for its characters says too much.
+  // About an empty field, the rule for its characters says too much, and not every rule refuses it.
   for (const [name, field] of Object.entries(fields)) {
-    if (errors[name] !== undefined && values[name] === "" && isShown(field)) errors[name] = ["A value is required"];
+    if (values[name] === "" && (isRequired(field) || (errors[name] !== undefined && isShown(field)))) {
+      errors[name] = ["A value is required"];
+    }
   }
   return errors;
 };

@@ -79,7 +79,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
       {parts > 1 && !isPrinting && <Parts label={label} part={part} count={sorted.length} onPart={view.onPart} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: Without it the keyboard cannot scroll a wide table. */}
       <section className={styles.scroll} aria-label={label} tabIndex={0}>
-        <table className={styles.table}>
+        <table className={styles.table} aria-label={label}>
           <thead>
             <tr>
               {columns.map((column) => (
@@ -149,11 +149,10 @@ const Header = <Row,>({ column, sort, onSort }: HeaderProps<Row>) => {
     <th
       scope="col"
       className={classOf({ hidesHeader, align })}
-      {...(direction !== undefined && { "aria-sort": direction })}
+      {...(column.sort !== undefined && { "aria-sort": direction ?? "none" })}
     >
       {column.sort !== undefined && (
         <button type="button" className={styles.sort} onClick={() => onSort(next)}>
-          <span className="visually-hidden">Sort by </span>
           {header}
           <span aria-hidden>{direction === undefined ? "" : ` ${arrows[direction]}`}</span>
         </button>

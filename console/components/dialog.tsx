@@ -31,9 +31,14 @@ export const Dialog = ({ title, isOpen, onClose, closesOnEscape = true, isOnTop 
         <Modal.Title className={styles.title}>{title}</Modal.Title>
         {closesOnEscape && <Modal.CloseButton aria-label="Close" />}
       </div>
-      <Modal.Body className={styles.body}>{children}</Modal.Body>
+      <div className={styles.body}>{children}</div>
     </Modal.Content>
   </Modal.Root>
+);
+
+/** What is read out when the dialog opens: its consequence. */
+export const DialogText = ({ children }: { readonly children: ReactNode }) => (
+  <Modal.Body className={styles.text}>{children}</Modal.Body>
 );
 
 export const DialogButtons = ({ children }: { readonly children: ReactNode }) => (

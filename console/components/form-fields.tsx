@@ -88,6 +88,12 @@ type ShownField = Exclude<Field, { readonly kind: "seen" }>;
 
 export const isShown = (field: Field): field is ShownField => field.kind !== "seen";
 
+/** Nothing is sent while it is empty. */
+export const isRequired = (field: Field): boolean => {
+  if (field.kind === "choices" || field.kind === "check" || field.kind === "seen") return false;
+  return field.kind === "choice" ? field.mustChoose === true : field.isOptional !== true;
+};
+
 type FormFieldProps = {
   readonly field: ShownField;
   /** It has the focus when the dialog opens. */
@@ -113,7 +119,8 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
         <NativeSelect
           {...common}
           {...focus}
-          {...(field.mustChoose && { required: true })}
+          // Of a native `required` browsers make a choice that is invalid before the form is sent.
+          {...(isRequired(field) && { withAsterisk: true, "aria-required": true })}
           data={[
             ...(field.mustChoose ? [{ value: "", label: "Choose" }] : []),
             ...field.options.map((option) => ({ value: option.value, label: option.label })),
@@ -152,7 +159,7 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
         ...common,
         ...focus,
         value: textOf(value),
-        required: field.isOptional !== true,
+        required: isRequired(field),
         autoComplete: "off",
         onChange: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
           onChange(currentTarget.value),

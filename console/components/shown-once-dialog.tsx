@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 import { CopyText } from "./copy-text.tsx";
-import { Dialog, DialogButtons } from "./dialog.tsx";
+import { Dialog, DialogButtons, DialogText } from "./dialog.tsx";
 import { Notice } from "./notice.tsx";
 
 /** A secret that the service shows only once. It is in the state of its dialog alone, and gone when that closes. */
@@ -51,9 +51,11 @@ export const ShownOnceDialogs = ({ children }: { readonly children: ReactNode })
 /** Shows a secret with a button that copies it. Only its button closes it, so it is not closed by accident. */
 const ShownOnceDialog = ({ title, label, secret, children, onClose }: ShownOnce & { readonly onClose: () => void }) => (
   <Dialog title={title} isOpen onClose={onClose} closesOnEscape={false}>
-    <Notice tone="attention" title="It is shown only now">
-      Save it where your app reads its secrets. Nobody can look it up later.
-    </Notice>
+    <DialogText>
+      <Notice tone="attention" title="It is shown only now">
+        Save it where your app reads its secrets. Nobody can look it up later.
+      </Notice>
+    </DialogText>
     <CopyText text={secret} label={label} />
     {children}
     <DialogButtons>

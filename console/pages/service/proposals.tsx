@@ -4,6 +4,7 @@ import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
+import { Breakable } from "../../components/breakable.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -66,7 +67,9 @@ export const ProposalsPage = () => {
                 cell: ({ proposed_at, proposed_by }) => (
                   <>
                     <Time iso={proposed_at} />
-                    <div>by {proposed_by}</div>
+                    <div>
+                      by <Breakable text={proposed_by} />
+                    </div>
                   </>
                 ),
               },
@@ -137,7 +140,7 @@ const approvalPreview = ({ amount, balance_before, balance_after, consequence }:
   sentence:
     balance_before === null || balance_after === null
       ? `${consequence}.`
-      : `${consequence}. Balance: ${moneyText(balance_before)} -> ${moneyText(balance_after)}`,
+      : `${consequence}. Balance: from ${moneyText(balance_before)} to ${moneyText(balance_after)}`,
   button: amount === null ? "Approve" : `Approve ${moneyText(Math.abs(amount))}`,
 });
 

@@ -239,6 +239,8 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await Promise.all([refused.stop(), other.stop()]);
   const page = await open("owner", ofDemo("webhooks"));
   await button(page, "Add endpoint").click();
+  await submit(page, "Add endpoint");
+  await dialog(page).getByLabel("URL").and(page.locator("[aria-invalid=true]:focus")).waitFor();
   await dialog(page).getByLabel("URL").fill(refused.url);
   await submit(page, "Add endpoint");
   await page.getByText("Events from now on are sent to it.").waitFor();
@@ -275,7 +277,7 @@ test("a wallet is funded by an amount as it is read, adjusted once although the 
   await dialog(page).getByText("commas only between thousands").waitFor();
   expect(await balance()).toBe(0);
   await dialog(page).getByLabel("Amount in NGN").fill("2,500.50");
-  await dialog(page).getByText("NGN 2,500.50 will be credited: 0.00 -> 2,500.50").waitFor();
+  await dialog(page).getByText("NGN 2,500.50 will be credited: from 0.00 to 2,500.50").waitFor();
   expect(await dialog(page).getByText("commas only between thousands").count()).toBe(0);
   await submit(page, "Credit NGN 2,500.50");
   await page.getByText("were credited. The balance is").waitFor();
@@ -290,7 +292,7 @@ test("a wallet is funded by an amount as it is read, adjusted once although the 
     await route.fetch();
     await route.abort();
   });
-  await dialog(page).getByText("NGN 500.00 will be debited: 2,500.50 -> 2,000.50").waitFor();
+  await dialog(page).getByText("NGN 500.00 will be debited: from 2,500.50 to 2,000.50").waitFor();
   await submit(page, "Debit NGN 500.00");
   await dialog(page).getByText("It is not known whether the change was made", { exact: true }).waitFor();
   expect(await balance()).toBe(2_000.5);
@@ -316,7 +318,7 @@ test("a delivered order is refunded on its page and a wrong funding reversed in 
   const { reference } = transactionOf(await service().call("POST", "/vtu/airtime/purchase", { key, body }));
   const page = await open("operator", `/accounts/${accountId}/transactions/${reference}`);
   await button(page, "Refund").click();
-  await dialog(page).getByText("NGN 400.00 will be credited: 600.00 -> 1,000.00").waitFor();
+  await dialog(page).getByText("NGN 400.00 will be credited: from 600.00 to 1,000.00").waitFor();
   await dialog(page).getByLabel("Reason").fill("it did not arrive");
   await submit(page, "Credit NGN 400.00");
   await page.getByText("were credited. The balance is NGN 1,000.00").waitFor();
@@ -326,7 +328,7 @@ test("a delivered order is refunded on its page and a wrong funding reversed in 
   await visit(page, `/accounts/${accountId}/statement`, "Statement");
   await row(page, "Refund of").getByRole("link", { name: reference }).waitFor();
   await button(page, `Reverse first-${accountId}`).click();
-  await dialog(page).getByText("NGN 1,000.00 will be debited: 1,000.00 -> 0.00").waitFor();
+  await dialog(page).getByText("NGN 1,000.00 will be debited: from 1,000.00 to 0.00").waitFor();
   await dialog(page).getByText("was reversed after the period that is shown, nothing is changed").waitFor();
   await dialog(page).getByLabel("Reason").fill("wrong account");
   await submit(page, "Debit NGN 1,000.00");

@@ -13,9 +13,9 @@ test("an amount whose comma could be a decimal point is refused by every action 
 });
 
 test.for([
-  ["50,000", 145_100, "NGN 50,000.00 will be credited: 145,100.00 -> 195,100.00", "Credit NGN 50,000.00"],
-  ["-500", 145_100.5, "NGN 500.00 will be debited: 145,100.50 -> 144,600.50", "Debit NGN 500.00"],
-  ["-0.20", 0.3, "NGN 0.20 will be debited: 0.30 -> 0.10", "Debit NGN 0.20"],
+  ["50,000", 145_100, "NGN 50,000.00 will be credited: from 145,100.00 to 195,100.00", "Credit NGN 50,000.00"],
+  ["-500", 145_100.5, "NGN 500.00 will be debited: from 145,100.50 to 144,600.50", "Debit NGN 500.00"],
+  ["-0.20", 0.3, "NGN 0.20 will be debited: from 0.30 to 0.10", "Debit NGN 0.20"],
   ["-500", 100, "NGN 500.00 cannot be debited: the balance is NGN 100.00, and never goes below 0.", "Debit NGN 500.00"],
   ["1250.5", undefined, "NGN 1,250.50 will be credited.", "Credit NGN 1,250.50"],
 ] as const)("typing %s at a balance of %s says what will happen", ([text, balance, sentence, button]) => {
