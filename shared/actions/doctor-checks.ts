@@ -169,7 +169,7 @@ const stuck: DoctorCheck = async ({ ledger }) => {
 const waiting: DoctorCheck = async (context) => {
   const { count, oldestS = 0, sendingS } = await readQueueLength(context);
   if (count === 0) return ok("none");
-  const age = `${count === 1 ? "1 waits" : `${count} wait`} for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
+  const age = `${count === 1 ? "1 waits" : `${count} wait`} to be sent, the oldest for ${duration(oldestS * 1_000)}`;
   const todo = 'Follow "Queued orders" in docs/runbook.md';
   if (sendingS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
   const found = `${age}; sending them takes ${sendingText(sendingS)}`;

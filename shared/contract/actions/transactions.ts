@@ -200,7 +200,7 @@ export const transactionsActions = {
         )
         .check(z.maxLength(QUEUED_ORDERS_LISTED_MAX)),
     }),
-    summary: "List the orders that wait for the upstream's rate limit, in all accounts or in one",
+    summary: "List the queued orders, in all accounts or in one",
     command: "none",
   },
   "transactions ask": {

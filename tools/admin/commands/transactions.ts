@@ -32,7 +32,7 @@ export const addCommands = (group: Command): void => {
     options: [
       { flags: "--stuck", text: "open for more than 15 minutes, in all accounts" },
       { flags: "--open", text: "all open ones that are sent, in all accounts" },
-      { flags: "--waiting", text: "orders that wait for the upstream's rate limit, in all accounts or --account" },
+      { flags: "--waiting", text: "queued orders, in all accounts or --account" },
       { flags: "--older <time>", text: "with --stuck or --open: at least this old, such as 30m, 2h, 1d" },
       { flags: "--account <account>", text: "the latest 50 of one account" },
       { flags: "--mode <mode>", text: "with --account: live or test; default: live" },
