@@ -5,6 +5,11 @@ import { type FunctionName, invokedBy } from "./functions.ts";
 
 /** Source: AWS, "Creating and configuring an Amazon SQS event source mapping". */
 const VISIBILITY_TIMEOUT_S = 6 * QUEUE_FUNCTION_TIMEOUT_S;
+/**
+ * Each receive that fails because of AWS is 3 minutes after the one before: an outage of 6 hours ends without a dead letter.
+ * An event with an unknown reference is received 5 times besides, and an endpoint can cause 4 receives.
+ */
+const RECEIVES_MAX = 125;
 
 const consumerOf = (queue: QueueName): FunctionName =>
   invokedBy((trigger) => trigger.kind === "queue" && trigger.queue === queue);
@@ -25,29 +30,25 @@ export type QueueSpec = {
 
 /** Every queue with its consumer; each has its own dead-letter queue, `<queue>-dead-letters`. */
 export const queues = {
-  /**
-   * Each receive that fails because of AWS is 3 minutes after the one before: an outage of 6 hours ends without a dead
-   * letter. An event with an unknown reference is received 5 times besides.
-   */
   outcomes: {
     consumer: consumerOf("outcomes"),
     batchSize: 10,
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
-    receivesMax: 125,
+    receivesMax: RECEIVES_MAX,
     concurrencyMax: 10,
     urgency: "page",
     lostImpact: "Customers' transactions stay open and unrefunded: outcomes were given up.",
   },
   /**
-   * Waits of up to 15 minutes are visibility timeouts, and each attempt is a receive: an endpoint can cause 4. The
-   * others are for AWS and for faults of the service. A longer wait ends with a message of its own. A batch is posted at once, so
-   * it lasts no longer than its slowest endpoint, and an endpoint has at most `batchSize` posts of each invocation.
+   * Waits of up to 15 minutes are visibility timeouts, and each attempt is a receive. A longer wait ends with a message
+   * of its own. A batch is posted at once, so it lasts no longer than its slowest endpoint, and an endpoint has at most
+   * `batchSize` posts of each invocation.
    */
   delivery: {
     consumer: consumerOf("delivery"),
     batchSize: 5,
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
-    receivesMax: 50,
+    receivesMax: RECEIVES_MAX,
     concurrencyMax: 20,
     urgency: "ticket",
     lostImpact: "Apps do not learn how their transactions ended: webhooks were given up.",

@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse } from "aws-lambda";
 import * as z from "#zod";
-import type { MessageResult } from "../call/message-result.ts";
+import { FAULT_RETRY_S, type MessageResult } from "../call/message-result.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { isTransient } from "../platform/transient-error.ts";
@@ -10,13 +10,6 @@ import type { Postpone } from "./postpone.ts";
 const queueEvent = z.object({
   Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })),
 });
-
-/**
- * What fails for another reason than AWS fails again, or until a person acts: at this pace its receives are used up within
- * half an hour (infra/queues.ts), and the alarm on dead letters calls that person. What AWS makes fail returns when the
- * visibility timeout ends, so that its receives last for the hours of an outage.
- */
-export const FAULT_RETRY_S = 15;
 
 /** What a message is about, for its lines in the log. */
 export type MessageNames = Pick<LogFields<"message.handled">, "transaction" | "upstream_reference">;

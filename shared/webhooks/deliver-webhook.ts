@@ -1,5 +1,5 @@
 import { requireAccount } from "../access/account-store.ts";
-import type { MessageResult } from "../call/message-result.ts";
+import { FAULT_RETRY_S, type MessageResult } from "../call/message-result.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -55,8 +55,10 @@ export const deliverWebhook =
   async (message: DeliveryMessage): Promise<MessageResult> => {
     const { ledger, endpoints } = deps;
     const webhook = await webhookOf(ledger, message);
-    if (webhook === undefined) return { kind: "retry", reason: "no_such_event" };
-    if (message.endpoint === UNKNOWN_ENDPOINT) return { kind: "retry", reason: "account_was_unreadable" };
+    if (webhook === undefined) return { kind: "retry", reason: "no_such_event", afterS: FAULT_RETRY_S };
+    if (message.endpoint === UNKNOWN_ENDPOINT) {
+      return { kind: "retry", reason: "account_was_unreadable", afterS: FAULT_RETRY_S };
+    }
     const key = { accountId: webhook.accountId, endpoint: message.endpoint };
     const [account, health, stored] = await Promise.all([
       requireAccount(endpoints.accounts, webhook.accountId),

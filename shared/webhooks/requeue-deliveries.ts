@@ -38,7 +38,7 @@ const CONCURRENT_ENDPOINTS = 10;
  * A delivery that was put into the queue and has no new attempt after this time is put there again. By then a message
  * that keeps failing is a dead letter, so that copies do not pile up while a fault of the service lasts.
  */
-export const REQUEUE_AGAIN_MS = 180 * MINUTE_MS;
+export const REQUEUE_AGAIN_MS = 420 * MINUTE_MS;
 /** Deliveries that are due for longer raise an alarm, also if only AWS does not answer or no run had time for them. */
 const OVERDUE_MS = 15 * MINUTE_MS;
 /** An empty list is read again after the first of these, because the index lags; then daily. */

@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
 import { queues } from "../../../infra/queues.ts";
-import { FAULT_RETRY_S } from "../../../shared/lambda/queue-handler.ts";
+import { FAULT_RETRY_S } from "../../../shared/call/message-result.ts";
 
-/** Of an event with an unknown reference (shared/upstream-events/apply-upstream-event.ts). */
+/** Of an event with an unknown reference; an endpoint that does not answer causes fewer. */
 const EVENT_RECEIVES = 5;
 const HOUR_S = 3_600;
 
-test("an outcome that AWS makes fail for 6 hours is no dead letter", () => {
-  const { receivesMax, visibilityTimeoutS } = queues.outcomes;
-  expect((receivesMax - EVENT_RECEIVES) * visibilityTimeoutS).toBeGreaterThanOrEqual(6 * HOUR_S);
+test.each(Object.entries(queues))("a message of %s that AWS makes fail for 6 hours is no dead letter", (_, spec) => {
+  expect((spec.receivesMax - EVENT_RECEIVES) * spec.visibilityTimeoutS).toBeGreaterThanOrEqual(6 * HOUR_S);
 });
 
 test.each(Object.entries(queues))("a message of %s that always fails is a dead letter within 35 minutes", (_, spec) => {

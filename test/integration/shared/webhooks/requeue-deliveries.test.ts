@@ -101,10 +101,10 @@ const scheduleRequeue = (ledger: ReturnType<typeof ledgerOf>, accountId: string,
 const nextRequeue = async (accountId: string) =>
   (await readParkedEndpoint(ledgerOf(), firstEndpoint(accountId)))?.listed_at;
 
-test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
+test("what is due is put into the queue, oldest first, and again after 7 hours unless an attempt was recorded", async () => {
   const accountId = await anAccount();
   const repeated = { pk: "delivery#repeated", repeat: "announce-1", transaction_pk: "transaction#x-2" };
-  await parkDue(accountId, {}, repeated, { next_attempt_at: inMinutes(240) });
+  await parkDue(accountId, {}, repeated, { next_attempt_at: inMinutes(480) });
   const { sent, ran, queue } = await run();
   expect(sent).toEqual(["1", "2"]);
   expect(ran).toEqual({ endpoints: 1, requeued: 2 });
@@ -115,11 +115,11 @@ test("what is due is put into the queue, oldest first, and again after 3 hours u
     },
     accountId,
   ]);
-  nowMs += 179 * MINUTE_MS;
+  nowMs += 419 * MINUTE_MS;
   expect((await run()).sent).toEqual([]);
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual(["1", "2"]);
-  nowMs = NOON + 240 * MINUTE_MS;
+  nowMs = NOON + 480 * MINUTE_MS;
   expect((await run()).sent).toEqual(["1", "2", "3"]);
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual([]);
@@ -159,7 +159,7 @@ test("a long list is sent in several runs, a bounded number in each, and none tw
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual([]);
   // An endpoint that goes down while its list is read: the probe is of the oldest hundred, not of the next part.
-  nowMs = NOON + 180 * MINUTE_MS;
+  nowMs = NOON + 420 * MINUTE_MS;
   expect((await run()).sent).toHaveLength(DELIVERIES_PER_REQUEUE);
   await failThrice(accountId);
   nowMs += MINUTE_MS;
@@ -210,7 +210,7 @@ test("a requeue that is scheduled while another one is under way is not overwrit
   expect(await nextRequeue(accountId)).toBe(inMinutes(-1));
 });
 
-test("a delivery that is parked while a requeue is under way is requeued when it is due, not 3 hours later", async () => {
+test("a delivery that is parked while a requeue is under way is requeued when it is due, not 7 hours later", async () => {
   const accountId = await anAccountWithDue({});
   const queue = queueOf();
   // The requeue has read the index before.

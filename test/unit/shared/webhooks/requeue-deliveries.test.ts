@@ -107,8 +107,8 @@ describe("the next requeue", () => {
     expect(nextRequeue(due, {}, { ...seen, waiting }, NOW)).toEqual({ listed_at: inMinutes(30) });
     expect(nextRequeue(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(30) });
     const late = [{ next_attempt_at: inMinutes(600) }];
-    expect(nextRequeue(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(180) });
-    expect(nextRequeue(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(180) });
+    expect(nextRequeue(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(420) });
+    expect(nextRequeue(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(420) });
   });
 
   test("a message that keeps failing is a dead letter before its delivery is sent again", () => {
