@@ -14,7 +14,7 @@ import {
   readServicePeriod,
   type ServicePeriod,
 } from "../ledger/period.ts";
-import { ALL_TIMES, indexKeySchema, queryList } from "../ledger/query-index.ts";
+import { ALL_TIMES, indexKeySchema, queryListInOrder } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, transactionIdOf, transactionPk } from "../ledger/schema.ts";
 import {
   readStatementPage,
@@ -61,7 +61,7 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
     const { to } = await requirePeriod(context, month);
     const start = await openCursor(context, ["periods accounts", month], indexKeySchema, cursor, "period");
     const range = { from: ALL_TIMES.from, to };
-    const { keys, next } = await queryList(ledger, ACCOUNTS_LIST, range, start, { oldest: ACCOUNTS_PER_PAGE });
+    const { keys, next } = await queryListInOrder(ledger, ACCOUNTS_LIST, range, start, ACCOUNTS_PER_PAGE);
     const accountIds = keys.map(({ pk }) => accountIdOf(pk));
     return {
       accounts: (await readAccountPeriods(ledger, month, accountIds)).map(accountView),

@@ -9,7 +9,7 @@ import { getItems } from "../ledger/get-item.ts";
 import type { Writes } from "../ledger/ledger.ts";
 import { withinYears } from "../ledger/list-transactions.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
-import { ALL_TIMES, type IndexKey, indexKeySchema, queryList } from "../ledger/query-index.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, queryList, queryListInOrder } from "../ledger/query-index.ts";
 import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
 import { isFinalStatus } from "../ledger/transaction.ts";
 import { chainEndSchema, footerLine } from "../platform/chained-lines.ts";
@@ -370,7 +370,7 @@ const packPositionSchema = z.object({ end: chainEndSchema, key: indexKeySchema }
 type PackPosition = z.infer<typeof packPositionSchema>;
 
 const readCasePage = async ({ ledger }: ReconciliationContext, day: string, start: IndexKey | undefined) => {
-  const { keys, next } = await queryList(ledger, casesList(day), ALL_TIMES, start, { oldest: CASES_PER_PAGE });
+  const { keys, next } = await queryListInOrder(ledger, casesList(day), ALL_TIMES, start, CASES_PER_PAGE);
   return { cases: await getItems(ledger, keys, statementCaseSchema), next };
 };
 

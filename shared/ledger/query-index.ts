@@ -119,6 +119,32 @@ const queryPageOf =
  */
 export const queryList = queryPageOf(ledgerIndexes.byList, indexKeySchema);
 
+/**
+ * The same, oldest first, for files: items of one time are by their keys, whatever order the index has them in. So a page
+ * has whole milliseconds, and more than `oldest` only if that is one.
+ */
+export const queryListInOrder = async (
+  table: Table,
+  list: string,
+  range: TimeRange,
+  start: IndexKey | undefined,
+  oldest: number,
+): Promise<Page<IndexKey>> => {
+  const keys: IndexKey[] = [];
+  for (let next = start; ; ) {
+    const page = await queryList(table, list, range, next, { oldest });
+    keys.push(...page.keys);
+    next = page.next;
+    if (next === undefined) return { keys: keys.toSorted(byTimeAndKey), next };
+    const last = keys.at(-1)?.created_at ?? "";
+    const whole = keys.filter(({ created_at }) => created_at < last);
+    if (whole.length > 0) return { keys: whole.toSorted(byTimeAndKey), next: whole.at(-1) };
+  }
+};
+
+const byTimeAndKey = (one: IndexKey, other: IndexKey): number =>
+  one.created_at + one.pk < other.created_at + other.pk ? -1 : 1;
+
 /** The same, oldest first, with what the index has of its items beside the keys, of which statements use nearly all. */
 export const queryListedItems = <Item>(
   table: Table,

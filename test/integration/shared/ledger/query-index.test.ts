@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openOrders, openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { listKeys, queryList } from "../../../../shared/ledger/query-index.ts";
+import { type IndexKey, listKeys, queryList, queryListInOrder } from "../../../../shared/ledger/query-index.ts";
 import { openLists } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -13,6 +13,8 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
 import { beforeEachCall } from "../../../builders/before-each-call.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { putItems } from "../../../builders/put-items.ts";
+import { reverseTies } from "../../../builders/reversed-ties.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
@@ -92,4 +94,26 @@ test("a transaction that is settled after its index was read is not listed as op
   beforeNext(db, "batchGet", () => settleTransaction(ledger, ended, { status: "success" }, deadlineIn(20_000)));
   expect(await openTransactions({ ...ledger, db }, ALWAYS)).toEqual(others);
   expect((await openOrders({ ...ledger, db }, ALWAYS)).map(({ pk }) => pk)).toEqual(others.map(({ pk }) => pk));
+});
+
+test("a list in one order has the items of one time by their keys, in whatever order the index has them, on pages of any size", async () => {
+  const { db, ledgerTable: table } = await freshTables();
+  const items = ["b", "d", "a", "c", "f", "e"].map((name, index) => ({
+    ...{ pk: `item#${name}`, list_key: "items" },
+    created_at: isoTime(NOON_MS + (index < 4 ? 0 : 1)),
+  }));
+  await putItems(db, table, items);
+  const namesOf = async (oldest: number) => {
+    const names: string[] = [];
+    let start: IndexKey | undefined;
+    do {
+      const page = await queryListInOrder({ db, table }, "items", ALWAYS, start, oldest);
+      names.push(...page.keys.map(({ pk }) => pk.slice("item#".length)));
+      start = page.next;
+    } while (start !== undefined);
+    return names.join("");
+  };
+  for (const oldest of [1, 2, 3, 4, 5, 6, 7]) expect(await namesOf(oldest)).toBe("abcdef");
+  reverseTies(db);
+  expect(await namesOf(7)).toBe("abcdef");
 });

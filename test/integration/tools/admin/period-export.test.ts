@@ -189,19 +189,22 @@ testWithHledger(
   },
 );
 
-testWithHledger("open orders are in the journal with the cost of their debit, in the float, and in no margin report", async () => {
-  for (const accountId of await accountIdsOf(context.ledger))
-    await advanceSums({ ...context.ledger, timeZone: context.timeZone }, accountId, deadlineIn(9_000));
-  const months = await Promise.all([MONTH, "2026-11"].map((month) => textOf("journal", month)));
-  const journal = balances(months.join("\n"));
-  const float = await runs["float show"](context, {});
-  // Two of them have an unknown cost, and count at their price.
-  expect(float).toMatchObject({ cost: 0, unknown_cost_at_price: 0, open: 485 + 512.35 + 480 + 2 * 500 });
-  expect(journal[journalAccounts.float]).toBe(`NGN -${(float.open - 2 * 500).toFixed(2)}`);
-  expect(journal[journalAccounts.unknownCost]).toBe("NGN -1000.00");
-  const asked = { from: "2026-10-01", to: "2026-11-30", by: "account" };
-  expect(marginReport([await runs["margin report"](context, asked)]).rows).toEqual([]);
-});
+testWithHledger(
+  "open orders are in the journal with the cost of their debit, in the float, and in no margin report",
+  async () => {
+    for (const accountId of await accountIdsOf(context.ledger))
+      await advanceSums({ ...context.ledger, timeZone: context.timeZone }, accountId, deadlineIn(9_000));
+    const months = await Promise.all([MONTH, "2026-11"].map((month) => textOf("journal", month)));
+    const journal = balances(months.join("\n"));
+    const float = await runs["float show"](context, {});
+    // Two of them have an unknown cost, and count at their price.
+    expect(float).toMatchObject({ cost: 0, unknown_cost_at_price: 0, open: 485 + 512.35 + 480 + 2 * 500 });
+    expect(journal[journalAccounts.float]).toBe(`NGN -${(float.open - 2 * 500).toFixed(2)}`);
+    expect(journal[journalAccounts.unknownCost]).toBe("NGN -1000.00");
+    const asked = { from: "2026-10-01", to: "2026-11-30", by: "account" };
+    expect(marginReport([await runs["margin report"](context, asked)]).rows).toEqual([]);
+  },
+);
 
 testWithHledger("once no order is open, journal, margin report and float agree over all months", async () => {
   for (const each of orders) await settleTransaction(context.ledger, each, { status: "success" }, deadlineIn(9_000));
