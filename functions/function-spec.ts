@@ -45,7 +45,7 @@ export type Trigger =
 /** Each minute; the function decides whether it has something to do. */
 export type Schedule = {
   readonly kind: "schedule";
-  /** Of an alarm that it is not invoked. */
+  /** Of an alarm that it is not invoked, or of one with a `metric` that no run wrote it. */
   readonly urgency: Urgency;
   /** It changes the ledger: it is disabled with the workers. */
   readonly isWorker: boolean;
@@ -57,7 +57,8 @@ export type IdleRun = {
   /** DynamoDB calls, in order. */
   readonly calls: readonly string[];
   readonly readUnits: number;
-  readonly putsMetrics?: true;
+  /** A metric of our own that each run writes, also one that is cut short after it has read what is open. */
+  readonly metric?: string;
   readonly logBytes: number;
 };
 

@@ -213,7 +213,7 @@ export const sendQueuedOrdersSpec = {
     kind: "schedule",
     urgency: "page",
     isWorker: true,
-    idleRun: { calls: ["Query"], readUnits: 0.5, putsMetrics: true, logBytes: 400 },
+    idleRun: { calls: ["Query"], readUnits: 0.5, metric: "OldestQueuedSeconds", logBytes: 400 },
   },
   memoryMb: 512,
   timeoutS: SEND_FUNCTION_TIMEOUT_S,
@@ -321,7 +321,7 @@ export const reconcileLedgerSpec = {
       // The lists of open and of queued orders, and that of the accounts.
       calls: [...openLists.map(() => "Query"), "Query", "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
       readUnits: openLists.length / 2 + 4.5,
-      putsMetrics: true,
+      metric: "OldestOpenSeconds",
       logBytes: 480,
     },
   },

@@ -52,6 +52,8 @@ export interface ThresholdAlarmProps extends AlarmProps, Repeated {
 
 export interface SalesAlarmProps extends Pick<AlarmProps, "impact">, Repeated {
   readonly metric: IMetric;
+  /** 0 by default. */
+  readonly threshold?: number;
 }
 
 /** Every alarm of a stage, and the topics that they notify. */
@@ -59,7 +61,7 @@ export class Alarms extends Construct {
   /** Alarms that notify a person, by themselves or as a part of another one. */
   readonly all: AlarmBase[] = [];
   readonly topics: Readonly<Record<Urgency, Topic>>;
-  private readonly stage: string;
+  readonly stage: string;
   private readonly stoppedSales: Alarm[] = [];
 
   constructor(scope: Construct, id: string, { stage, emails }: AlarmsProps) {
@@ -86,9 +88,9 @@ export class Alarms extends Construct {
     this.notifyOf(this.addAlarm(id, props.impact, condition), props);
   }
 
-  /** Alarms when the metric exceeds 0: then nothing is sold. It notifies by the alarm `SellsNothing`. */
+  /** Alarms when the metric exceeds the threshold: then nothing is sold. It notifies by the alarm `SellsNothing`. */
   addSalesAlarm(id: string, props: SalesAlarmProps): void {
-    this.stoppedSales.push(this.addAlarm(id, props.impact, above({ ...props, threshold: 0 })));
+    this.stoppedSales.push(this.addAlarm(id, props.impact, above({ threshold: 0, ...props })));
   }
 
   /** One notification of all that stops sales; to be called once they have been added. */

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Construct } from "constructs";
+import type { IdleRun } from "../../functions/function-spec.ts";
 import { scheduleDeadLetters } from "../../shared/platform/queue-names.ts";
 import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { scheduledFunctions, scheduleOf } from "../schedules.ts";
@@ -30,7 +31,8 @@ export class Schedules extends Construct {
     });
     for (const each of scheduledFunctions.filter((name) => functions.all.has(name))) {
       const target = functions.named(each);
-      const { urgency, isWorker } = scheduleOf(each);
+      const { urgency, isWorker, idleRun } = scheduleOf(each);
+      const { metric }: IdleRun = idleRun;
       const name = target.node.id;
       // The next minute is the retry.
       target.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.millis(SCHEDULE_MS) });
@@ -47,10 +49,11 @@ export class Schedules extends Construct {
         ],
       });
       alarms.addSilenceAlarm(`${name}Silent`, {
-        metric: target.functionMetric("Invocations", "Sum"),
+        metric:
+          metric === undefined ? target.functionMetric("Invocations", "Sum") : alarms.stageMetric(metric, "Maximum"),
         periods: 3,
         urgency,
-        impact: `${target.spec.impact} ${name} was not invoked for 15 minutes: check its rule in EventBridge.`,
+        impact: `${target.spec.impact} ${name} ${metric === undefined ? "was not invoked" : "was not invoked, or each run failed,"} for 15 minutes: check its rule in EventBridge${metric === undefined ? "" : ", and read its log"}.`,
       });
     }
   }

@@ -1,7 +1,10 @@
 import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { FilterPattern, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { TableName } from "../../functions/function-spec.ts";
+import { livePrefixes } from "../../shared/contract/transaction.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
+import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import type { LogEventSpec } from "../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { attentionAgeS } from "../../shared/queued-orders/queue-policy.ts";
@@ -136,6 +139,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
       impact: `No customer loses anything, but a person tries what they may not do: more than ${CONSOLE_REFUSALS_MAX} actions of the console were refused in 5 minutes. Find the person in the log of console-api; runbook, "Refused actions of the console".`,
     });
   }
+  addPurchaseAlarms(alarms, functions);
   for (const { id, name, ...props } of thresholds) {
     alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), ...props });
   }
@@ -166,6 +170,49 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     else alarms.addThresholdAlarm(id, { metric, threshold: 0, impact, urgency: spec.urgency ?? "ticket" });
   }
   alarms.addSellsNothing();
+};
+
+/**
+ * The share of failed ones among the live purchases that ended, whatever ended them. A field that the upstream refuses, and
+ * a plan that it does not sell, are the caller's; what waited too long has an alarm of its own.
+ */
+const addPurchaseAlarms = (alarms: Alarms, functions: ServiceFunctions): void => {
+  const { logs } = functions.named("enqueue-webhooks");
+  const metric = new Metric({
+    namespace: METRICS_NAMESPACE,
+    metricName: `PurchasesFailed-${alarms.stage}`,
+    statistic: "Average",
+    period: Duration.minutes(5),
+  });
+  for (const [id, metricValue, ending] of [
+    ["Delivered", "0", '$.status = "success"'],
+    ["NotDelivered", "1", '$.code = "delivery_failed"'],
+  ] as const) {
+    const isPurchase = [livePrefixes.data, livePrefixes.airtime].map((prefix) => `($.reference = "${prefix}*")`);
+    new MetricFilter(logs, id, {
+      logGroup: logs,
+      filterPattern: FilterPattern.literal(
+        `{ ($.event = "change.handled") && (${ending}) && (${isPurchase.join(" || ")}) }`,
+      ),
+      metricNamespace: METRICS_NAMESPACE,
+      metricName: metric.metricName,
+      metricValue,
+    });
+  }
+  const todo = 'docs/runbook.md, "Low success rate".';
+  alarms.addThresholdAlarm("PurchasesFail", {
+    metric,
+    threshold: 0.5,
+    repeated: true,
+    urgency: "ticket",
+    impact: `Customers do not get what they ordered, and are refunded: again and again more than half of the purchases fail. ${todo}`,
+  });
+  alarms.addSalesAlarm("AllPurchasesFail", {
+    metric,
+    threshold: 0.9,
+    repeated: true,
+    impact: `Nothing is sold: again and again more than nine of ten purchases fail, and are refunded. ${todo}`,
+  });
 };
 
 /** What a customer loses while a table or its indexes are throttled. */

@@ -22,8 +22,12 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
   if (mayBeCharged && outcome.upstreamAmountKobo !== undefined) {
     alertIfAmountDiffers(costs, transaction, outcome.upstreamAmountKobo);
   }
+  const reference = referenceOf(transaction);
+  if (outcome.kind === "refused" && outcome.status !== undefined) {
+    log.warn("upstream.refused", { reference, reason: `status_${outcome.status}` });
+  }
   if (!("reason" in outcome) || outcome.reason === "processing") return;
-  const fields = { reference: referenceOf(transaction), reason: outcome.reason };
+  const fields = { reference, reason: outcome.reason };
   if (isUnrecognized(outcome)) {
     log.alarm("upstream.answer_unrecognized", fields);
   } else if (outcome.kind === "unknown") {
@@ -33,7 +37,7 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
     log.warn("upstream.rate_limited", fields);
     putMetrics({ UpstreamRateLimited: 1 }, systemClock());
   } else if (outcome.reason === TURN_OVER) {
-    log.warn("order.turn_over", { reference: fields.reference });
+    log.warn("order.turn_over", { reference });
   } else if (outcome.reason === ORDER_LIMITED) {
     log.warn("upstream.order_limited", fields);
   } else if (outcome.reason === NO_TIME) {

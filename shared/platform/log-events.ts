@@ -250,6 +250,12 @@ export const logEvents = {
     meaning: "The upstream gave no answer that says whether an order was carried out.",
     action: "None: its event settles a purchase, and an identity check is refunded.",
   },
+  "upstream.refused": {
+    level: "warn",
+    fields: { reference: "string", reason: "string" },
+    meaning: "The upstream refused an order for certain, with the HTTP status in `reason`: it was refunded.",
+    action: "None. If most are refused, PurchasesFail is raised.",
+  },
   "upstream.rate_limited": {
     level: "warn",
     fields: { reference: "string", reason: "string" },

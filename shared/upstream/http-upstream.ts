@@ -14,7 +14,7 @@ import { LOOKUP_GROUP, type LookupAnswer, lookupRequest, readLookup } from "./lo
 import type { UpstreamProfile } from "./profile.ts";
 import { retryAfterS } from "./rate-limit.ts";
 import { catalogRequest, checkRequest, groupOf, httpRequest, orderRequest, type UpstreamRequest } from "./requests.ts";
-import { NO_TIME, NO_UPSTREAM_KEY, type Upstream } from "./upstream.ts";
+import { type CheckOutcome, NO_TIME, NO_UPSTREAM_KEY, type Outcome, type Upstream } from "./upstream.ts";
 
 export type UpstreamAccess = {
   /** Ends with `/v1`. */
@@ -110,11 +110,12 @@ export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
       const result = await sendOrder(client, request, deadline);
       const outcome = classify(profile, result, request.fields);
       breaker.record(result, outcome);
-      return outcome;
+      return withStatus(outcome, result);
     },
     check: async (check, reference, deadline) => {
       const request = checkRequest(profile, check, reference);
-      return classifyCheck(profile, await sendOrder(client, request, deadline), request.fields);
+      const result = await sendOrder(client, request, deadline);
+      return withStatus(classifyCheck(profile, result, request.fields), result);
     },
     fetchCatalog: async (deadline) => {
       let limited: ExchangeResult | undefined;
@@ -130,6 +131,10 @@ export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
     },
   };
 };
+
+/** Operators learn by which status an order was refused. */
+const withStatus = <Of extends Outcome | CheckOutcome>(outcome: Of, result: ExchangeResult): Of =>
+  outcome.kind === "refused" && result.kind === "answered" ? { ...outcome, status: result.status } : outcome;
 
 type Send = (request: UpstreamRequest, key: string, deadline: Deadline) => Promise<ExchangeResult>;
 type Client = { readonly profile: UpstreamProfile; readonly pool: KeyPool; readonly send: Send };

@@ -126,7 +126,8 @@ export const budgets = {
       },
     ],
     writeUnits: { tables: 11, indexes: 5 },
-    ...withoutReads,
+    readUnits: 0,
+    log: { events: ["upstream.refused", "request.answered"], bytes: 500 },
     responseBytes: 1_000,
   },
   replay: {
@@ -245,7 +246,7 @@ export const budgets = {
     writeUnits: noWrites,
     readUnits: sum(idleRuns.map(({ readUnits }) => readUnits)),
     log: {
-      events: idleRuns.flatMap(({ name, putsMetrics }) => [...(putsMetrics ? ["metrics"] : []), `${name}.ran`]),
+      events: idleRuns.flatMap(({ name, metric }) => [...(metric === undefined ? [] : ["metrics"]), `${name}.ran`]),
       bytes: sum(idleRuns.map(({ logBytes }) => logBytes)),
     },
   },

@@ -47,12 +47,13 @@ export const alarmTable = (): string => {
 
 type Row = { readonly name: string; readonly condition: string; readonly urgency: string };
 
-/** None for one that notifies nobody by itself, and for one on a log event. */
+/** None for one on a log event. One that notifies nobody by itself is a part of the composite alarm. */
 const rowOf = (alarm: CfnResource & Pick<CfnAlarm, "alarmActions">, condition: string): readonly Row[] => {
   const name = nameOf(alarm);
-  if (alarm.alarmActions === undefined || name.startsWith("Event-")) return [];
-  const topic = JSON.stringify(Stack.of(alarm).resolve(alarm.alarmActions));
-  return [{ name, condition, urgency: topic.includes("Tickets") ? "ticket" : "page" }];
+  if (name.startsWith("Event-")) return [];
+  const actions: unknown = Stack.of(alarm).resolve(alarm.alarmActions);
+  if (actions === undefined) return [{ name, condition, urgency: "page, by `SellsNothing`" }];
+  return [{ name, condition, urgency: JSON.stringify(actions).includes("Tickets") ? "ticket" : "page" }];
 };
 
 /** As in the name that CloudFormation gives it, without the stack's. */

@@ -27,7 +27,7 @@ type Alarm = {
   readonly breaches: (value: number) => boolean;
 };
 
-const statistic = z.enum(["Sum", "Maximum", "Minimum"]);
+const statistic = z.enum(["Sum", "Maximum", "Minimum", "Average"]);
 const metric = z.object({
   Namespace: z.string(),
   MetricName: z.string(),
@@ -142,13 +142,14 @@ const urgenciesOf = (template: StackTemplate): ReadonlyMap<string, Urgency> => {
   );
 };
 
-type Minute = Readonly<Record<z.output<typeof statistic>, number>>;
+type Minute = Readonly<Record<Exclude<z.output<typeof statistic>, "Average"> | "SampleCount", number>>;
 type Minutes = ReadonlyMap<string, ReadonlyMap<number, Minute>>;
 
 const together = (one: Minute, other: Minute): Minute => ({
   Sum: one.Sum + other.Sum,
   Maximum: Math.max(one.Maximum, other.Maximum),
   Minimum: Math.min(one.Minimum, other.Minimum),
+  SampleCount: one.SampleCount + other.SampleCount,
 });
 
 /** The statistics of each metric by minute. */
@@ -158,7 +159,7 @@ const minutesOf = (samples: readonly Sample[]): Minutes => {
     const minutes = metrics.get(id) ?? new Map<number, Minute>();
     const minute = Math.floor(atMs / MINUTE_MS);
     const before = minutes.get(minute);
-    const own = { Sum: value, Maximum: value, Minimum: value };
+    const own = { Sum: value, Maximum: value, Minimum: value, SampleCount: 1 };
     minutes.set(minute, before === undefined ? own : together(before, own));
     metrics.set(id, minutes);
   }
@@ -177,7 +178,10 @@ const rangeAt = (alarm: Alarm, minutes: Minutes, nowMs: number): readonly DataPo
       const next = known.get(begin + period * periodMinutes + minute);
       if (next !== undefined) values = values === undefined ? next : together(values, next);
     }
-    const value = values === undefined ? filler : values[statistic];
+    const value = values === undefined ? filler : statisticOf(values, statistic);
     return value === undefined ? undefined : breaches(value);
   });
 };
+
+const statisticOf = (values: Minute, statistic: Alarm["statistic"]): number =>
+  statistic === "Average" ? values.Sum / values.SampleCount : values[statistic];

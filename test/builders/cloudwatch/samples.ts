@@ -12,6 +12,8 @@ export type Samples = {
   readonly logged: (line: string) => readonly Sample[];
   /** A line in the access log: what the metric filters count. */
   readonly accessed: (atMs: number, line: string) => readonly Sample[];
+  /** A line in the log of a function: what the metric filters count. */
+  readonly filtered: (atMs: number, line: string) => readonly Sample[];
   /** An invocation of a function of the stage. */
   readonly invoked: (atMs: number, functionName: string, hasFailed: boolean) => readonly Sample[];
   /** A value that AWS measures by itself. */
@@ -48,15 +50,23 @@ const embedded = z.looseObject({
 export const samplesOf = (template: StackTemplate): Samples => {
   const [stage] = template.all("AWS::ApiGatewayV2::Stage");
   const accessLogName = nameIn(template, accessLog.parse(stage?.Properties.AccessLogSettings).DestinationArn);
-  const filters = template
-    .all("AWS::Logs::MetricFilter")
-    .map(({ Properties }) => filter.parse(Properties))
-    .filter(({ LogGroupName }) => nameIn(template, LogGroupName) === accessLogName);
+  const filters = template.all("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
+  const { access = [], functions = [] } = Object.groupBy(filters, ({ LogGroupName }) =>
+    nameIn(template, LogGroupName) === accessLogName ? "access" : "functions",
+  );
   const measured: Samples["measured"] = (atMs, [namespace, name], dimensions, value) => ({
     metric: metricIdOf(namespace, name, dimensions),
     atMs,
     value,
   });
+  const counted = (of: typeof filters, atMs: number, line: string): readonly Sample[] =>
+    of
+      .filter(({ FilterPattern }) => matchesFilter(FilterPattern, line))
+      .flatMap(({ MetricTransformations }) =>
+        MetricTransformations.map(({ MetricName, MetricNamespace, MetricValue }) =>
+          measured(atMs, [MetricNamespace, MetricName], {}, MetricValue),
+        ),
+      );
   return {
     measured,
     logged: (line) => {
@@ -70,14 +80,8 @@ export const samplesOf = (template: StackTemplate): Samples => {
         }),
       );
     },
-    accessed: (atMs, line) =>
-      filters
-        .filter(({ FilterPattern }) => matchesFilter(FilterPattern, line))
-        .flatMap(({ MetricTransformations }) =>
-          MetricTransformations.map(({ MetricName, MetricNamespace, MetricValue }) =>
-            measured(atMs, [MetricNamespace, MetricName], {}, MetricValue),
-          ),
-        ),
+    accessed: (atMs, line) => counted(access, atMs, line),
+    filtered: (atMs, line) => counted(functions, atMs, line),
     invoked: (atMs, FunctionName, hasFailed) => [
       measured(atMs, ["AWS/Lambda", "Invocations"], { FunctionName }, 1),
       measured(atMs, ["AWS/Lambda", "Errors"], { FunctionName }, hasFailed ? 1 : 0),

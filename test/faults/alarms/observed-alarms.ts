@@ -24,7 +24,7 @@ const functionNamed = (name: string): string => `${STAGE}-airtime-${name}`;
 
 /** What was observed becomes the samples of the stage's metrics. */
 const seen = ({ lines, invocations, answers, samples: measured }: Observed): readonly Sample[] => [
-  ...lines.flatMap(({ line }) => samples.logged(line)),
+  ...lines.flatMap(({ atMs, line }) => [...samples.logged(line), ...samples.filtered(atMs, line)]),
   ...invocations.flatMap(({ name, endedMs, ending }) =>
     samples.invoked(endedMs, functionNamed(name), ending !== "returned"),
   ),
@@ -63,6 +63,9 @@ const healthy = (fromMs: number, toMs: number): readonly Sample[] =>
     (atMs) => [
       ...scheduledFunctions.map((name) =>
         samples.measured(atMs, ["AWS/Lambda", "Invocations"], { FunctionName: functionNamed(name) }, 1),
+      ),
+      ...["OldestOpenSeconds", "OldestQueuedSeconds"].map((name) =>
+        samples.measured(atMs, ["AirtimeDataIdentity", name], { Stage: STAGE }, 0),
       ),
       ...streamMappings.map(({ id: EventSourceMappingUUID }) =>
         samples.measured(atMs, ["AWS/Lambda", "PolledEventCount"], { EventSourceMappingUUID }, 0),

@@ -124,7 +124,11 @@ describe("orders", () => {
 
   test("an order whose number the upstream refuses with 422 is refused on phone_number", async () => {
     const { buy } = await aClient();
-    expect(await buy({ phoneNumber: "12345" })).toMatchObject({ kind: "refused", fields: ["phone_number"] });
+    expect(await buy({ phoneNumber: "12345" })).toMatchObject({
+      kind: "refused",
+      fields: ["phone_number"],
+      status: 422,
+    });
   });
 });
 

@@ -22,6 +22,9 @@ const minutes = (from: number, to: number): readonly number[] =>
 const healthy = (from: number, to: number): readonly Sample[] =>
   minutes(from, to).flatMap((minute) => [
     ...scheduledFunctions.flatMap((name) => samples.invoked(minute * MINUTE_MS, `prod-airtime-${name}`, false)),
+    ...["OldestOpenSeconds", "OldestQueuedSeconds"].map((name) =>
+      samples.measured(minute * MINUTE_MS, ["AirtimeDataIdentity", name], { Stage: "prod" }, 0),
+    ),
     ...polled(minute),
   ]);
 const streamMappings = service
@@ -46,7 +49,10 @@ test("a healthy stage has no alarm, and each alarm that notifies has an urgency"
 });
 
 test.each<readonly [alarm: string, silent: string]>([
-  ["ReconcileLedgerSilent", "prod-airtime-reconcile-ledger"],
+  ["RefreshCatalogSilent", "prod-airtime-refresh-catalog"],
+  // Runs that fail write no metric either.
+  ["ReconcileLedgerSilent", "OldestOpenSeconds"],
+  ["SendQueuedOrdersSilent", "OldestQueuedSeconds"],
   ...streamMappings.map(({ id }) => [id.replace(/Mapping.*$/, "StreamSilent"), id] as const),
 ])("%s is raised after 15 minutes without a data point, as it says, and ends with the first one", (alarm, silent) => {
   const again = 40;
@@ -57,6 +63,32 @@ test.each<readonly [alarm: string, silent: string]>([
     { alarm, to: "ALARM", atMs: 15 * MINUTE_MS },
     { alarm, to: "OK", atMs: (again + 1) * MINUTE_MS },
   ]);
+});
+
+const ended = (atMs: number, reference: string, end: object): readonly Sample[] =>
+  samples.filtered(atMs, JSON.stringify({ event: "change.handled", outcome: "ignored", reference, ...end }));
+
+test.each<readonly [what: string, delivered: number, failed: object, raised: readonly string[]]>([
+  ["all fail", 0, { status: "failed", code: "delivery_failed" }, ["AllPurchasesFail", "PurchasesFail", "SellsNothing"]],
+  ["more than half fail", 3, { status: "failed", code: "delivery_failed" }, ["PurchasesFail"]],
+  ["half fail", 5, { status: "failed", code: "delivery_failed" }, []],
+  ["the upstream refuses fields of all", 0, { status: "failed", code: "validation_failed" }, []],
+])("if of the purchases of 15 minutes %s, exactly these alarms are raised", (_what, delivered, failed, raised) => {
+  const own = minutes(0, 15).flatMap((minute) => [
+    ...minutes(0, 5).flatMap((each) => ended(minute * MINUTE_MS, `DATA_${each}`, failed)),
+    ...minutes(0, delivered).flatMap((each) => ended(minute * MINUTE_MS, `AIRTIME_${each}`, { status: "success" })),
+    // Neither a test order nor an identity check is a purchase.
+    ...minutes(0, 9).flatMap((each) => ended(minute * MINUTE_MS, `TEST_${each}`, { status: "success" })),
+    ...minutes(0, 9).flatMap((each) => ended(minute * MINUTE_MS, `VERIFY_${each}`, { status: "success" })),
+  ]);
+  const changes = changesOf(own);
+  expect(changes.flatMap(([alarm, to]) => (to === "ALARM" ? [alarm] : [])).toSorted()).toEqual(raised);
+  expect(changes.flatMap(([alarm, to]) => (to === "OK" ? [alarm] : [])).toSorted()).toEqual(raised);
+});
+
+test("two purchases of a quiet hour that fail raise no alarm", () => {
+  const failed = { status: "failed", code: "delivery_failed" };
+  expect(changesOf([0, 50].flatMap((minute) => ended(minute * MINUTE_MS, "DATA_1", failed)))).toEqual([]);
 });
 
 test("a share of purchases below the setting writes a ticket while it lasts, and orders open for a day page, of any kind once", () => {

@@ -79,25 +79,28 @@ const conditionOf = ({ Properties }: Resource): readonly [metric: string, condit
 const REPEATED = "Sum > 0, 3 of 12 x 300 s";
 const ONCE = "Sum > 0, 1 of 1 x 300 s";
 const SILENT = "Sum < 0, 3 of 3 x 300 s, FILL(m, -1), breaching";
+/** Of a metric that each run writes. */
+const NO_RUN = "Maximum < 0, 3 of 3 x 300 s, FILL(m, -1), breaching, page";
 /** One that is a part of `SellsNothing`, or rolls a version back, notifies nobody. */
 const conditions: Readonly<Record<string, readonly string[]>> = {
   Alarms: [ONCE, `${ONCE}, page`, `${ONCE}, ticket`, REPEATED],
-  OldestOpenSeconds: ["Maximum > 900, 1 of 1 x 300 s, ticket"],
+  OldestOpenSeconds: ["Maximum > 900, 1 of 1 x 300 s, ticket", NO_RUN],
   OpenOver24Hours: ["Maximum > 0, 1 of 1 x 300 s, page"],
   StuckTransactions: ["Maximum > 10, 1 of 1 x 300 s, page"],
   OldestUnrefundedSeconds: ["Maximum > 900, 1 of 1 x 300 s, ticket"],
   LedgerMismatches: ["Maximum > 0, 1 of 1 x 300 s, page"],
-  OldestQueuedSeconds: ["Maximum > 450, 1 of 1 x 300 s, ticket"],
+  OldestQueuedSeconds: ["Maximum > 450, 1 of 1 x 300 s, ticket", NO_RUN],
   FloatHoursLeft: ["Minimum < 12, 1 of 1 x 300 s, page"],
   EndedIn30sPercent: ["Minimum < 90, 1 of 1 x 300 s, ticket"],
   "ServerErrors-prod": [`${REPEATED}, page`],
   "GatewayThrottles-prod": [`${REPEATED}, page`],
+  "PurchasesFailed-prod": ["Average > 0.5, 3 of 12 x 300 s, ticket", "Average > 0.9, 3 of 12 x 300 s"],
   "ConsoleRefusals-prod": ["Sum > 10, 1 of 1 x 300 s, ticket"],
   Errors: ["Sum > 0, 1 of 1 x 60 s", `${REPEATED}, ticket`],
   Faults: ["Sum > 0, 1 of 1 x 60 s"],
   Throttles: [`${ONCE}, ticket`],
   IncomingBytes: ["Sum > 200000000, 1 of 1 x 3600 s, ticket"],
-  Invocations: [`${SILENT}, page`, `${SILENT}, ticket`],
+  Invocations: [`${SILENT}, ticket`],
   PolledEventCount: [`${SILENT}, page`, `${SILENT}, ticket`],
   IteratorAge: ["Maximum > 300000, 3 of 12 x 300 s, page"],
   // The first two are of dead letters.

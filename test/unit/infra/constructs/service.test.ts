@@ -1,11 +1,12 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
+import type { IdleRun } from "../../../../functions/function-spec.ts";
 import { functionSpecs } from "../../../../functions/specs.ts";
 import { consoleRoutesOf } from "../../../../infra/console-routes.ts";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
 import { queues } from "../../../../infra/queues.ts";
-import { scheduledFunctions } from "../../../../infra/schedules.ts";
+import { scheduledFunctions, scheduleOf } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
@@ -210,6 +211,7 @@ describe("the API", () => {
     const filters = new Map(
       service
         .all("AWS::Logs::MetricFilter")
+        .filter(({ Properties }) => idIn(Properties.LogGroupName).startsWith("Api"))
         .map(({ Properties }) => [
           z.tuple([z.object({ MetricName: z.string() })]).parse(Properties.MetricTransformations)[0].MetricName,
           z.string().parse(Properties.FilterPattern),
@@ -399,6 +401,14 @@ describe("the ledger stream", () => {
 const schedulesOf = ({ all }: StackTemplate): readonly Resource[] =>
   all("AWS::Events::Rule").filter(({ Properties }) => Properties.ScheduleExpression !== undefined);
 
+/** The metric that each run of a scheduled function writes, if it writes one. */
+const runMetrics = new Map<string, string | undefined>(
+  scheduledFunctions.map((name) => {
+    const { metric }: IdleRun = scheduleOf(name).idleRun;
+    return [name, metric];
+  }),
+);
+
 test("scheduled functions are invoked each minute, which is the retry, with dead letters and an alarm if one is not invoked", () => {
   const ofAMinute = { MaximumEventAgeInSeconds: 60 };
   const asynchronous = service.all("AWS::Lambda::EventInvokeConfig").map(({ Properties }) => {
@@ -416,10 +426,18 @@ test("scheduled functions are invoked each minute, which is the retry, with dead
     // By default EventBridge would go on for a day.
     expect(target.RetryPolicy).toEqual({ ...ofAMinute, MaximumRetryAttempts: 2 });
     expect(alarmsOf(idIn(target.DeadLetterConfig.Arn))).toHaveLength(1);
-    const [silent, ...others] = alarmsOf(idIn(target.Arn)).filter(isSilenceAlarm);
-    expect(metricOf(silent)).toMatchObject({ Metric: { MetricName: "Invocations" }, Period: 300, Stat: "Sum" });
+    const name = functionAt(target.Arn);
+    const metric = runMetrics.get(name);
+    const [silent, ...others] = alarms.filter(
+      (alarm) =>
+        isSilenceAlarm(alarm) &&
+        (metric === undefined
+          ? mentions(alarm.Properties, idIn(target.Arn))
+          : metricOf(alarm).Metric.MetricName === metric),
+    );
+    expect(metricOf(silent)).toMatchObject({ Metric: { MetricName: metric ?? "Invocations" }, Period: 300 });
     expect(others).toEqual([]);
-    return functionAt(target.Arn);
+    return name;
   });
   expect(invoked.sort()).toEqual([...scheduledFunctions].sort());
 });
@@ -505,7 +523,8 @@ describe("alarms", () => {
     const [sellsNothing, ...others] = composites;
     expect(others).toEqual([]);
     expect(sellsNothing && notifies(sellsNothing, pages)).toBe(true);
-    expect(alarms.filter(isPart).map(eventOf)).toEqual([
+    expect(alarms.filter(isPart).map((each) => eventOf(each) ?? each.Properties.MetricName)).toEqual([
+      "PurchasesFailed-prod",
       "reference_key.differs",
       "identity_key.unusable",
       "purchases.unreadable",
@@ -513,8 +532,8 @@ describe("alarms", () => {
       "upstream.account_error",
       "upstream.unreachable",
     ]);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(6);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(5);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(7);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(6);
   });
 
   test.each(["identity_key.unusable", "purchases.unreadable", "upstream.unreachable"])(

@@ -66,6 +66,12 @@ test.each<Outcome | CheckOutcome>([
   expect(logged(outcome)).toEqual([["error", "transaction.amount_differs", undefined]]);
 });
 
+test("an order that the upstream refused is logged with the upstream's status, and a test order is not", () => {
+  const outcome = { kind: "refused", fields: ["phone_number"], status: 422 } as const;
+  expect(logged(outcome, "test")).toEqual([]);
+  expect(logged(outcome)).toEqual([["warn", "upstream.refused", "status_422"]]);
+});
+
 test("another amount of the upstream raises no alarm for a refused order, which is not charged", () => {
   expect(logged({ kind: "refused", fields: [], upstreamAmountKobo })).toEqual([]);
 });
