@@ -3,7 +3,7 @@ import { HOUR_MS } from "../contract/durations.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
-import { isStuck } from "../ledger/transaction.ts";
+import { isStuck, sentAt } from "../ledger/transaction.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
@@ -48,7 +48,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       readHours(cache, nowMs - RECENT_MS, nowMs),
     ]);
     const spentUntilMs = queueUntilMs(pace, nowMs);
-    const openedAt = open.map(({ created_at }) => created_at).sort();
+    const sent = open.map(sentAt).sort();
     return {
       catalog: { fetched_at: orNull(snapshot?.fetchedAtMs, isoTime) },
       refusals: refusals.map(({ group, reason, since, refused_at }) => ({ group, reason, since, refused_at })),
@@ -57,7 +57,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       open: {
         count: open.length,
         stuck: open.filter((order) => isStuck(order, nowMs)).length,
-        oldest_at: openedAt[0] ?? null,
+        oldest_at: sent[0] ?? null,
       },
       recent: {
         latency_bounds_ms: [...LATENCY_BOUNDS_MS],

@@ -45,6 +45,7 @@ export const upstreamActions = {
         count: z.int(),
         /** Open for more than 15 minutes. */
         stuck: z.int(),
+        /** Since when the oldest of them has been without an outcome: one that waited, since it was sent. */
         oldest_at: z.nullable(z.iso.datetime()),
       }),
       /** About: what ended in this hour and the hours before. */

@@ -177,7 +177,7 @@ test("upstream show has the last catalog, the limit, open orders and what ended 
   await ledger.anOpenTransaction(accountId, { created_at: openedAt });
   await ledger.anOpenTransaction(accountId);
   // It waited in the queue, and was sent just now.
-  await ledger.anOpenTransaction(accountId, { created_at: openedAt, sent_at: isoTime(NOON_MS) });
+  await ledger.anOpenTransaction(accountId, { created_at: isoTime(NOON_MS - 2 * HOUR_MS), sent_at: isoTime(NOON_MS) });
   const ended = { type: "data", network: "MTN", status: "success", amountKobo: 50_000, latencyMs: 900 } as const;
   await addToHours(
     cache,
