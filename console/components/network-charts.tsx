@@ -1,8 +1,9 @@
 import { moneyText } from "../../shared/contract/money.ts";
+import { percentText } from "../../shared/contract/percent-text.ts";
 import { Chart } from "./chart.tsx";
 import { Empty } from "./empty.tsx";
 import { Section } from "./page.tsx";
-import { type EndedCount, ofNetworks, percentText, secondsText, type Total, withinMs } from "./statistics.ts";
+import { type EndedCount, ofNetworks, secondsText, type Total, withinMs } from "./statistics.ts";
 
 /** An hour or a day, with what ended in it. */
 export type Step = { readonly label: string; readonly counts: readonly EndedCount[] };

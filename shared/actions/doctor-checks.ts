@@ -3,6 +3,7 @@ import { accountSchema, accountText } from "../access/account-store.ts";
 import { CATALOG_AGE_MS_MAX } from "../catalog/snapshot.ts";
 import { counted } from "../contract/counted.ts";
 import { duration, HOUR_MS } from "../contract/durations.ts";
+import { percentText } from "../contract/percent-text.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
@@ -197,7 +198,7 @@ const successRates: DoctorCheck = async ({ purchases: cache, ledger, facts }) =>
   const low = (await readSuccessRates(cache, ledger.clock())).filter(isBelowNorm);
   if (low.length === 0) return ok("as usual");
   const found = low.map(({ network, count, rate, norm }) => {
-    const [now, usual] = [rate, norm].map((share) => `${Math.round(share * 100)} %`);
+    const [now, usual] = [rate, norm].map((share) => percentText(share, 1));
     return `${network} delivered ${now} of the last ${count} orders, and ${usual} in the day before`;
   });
   return lookInto(found.join("; "), 'Follow "Low success rate" in docs/runbook.md');

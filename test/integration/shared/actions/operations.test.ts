@@ -285,7 +285,7 @@ test("a network that delivers less than in the day before is looked into, from 2
     ...ended("Airtel", "failed", 19, 1),
   ]);
   expect((await checksOf(context))["success rates"]).toBe(
-    "look: MTN delivered 67 % of the last 21 orders, and 100 % in the day before",
+    "look: MTN delivered 66.7 % of the last 21 orders, and 100 % in the day before",
   );
 });
 
@@ -303,7 +303,7 @@ test("orders that an operator resolves change no success rate, neither now nor t
   expect((await checksOf(context))["success rates"]).toBe("ok: as usual");
   await addToHours(context.purchases, ended("failed", 4, 1, 900));
   expect((await checksOf(context))["success rates"]).toBe(
-    "look: MTN delivered 83 % of the last 23 orders, and 100 % in the day before",
+    "look: MTN delivered 82.6 % of the last 23 orders, and 100 % in the day before",
   );
 });
 
