@@ -116,7 +116,12 @@ const SwitchedOff = ({ title, orders, since, by, why, action }: SwitchedOffProps
         <Time iso={since} />
       </>
     )}
-    {typeof by === "string" && `, by ${by}`}. {why !== null && `Reason: ${why}`}
+    {typeof by === "string" && (
+      <>
+        , by <bdi>{by}</bdi>
+      </>
+    )}
+    . {why !== null && `Reason: ${why}`}
   </Notice>
 );
 
@@ -132,9 +137,11 @@ const Restriction = ({ account }: { readonly account: string }) => {
       title={isClosed ? "This account is closed" : "This account is restricted"}
       action={mayOpen(log) && <PageLink to={log}>Audit log</PageLink>}
     >
+      {isClosed ? "The keys of " : "Every request of "}
+      <bdi>{data.name}</bdi>
       {isClosed
-        ? `The keys of ${data.name} are revoked, and nothing is booked any more.`
-        : `Every request of ${data.name} is refused (403) until an operator lifts the restriction.`}
+        ? " are revoked, and nothing is booked any more."
+        : " is refused (403) until an operator lifts the restriction."}
     </Notice>
   );
 };

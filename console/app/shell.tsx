@@ -88,7 +88,7 @@ const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly
       <span className={styles.brand}>Airtime console</span>
       <SearchField />
       <span className={styles.person}>
-        {by}
+        <bdi>{by}</bdi>
         {roles.length > 0 && <span className={styles.role}>{roles.join(", ")}</span>}
       </span>
       <ColorSchemeButton />
@@ -109,8 +109,12 @@ const PrintedHead = () => {
   );
 };
 
-const PrintedAccount = ({ account }: { readonly account: string }) =>
-  ` Account ${useShownAccountName(account)} (${account}).`;
+const PrintedAccount = ({ account }: { readonly account: string }) => (
+  <>
+    {" "}
+    Account <bdi>{useShownAccountName(account)}</bdi> ({account}).
+  </>
+);
 
 const ColorSchemeButton = () => {
   // To suppress transitions, Mantine would add a style tag.
@@ -199,8 +203,8 @@ const NoRolePage = () => {
   return (
     <Page title="You have no access yet">
       <Empty>
-        You are signed in as {by}, but own no account and are in no group of this console. Ask the operators of the
-        service to make you an owner of your app's account, then sign in again.
+        You are signed in as <bdi>{by}</bdi>, but own no account and are in no group of this console. Ask the operators
+        of the service to make you an owner of your app's account, then sign in again.
       </Empty>
     </Page>
   );

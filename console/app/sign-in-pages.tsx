@@ -15,7 +15,7 @@ const SignInPage = ({ title, error, children }: SignInPageProps) => {
   }, [title]);
   return (
     <main className={styles.alone}>
-      <h1>{title}</h1>
+      <h1 tabIndex={-1}>{title}</h1>
       {children}
       {message !== undefined && (
         <Notice tone="bad" title="Nobody is signed in">

@@ -25,12 +25,19 @@ export const AccountLink = ({ account, page, period }: AccountLinkProps) => {
   );
 };
 
-/** A link whose text is a reference, which breaks in a narrow column. */
-export const ReferenceLink = ({ to, reference }: { readonly to: string; readonly reference: string }) => (
-  <span className={styles.reference}>
-    <PageLink to={to}>{reference}</PageLink>
-  </span>
-);
+/** A link whose text is a reference. In a narrow column it breaks after what comes before its underscore. */
+export const ReferenceLink = ({ to, reference }: { readonly to: string; readonly reference: string }) => {
+  const place = reference.indexOf("_") + 1;
+  return (
+    <span className={styles.reference}>
+      <PageLink to={to}>
+        {reference.slice(0, place)}
+        <wbr />
+        {reference.slice(place)}
+      </PageLink>
+    </span>
+  );
+};
 
 export const TransactionLink = ({ account, reference }: { readonly account: string; readonly reference: string }) => (
   <ReferenceLink to={accountPath(account, "transactions", reference)} reference={reference} />

@@ -90,8 +90,8 @@ const Close = ({ account: { account_id, name } }: { readonly account: Account })
     success="The account is closed."
   >
     <p>
-      All keys of {name} are revoked, its endpoints are disabled, and nothing can be booked any more. The balance must
-      be 0 and unchanged for 2 minutes, and no order may be open or queued.
+      All keys of <bdi>{name}</bdi> are revoked, its endpoints are disabled, and nothing can be booked any more. The
+      balance must be 0 and unchanged for 2 minutes, and no order may be open or queued.
     </p>
   </ChangeDialog>
 );
@@ -104,7 +104,9 @@ const Reopen = ({ account: { account_id, name } }: { readonly account: Account }
     inputOf={(_, why) => ({ account: account_id, why })}
     success="The account is restricted."
   >
-    <p>{name} will be restricted. Its keys stay revoked, and its endpoints disabled.</p>
+    <p>
+      <bdi>{name}</bdi> will be restricted. Its keys stay revoked, and its endpoints disabled.
+    </p>
   </ChangeDialog>
 );
 
@@ -118,8 +120,8 @@ const Restrict = ({ account: { account_id, name } }: { readonly account: Account
     success="The account is restricted."
   >
     <p>
-      Until the restriction is lifted, every request of {name} is refused (403). Orders that it placed before are
-      completed. Requests that are refused until then stay refused.
+      Until the restriction is lifted, every request of <bdi>{name}</bdi> is refused (403). Orders that it placed before
+      are completed. Requests that are refused until then stay refused.
     </p>
   </ChangeDialog>
 );
@@ -132,7 +134,9 @@ const Unrestrict = ({ account: { account_id, name } }: { readonly account: Accou
     inputOf={(_, why) => ({ account: account_id, why })}
     success="The account is active again."
   >
-    <p>From now on requests of {name} are accepted again.</p>
+    <p>
+      From now on requests of <bdi>{name}</bdi> are accepted again.
+    </p>
   </ChangeDialog>
 );
 

@@ -139,7 +139,7 @@ const FundDialog = ({ account }: { readonly account: string }) => {
       success={entrySentence}
       ifUnknown="It is safe to submit it again: the reference is credited once."
     >
-      The wallet of {name} is credited.
+      The wallet of <bdi>{name}</bdi> is credited.
     </ChangeDialog>
   );
 };
@@ -284,7 +284,7 @@ const Subscriptions = ({ account }: { readonly account: string }) => {
         ) : (
           endpoints.map(({ endpoint, name, events }) => (
             <div key={endpoint}>
-              {name} gets {events.join(", ")}.
+              <bdi>{name}</bdi> gets {events.join(", ")}.
             </div>
           ))
         )

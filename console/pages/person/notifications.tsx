@@ -210,6 +210,6 @@ const Stop = ({ name }: Pick<Recipient, "name">) => (
     inputOf={(_, why) => ({ person: name, why })}
     success={`The notifications of ${name} were ended.`}
   >
-    No more messages are sent to {name}. A person who still has a role or an account can choose again.
+    No more messages are sent to <bdi>{name}</bdi>. A person who still has a role or an account can choose again.
   </ChangeDialog>
 );

@@ -129,7 +129,7 @@ const SignedIn = ({ at }: { readonly at: string | null }) => (at === null ? "Nev
 
 const Holder = ({ of: { kind, holder, name } }: { readonly of: Access }) =>
   kind === "owner" ? (
-    holder
+    holder.replace(/^email:/, "").replace(/^group:/, "Group ")
   ) : (
     <>
       {name} <code>{holder}</code>

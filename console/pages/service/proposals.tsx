@@ -64,16 +64,18 @@ export const ProposalsPage = () => {
               { header: "Reason", cell: ({ why }) => why ?? "–" },
               {
                 header: "Proposed",
-                cell: ({ proposed_at, proposed_by }) => (
+                cell: ({ proposed_at, proposed_by, expires_at }) => (
                   <>
                     <Time iso={proposed_at} />
                     <div>
                       by <Breakable text={proposed_by} />
                     </div>
+                    <div>
+                      Expires <Time iso={expires_at} />
+                    </div>
                   </>
                 ),
               },
-              { header: "Expires", cell: ({ expires_at }) => <Time iso={expires_at} /> },
             ]}
             emptyText={state === "open" ? "No proposal waits for a decision." : "Nothing was proposed yet."}
           />

@@ -190,7 +190,7 @@ const Files = ({ day, state: dayState, files }: UpstreamStatement) => (
             <>
               <Time iso={at} />
               <br />
-              by {by}
+              by <bdi>{by}</bdi>
             </>
           ),
         },
