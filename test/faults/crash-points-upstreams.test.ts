@@ -9,11 +9,11 @@ const sample: Omit<CrashPoints, "upstreamKind"> = {
 };
 
 /**
- * Of the scenarios a thirtieth at each of the other upstreams, and one of those in which it is asked; each run others.
+ * Of the scenarios a thirtieth at one of the other upstreams, and one of those in which it is asked; each run others.
  * `UPSTREAM_MANNER=strict UPSTREAM_REFERENCES=documented npm run test:faults crash-points` has all of them, and `npm run
  * test:faults lookups` all in which the upstream is asked.
  */
-for (const upstreamKind of otherUpstreams) {
+for (const upstreamKind of otherUpstreams.filter((_, at) => at === sample.seed % otherUpstreams.length)) {
   crashPoints({ ...sample, everyScenario: 30, upstreamKind });
   crashPoints({ ...sample, scenariosOf: "a lookup", everyScenario: 5, upstreamKind });
 }

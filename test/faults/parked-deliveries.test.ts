@@ -1,4 +1,4 @@
 import { parkedDeliveries } from "./parked-deliveries.ts";
 
 /** `npm run test:faults` has a day. */
-parkedDeliveries(144);
+parkedDeliveries(72);

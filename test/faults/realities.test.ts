@@ -33,6 +33,11 @@ import { openAppEndpoint, openTestAccount } from "./test-account.ts";
 const SEED = Number(process.env.MODEL_SEED ?? 1);
 /** The long form, of `npm run test:faults`, has more accounts, more time in which something may be held up, and more of each kind. */
 const IS_LONG = process.env.REALITIES === "long";
+/** Of the tests with traffic the short form has one half, each run another. */
+const HALF = Number(process.env.REALITIES_HALF ?? Date.now()) % 2;
+const inHalf = (half: 0 | 1) => (name: string, run: () => Promise<void>) => {
+  if (IS_LONG || half === HALF) test(name, run);
+};
 vi.setConfig({ testTimeout: 600_000 });
 const S = 1_000;
 const recipients = ["08031234567", "08031234568", "08031234569", "08031234570", "08031234571", "08031234572"];
@@ -75,68 +80,76 @@ const late = (orders: readonly OrderLine[], waitMsMax = WAIT_MS_MAX): readonly s
     })
     .map(describeOrder);
 
-test(`orders to one recipient that the upstream refuses by themselves hold up no other account (seed ${SEED})`, async () => {
-  const refused = "08039999999";
-  let repeating = "";
-  const repeat = async (load: Load): Promise<void> => {
-    while (now() < load.endsMs) {
-      const [account] = load.accounts;
-      repeating = account?.accountId ?? "";
-      if (account !== undefined) begin(load, placeOrder(load, account, refused));
-      await pass(20 * S);
-    }
-  };
-  const { orders, violations } = await run({
-    disturb: (load) => {
-      load.system.upstream.limitedRecipients.add(refused);
-      void repeat(load);
-      return () => load.system.upstream.limitedRecipients.clear();
-    },
-  });
-  expect(late(orders.filter(({ accountId }) => accountId !== repeating))).toEqual([]);
-  expect(violations).toEqual([]);
-});
-
-test.each(IS_LONG ? ["1", ...oddRetryAfters] : (["86400"] as const))(
-  `a 429 with Retry-After: %s holds up orders for two minutes at most (seed ${SEED})`,
-  async (retryAfter) => {
+inHalf(0)(
+  `orders to one recipient that the upstream refuses by themselves hold up no other account (seed ${SEED})`,
+  async () => {
+    const refused = "08039999999";
+    let repeating = "";
+    const repeat = async (load: Load): Promise<void> => {
+      while (now() < load.endsMs) {
+        const [account] = load.accounts;
+        repeating = account?.accountId ?? "";
+        if (account !== undefined) begin(load, placeOrder(load, account, refused));
+        await pass(20 * S);
+      }
+    };
     const { orders, violations } = await run({
-      minutes: IS_LONG ? 6 : 4,
-      disturb: ({ system }) => {
-        void pass(MINUTE_MS).then(() => system.upstream.faults.add(limited(retryAfter)));
-        return () => {};
+      disturb: (load) => {
+        load.system.upstream.limitedRecipients.add(refused);
+        void repeat(load);
+        return () => load.system.upstream.limitedRecipients.clear();
       },
     });
-    expect(late(orders)).toEqual([]);
+    expect(late(orders.filter(({ accountId }) => accountId !== repeating))).toEqual([]);
     expect(violations).toEqual([]);
   },
 );
 
-test(`an index key of one account that stays full holds up the queued orders of no other (seed ${SEED})`, async () => {
-  const waitMsMax = 4 * MINUTE_MS;
-  let full = "";
-  let endsMs = 0;
-  const fullFromMs = IS_LONG ? 2 * MINUTE_MS : MINUTE_MS;
-  const { orders, violations } = await run({
-    minutes: IS_LONG ? 8 : 6,
-    aws: "lag",
-    ordersAMinute: 3,
-    upstreamOrdersAMinute: IS_LONG ? 7 : 5,
-    disturb: ({ system, accounts, ...load }) => {
-      full = accounts[0]?.accountId ?? "";
-      endsMs = load.endsMs;
-      void pass(fullFromMs).then(() => system.strict()?.dynamodb.fillIndexKey(queuedOrders(full)));
-      return () => system.strict()?.dynamodb.fillIndexKey(undefined);
+for (const retryAfter of IS_LONG ? ["1", ...oddRetryAfters] : (["86400"] as const)) {
+  inHalf(1)(
+    `a 429 with Retry-After: ${retryAfter} holds up orders for two minutes at most (seed ${SEED})`,
+    async () => {
+      const { orders, violations } = await run({
+        minutes: IS_LONG ? 6 : 4,
+        disturb: ({ system }) => {
+          void pass(MINUTE_MS).then(() => system.upstream.faults.add(limited(retryAfter)));
+          return () => {};
+        },
+      });
+      expect(late(orders)).toEqual([]);
+      expect(violations).toEqual([]);
     },
-  });
-  // What is placed later may still wait when the traffic ends.
-  const others = orders.filter(({ accountId, placedMs }) => accountId !== full && placedMs + waitMsMax < endsMs);
-  expect(others).not.toEqual([]);
-  expect(late(others, waitMsMax)).toEqual([]);
-  expect(violations).toEqual([]);
-});
+  );
+}
 
-test(`no order of a restricted account is sent, also none that waits (seed ${SEED})`, async () => {
+inHalf(1)(
+  `an index key of one account that stays full holds up the queued orders of no other (seed ${SEED})`,
+  async () => {
+    const waitMsMax = 4 * MINUTE_MS;
+    let full = "";
+    let endsMs = 0;
+    const fullFromMs = IS_LONG ? 2 * MINUTE_MS : MINUTE_MS;
+    const { orders, violations } = await run({
+      minutes: IS_LONG ? 8 : 6,
+      aws: "lag",
+      ordersAMinute: 3,
+      upstreamOrdersAMinute: IS_LONG ? 7 : 5,
+      disturb: ({ system, accounts, ...load }) => {
+        full = accounts[0]?.accountId ?? "";
+        endsMs = load.endsMs;
+        void pass(fullFromMs).then(() => system.strict()?.dynamodb.fillIndexKey(queuedOrders(full)));
+        return () => system.strict()?.dynamodb.fillIndexKey(undefined);
+      },
+    });
+    // What is placed later may still wait when the traffic ends.
+    const others = orders.filter(({ accountId, placedMs }) => accountId !== full && placedMs + waitMsMax < endsMs);
+    expect(others).not.toEqual([]);
+    expect(late(others, waitMsMax)).toEqual([]);
+    expect(violations).toEqual([]);
+  },
+);
+
+inHalf(0)(`no order of a restricted account is sent, also none that waits (seed ${SEED})`, async () => {
   let restricted = "";
   let sinceMs = 0;
   let untilMs = 0;
@@ -282,9 +295,8 @@ describe("queued orders", () => {
     };
   };
 
-  test.each(IS_LONG ? [SEED, SEED + 1, SEED + 2] : [SEED])(
-    "of an account are carried out in their order (seed %i)",
-    async (seed) => {
+  for (const seed of IS_LONG ? [SEED, SEED + 1, SEED + 2] : [SEED]) {
+    inHalf(0)(`of an account are carried out in their order (seed ${seed})`, async () => {
       const { orders, violations } = await run({ seed, aws: "conflicts", ordersAMinute: 1, disturb: burst });
       for (const [, of] of Map.groupBy(orders, ({ accountId }) => accountId)) {
         const waited = of.filter(
@@ -297,10 +309,10 @@ describe("queued orders", () => {
         expect(sent.map(describeOrder)).toEqual(inOrder.map(describeOrder));
       }
       expect(violations).toEqual([]);
-    },
-  );
+    });
+  }
 
-  test(`are sent when their answers said, whichever process gave them (seed ${SEED})`, async () => {
+  inHalf(1)(`are sent when their answers said, whichever process gave them (seed ${SEED})`, async () => {
     const { orders, violations } = await run({
       minutes: IS_LONG ? 5 : 4,
       ordersAMinute: 6,

@@ -334,6 +334,10 @@ const SCROLLS_IN_PRINT = `[...document.querySelectorAll("main section")]
   .filter((each) => getComputedStyle(each).overflowX !== "visible")
   .map((each) => each.outerHTML.slice(0, 200))`;
 
+/** Of the pages every third is looked at in all its forms, each run others; `PAGES_EVERY=1` takes all. */
+const EVERY = Number(process.env.PAGES_EVERY ?? 3);
+const SEED = Date.now() % 1_000_000_000;
+
 const RULES_OF_COLOUR_AND_WIDTH = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"];
 
 /** What the browser saves when the button is pressed. */
@@ -346,17 +350,15 @@ const saved = async (page: Page, name: string): Promise<string> => {
 };
 
 describe("every page", () => {
-  test("shows what is stored, is accessible with all its dialogs and as wide as its window, in light and dark colours and on a phone, also with letters of twice the size, and prints alone", async () => {
+  test(`shows what is stored, is accessible with all its dialogs and as wide as its window, in light and dark colours and on a phone, also with letters of twice the size, and prints alone (seed ${SEED})`, async () => {
     const page = await open("operator");
     const opened = new Set<string>();
     // The header and the menu are the same around all pages of the service, and around all of an account.
     const around = new Set<string>();
-    for (const { path, title, text } of allPages()) {
+    for (const [at, { path, title, text }] of allPages().entries()) {
       const kind = path.startsWith(ofDemo()) ? "account" : "service";
       const within = around.has(kind) ? "page" : "document";
       around.add(kind);
-      await page.setViewportSize({ width: 1280, height: 800 });
-      await page.emulateMedia({ colorScheme: "light" });
       if (path === pageList["dead-letters"].path) await giveUp();
       await visit(page, path, title);
       await page.getByRole("main").getByText(text).first().waitFor();
@@ -364,6 +366,9 @@ describe("every page", () => {
       expect(await page.evaluate(WITHOUT_NAME), path).toEqual([]);
       await expect.poll(() => page.evaluate(WIDER_THAN_PAGE), { message: path }).toEqual([]);
       await checkDialogs(page, opened);
+      expect(await page.getByText("This page failed").count(), path).toBe(0);
+      expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
+      if (at % EVERY !== SEED % EVERY) continue;
       await page.emulateMedia({ media: "print" });
       expect(await page.evaluate(SHOWN_IN_PRINT), path).toEqual([]);
       expect(await page.evaluate(SCROLLS_IN_PRINT), path).toEqual([]);
@@ -378,9 +383,9 @@ describe("every page", () => {
       expect(await page.evaluate(PIXELS_CUT_OFF), path).toBe(0);
       await page.evaluate("document.documentElement.style.fontSize = ''");
       expect(await page.getByText("This page failed").count(), path).toBe(0);
-      expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "light" });
     }
-    await page.setViewportSize({ width: 1280, height: 800 });
     await visit(page, `${ofDemo("webhooks")}?reference=${orders.delivered}`, "Webhooks");
     await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
