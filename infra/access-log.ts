@@ -3,6 +3,8 @@ import { accessLogFields } from "./gateway.ts";
 /** A request and its answer, as an access log shows them. */
 export type Access = {
   readonly requestId: string;
+  /** The id that Lambda gave the invocation; undefined where there was none, and on this machine. */
+  readonly invocation: string | undefined;
   readonly routeKey: string;
   readonly status: number;
   /** What the function returned; undefined where the gateway answered by itself. */
@@ -22,6 +24,7 @@ type Variable = (typeof accessLogFields)[keyof typeof accessLogFields];
  */
 export const accessLogLine = ({
   requestId,
+  invocation,
   routeKey,
   status,
   answered,
@@ -31,6 +34,7 @@ export const accessLogLine = ({
 }: Access): string => {
   const values: Readonly<Record<Variable, string | number | undefined>> = {
     "$context.requestId": requestId,
+    "$context.awsEndpointRequestId": invocation,
     "$context.routeKey": routeKey,
     "$context.status": status,
     "$context.integration.status": answered,

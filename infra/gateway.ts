@@ -7,11 +7,13 @@ export const DEFAULT_ROUTE = "$default";
 
 /**
  * A line of the access log, with API Gateway's variables. The route key, never the path: paths contain references, and
- * one contains a secret. `answered` is the status that the function returned. No text of the caller, such as the user
+ * one contains a secret. `answered` is the status that the function returned, `invocation` the id in the lines that Lambda
+ * itself writes, such as those of a time-out. No text of the caller, such as the user
  * agent: AWS documents no escaping, and alarms read the other fields of the line.
  */
 export const accessLogFields = {
   request_id: "$context.requestId",
+  invocation: "$context.awsEndpointRequestId",
   route: "$context.routeKey",
   status: "$context.status",
   answered: "$context.integration.status",

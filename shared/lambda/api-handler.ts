@@ -38,6 +38,8 @@ type RequestProgress = {
   caller?: Caller;
   /** The caller's reference of an order, once its input is read. */
   callerReference?: string | undefined;
+  /** How long requests to the upstream took, if there were some. */
+  upstreamMs?: number;
 };
 type ApiContext = Context & { progress?: RequestProgress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
@@ -70,7 +72,12 @@ export const apiHandler = <Served extends { readonly [Name in keyof Served]: Rou
       progress.rate = admission.rate;
       if ("refusal" in admission) throw admission.refusal;
       progress.caller = admission.caller;
-      const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
+      const deadline = {
+        remainingMs: () => context.getRemainingTimeInMillis(),
+        noteUpstreamMs: (ms: number) => {
+          progress.upstreamMs = (progress.upstreamMs ?? 0) + ms;
+        },
+      };
       return match.serve(sent, { caller: admission.caller, request, deadline }, progress);
     });
 };
@@ -166,5 +173,6 @@ const complete = (response: ApiResponse, progress: RequestProgress | undefined, 
     mode: progress.caller?.mode,
     reference: response.headers["x-transaction-reference"],
     duration_ms: Date.now() - progress.startedAtMs,
+    upstream_ms: progress.upstreamMs,
   });
 };

@@ -8,7 +8,11 @@ import {
 } from "./time-budgets.ts";
 
 /** The moment by which this invocation must have responded, from Lambda's context. */
-export type Deadline = { readonly remainingMs: () => number };
+export type Deadline = {
+  readonly remainingMs: () => number;
+  /** Adds the time that a request to the upstream took to the request's line in the log. */
+  readonly noteUpstreamMs?: (ms: number) => void;
+};
 
 /** A deadline `budgetMs` from now. */
 export const deadlineIn = (budgetMs: number, clock: Clock = systemClock): Deadline => {

@@ -24,8 +24,9 @@ export const logEvents = {
       mode: "string?",
       reference: "string?",
       duration_ms: "number",
+      upstream_ms: "number?",
     },
-    meaning: "A request was answered.",
+    meaning: "A request was answered. `upstream_ms`: the part of `duration_ms` that the upstream took.",
   },
   "request.outcome_unknown": {
     level: "warn",

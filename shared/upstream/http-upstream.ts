@@ -143,11 +143,13 @@ const createSend =
   (baseUrl: string, profile: UpstreamProfile, pool: KeyPool): Send =>
   async (request, key, deadline) => {
     if (!hasTime(deadline)) return { kind: "never_sent", reason: NO_TIME };
+    const begunMs = performance.now();
     const result = await exchange(httpRequest(baseUrl, profile, request, key), {
       totalMs: upstreamBudgetMs(deadline),
       bytesMax: request.bytesMax,
       beginning: request.beginning,
     });
+    deadline.noteUpstreamMs?.(Math.round(performance.now() - begunMs));
     return pool.record(request.group, result, key) ? { ...result, isAboutOrder: true } : result;
   };
 

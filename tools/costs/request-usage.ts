@@ -34,6 +34,7 @@ const lambdaLines = [
 /** API Gateway's access log line of a request. */
 const ACCESS_LINE = accessLogLine({
   requestId: "JKJaXmPLvHcESHA=",
+  invocation: INVOCATION,
   routeKey: "POST /v1/identity/nin/retrieve",
   status: 200,
   answered: 200,

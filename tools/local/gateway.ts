@@ -114,7 +114,10 @@ export const openGateway = async (options: {
       const error = answered === undefined ? platformMessages.get(status) : undefined;
       const latencyMs = Math.round(performance.now() - begunMs);
       const { routeKey } = target;
-      options.accessLog?.(accessLogLine({ requestId, routeKey, status, answered, latencyMs, error, sourceIp }));
+      const invocation = undefined;
+      options.accessLog?.(
+        accessLogLine({ requestId, invocation, routeKey, status, answered, latencyMs, error, sourceIp }),
+      );
     });
     try {
       if (!admits(target.routeKey, begunMs)) return sendPlatformError(response, 429);

@@ -31,6 +31,7 @@ const seen = ({ lines, invocations, answers, samples: measured }: Observed): rea
   ...answers.flatMap(({ atMs, route, status }) => {
     const line = {
       requestId: "r",
+      invocation: undefined,
       routeKey: route,
       status,
       answered: status,

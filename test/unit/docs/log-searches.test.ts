@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
+import { accessLogFields } from "../../../infra/gateway.ts";
+import type { LogEventSpec } from "../../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../../shared/platform/log-events.ts";
 import { matchesFilter } from "../../builders/filter-pattern.ts";
 
@@ -56,6 +58,31 @@ test.each(patterns)("the documented search %s finds the lines of its event, and 
   const event = /"([a-z_-]+\.[a-z_-]+)"/.exec(pattern)?.[1] ?? "";
   expect(Object.keys(logEvents)).toContain(event);
   expect(lines.filter((line) => matchesFilter(pattern, line))).toEqual([expect.stringContaining(`"event":"${event}"`)]);
+});
+
+/** The lines of code blocks that are queries of Logs Insights. */
+const queries = texts.flatMap((text) =>
+  [...text.matchAll(/^```\n([^`]+)^```$/gm)]
+    .flatMap(([, block = ""]) => block.split("\n"))
+    .filter((line) => /^(fields|filter|stats|parse) /.test(line)),
+);
+const words = new Set([
+  ...["fields", "filter", "stats", "parse", "sort", "desc", "by", "as", "and", "like"],
+  ...["bin", "count", "pct", "max", "sum", "latest", "ispresent", "strlen"],
+]);
+
+/** What a query reads: no texts, no patterns, no fields of AWS, and none that it names itself. */
+const fieldsRead = (query: string): readonly string[] => {
+  const code = query.replaceAll(/"[^"]*"|\/[^/]*\/|@\w+|\b\d+m?\b/g, " ");
+  const lists = query.startsWith("parse ") ? /\bas ((?:\w+, )*\w+)/g : /\bas (\w+)/g;
+  const own = new Set([...code.matchAll(lists)].flatMap(([, names = ""]) => names.split(", ")));
+  return (code.match(/[a-z]\w*/g) ?? []).filter((word) => !words.has(word) && !own.has(word));
+};
+
+test.each(queries)("the documented query %s reads fields that are logged", (query) => {
+  const logged = Object.values<LogEventSpec>(logEvents).flatMap(({ fields }) => Object.keys(fields));
+  const known = new Set([...logged, ...Object.keys(accessLogFields), "event", "level"]);
+  expect(fieldsRead(query).filter((field) => !known.has(field))).toEqual([]);
 });
 
 test("the documented searches of Logs Insights name events that exist", () => {

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -120,6 +120,14 @@ describe("orders", () => {
       upstreamReference: state.purchases[0]?.upstreamReference,
       upstreamAmountKobo: 500_00,
     });
+  });
+
+  test("the time that the upstream took for an order is noted, and not that of a request that was not sent", async () => {
+    const { upstream } = await aClient();
+    const noteUpstreamMs = vi.fn((_ms: number) => {});
+    await upstream.buy(mtn1gb, referenceOf(1), { ...deadlineIn(29_000), noteUpstreamMs });
+    await upstream.buy(mtn1gb, referenceOf(2), { ...deadlineIn(0), noteUpstreamMs });
+    expect(noteUpstreamMs).toHaveBeenCalledExactlyOnceWith(expect.any(Number));
   });
 
   test("an order whose number the upstream refuses with 422 is refused on phone_number", async () => {

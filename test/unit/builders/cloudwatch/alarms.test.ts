@@ -137,8 +137,9 @@ describe("alarms on the access log", () => {
   const answers = (route: string, status: number, own: readonly number[]): readonly Sample[] =>
     own.flatMap((minute) =>
       Array.from({ length: 21 }).flatMap(() => {
-        const line = { requestId: "r", routeKey: route, status, answered: undefined, latencyMs: 1, error: undefined };
-        return samples.accessed(minute * MINUTE_MS, accessLogLine({ ...line, sourceIp: "203.0.113.7" }));
+        const unanswered = { invocation: undefined, answered: undefined, error: undefined };
+        const line = { requestId: "r", routeKey: route, status, latencyMs: 1, sourceIp: "203.0.113.7" };
+        return samples.accessed(minute * MINUTE_MS, accessLogLine({ ...line, ...unanswered }));
       }),
     );
 

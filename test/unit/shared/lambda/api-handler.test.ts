@@ -106,6 +106,17 @@ describe("a successful response", () => {
     expect(calls[0]?.deadline.remainingMs()).toBe(29_000);
   });
 
+  test("the line of a request has the time that its requests to the upstream took, if there were some", async () => {
+    const log = captureLog();
+    await ask(async (call) => {
+      call.deadline.noteUpstreamMs?.(120);
+      call.deadline.noteUpstreamMs?.(30);
+      return bought(call);
+    });
+    await ask();
+    expect(log.lines("request.answered").map((line) => line.upstream_ms)).toEqual([150, undefined]);
+  });
+
   test("a successful response holds no field that the route does not name", async () => {
     const leaky = { ...transaction, write_token: "secret" };
     const { json } = await ask(async () => ({ message: "Delivered", data: { transaction: leaky } }));
