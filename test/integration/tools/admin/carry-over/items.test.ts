@@ -184,7 +184,7 @@ test("a carry-over does not change a transaction that settled otherwise after it
   expect(result.discrepancies).toEqual([{ item: transaction.pk, what: "differs in status, failure" }]);
   // The old ledger's refund of it is not copied: it changed no balance of the restored one.
   const { lines, closing_kobo } = await readStatement(restored, accountId, ALL_TIMES);
-  expect(lines.map(({ kind }) => kind)).toEqual(["funding", "data"]);
+  expect(lines.map(({ kind }) => kind)).toEqual(["data", "funding"]);
   expect((await readWallet(restored, accountId)).balance_kobo).toBe(closing_kobo);
 });
 
