@@ -23,6 +23,8 @@ export const keepFocus = (): void => {
   let inDialog: Place = [];
   const remember = ({ target, type }: Event) => {
     if (!(target instanceof Element)) return;
+    // What is pressed while it has the focus gets no other "focusin".
+    if (type === "pointerdown" && [inPage[0], inDialog[0]].some((last) => last?.contains(target))) return;
     // A press beside everything takes the focus away on purpose.
     const place = type === "focusin" ? placeOf(target) : [];
     if (target.closest("[role=dialog]") === null) [inPage, inDialog] = [place, []];
