@@ -7,7 +7,7 @@ import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Ledger, Writes } from "./ledger.ts";
 import { refundPut } from "./refund.ts";
-import { classifyWriteError, type WriteFailure } from "./transact.ts";
+import { classifyWriteError, type IndeterminateWrite, indeterminateAfter, type WriteFailure } from "./transact.ts";
 import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
 import { claimIs, settlingTransition, transactionUpdate } from "./transaction-state.ts";
 import type { UpdateParts } from "./update-parts.ts";
@@ -47,7 +47,7 @@ export type SettlementResult =
    */
   | { readonly kind: "already_settled"; readonly transaction: Transaction }
   /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
-  | { readonly kind: "indeterminate" };
+  | IndeterminateWrite;
 
 /** The attributes of a transaction that a settlement needs. A queued one may have a number in the account's queue. */
 export type SettleTarget = Pick<
@@ -104,7 +104,7 @@ export const settleAsRead = async (
   const result = await writeUntilDeadline(ledger, target, settlement, "any", deadline);
   if (result.kind !== "condition_failed") return result;
   const { transaction } = result;
-  return transaction === undefined ? { kind: "indeterminate" } : { kind: "already_settled", transaction };
+  return transaction === undefined ? indeterminateAfter(result.error) : { kind: "already_settled", transaction };
 };
 
 /**
@@ -147,10 +147,10 @@ export const settleByAnswer = async (
   settlement: RecordedSettlement,
   sending: Pick<Transaction, "claim">,
   deadline: Deadline,
-): Promise<"applied" | "indeterminate" | "refused"> => {
+): Promise<{ readonly kind: "applied" | "refused" } | IndeterminateWrite> => {
   const condition = { absentOr: settlement.upstream_reference, sending };
-  const { kind } = await writeUntilDeadline(ledger, target, settlement, condition, deadline);
-  return kind === "condition_failed" ? "refused" : kind;
+  const result = await writeUntilDeadline(ledger, target, settlement, condition, deadline);
+  return result.kind === "condition_failed" ? { kind: "refused" } : result;
 };
 
 /** A transaction after its settlement is applied. */
@@ -175,11 +175,14 @@ const writeUntilDeadline = async (
   condition: ReferenceCondition,
   deadline: Deadline,
 ): Promise<
-  { readonly kind: "applied" | "indeterminate" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>
+  | { readonly kind: "applied" }
+  | IndeterminateWrite
+  | (Extract<WriteFailure, { readonly kind: "condition_failed" }> & { readonly error: unknown })
 > => {
   const nextAttempt = backoff(() => settleBudgetMs(deadline));
   let seen: SeenByRefund = {};
   for (;;) {
+    let result: IndeterminateWrite;
     try {
       const writes = settlementWrites(ledger, target, settlement, condition, seen);
       await writeOnce(ledger, writes, settleBudgetMs(deadline));
@@ -192,11 +195,12 @@ const writeUntilDeadline = async (
         log.warn("settlement.attempt_failed", { write_token: target.write_token, ...errorFields(error) });
       }
       // The order stays open until an operator has reopened the account.
-      if (isOfClosedAccount(failure)) return { kind: "indeterminate" };
-      if (failure.kind === "condition_failed" && refusedBy === undefined) return failure;
+      if (isOfClosedAccount(failure)) return indeterminateAfter(error);
+      if (failure.kind === "condition_failed" && refusedBy === undefined) return { ...failure, error };
       seen = refusedBy ?? seen;
+      result = refusedBy === undefined ? indeterminateAfter(error) : { kind: "indeterminate" };
     }
-    if (!(await nextAttempt())) return { kind: "indeterminate" };
+    if (!(await nextAttempt())) return result;
   }
 };
 

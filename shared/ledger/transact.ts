@@ -9,6 +9,7 @@ import { deadlineIn } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import { isEntryStored, linkAudit } from "./audit-chain.ts";
 import type { Table, Writes } from "./ledger.ts";
 import { isEntryPk, itemKindOf } from "./schema.ts";
@@ -21,6 +22,13 @@ export type ShowsNothing = {
   readonly wallet?: undefined;
   readonly items?: undefined;
 };
+
+/** A write of which no response says whether it was made. `isFault`: another attempt fails too, until a person acts. */
+export type IndeterminateWrite = { readonly kind: "indeterminate"; readonly isFault?: boolean };
+
+/** What is known after the last attempt failed with this error. */
+export const indeterminateAfter = (error: unknown): IndeterminateWrite =>
+  isTransient(error) ? { kind: "indeterminate" } : { kind: "indeterminate", isFault: true };
 
 /** Why one attempt at a conditional write failed. */
 export type WriteFailure =

@@ -3,7 +3,7 @@ import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
-import { classifyWriteError } from "./transact.ts";
+import { classifyWriteError, type IndeterminateWrite, indeterminateAfter } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 import { transactionPut, transitions } from "./transaction-state.ts";
 
@@ -13,7 +13,7 @@ export type VoidResult =
   /** Nothing was written now: the debit was made, it is void already, or another request has the transaction's key. */
   | { readonly kind: "exists"; readonly transaction: Transaction }
   /** No conclusive response before the deadline. */
-  | { readonly kind: "indeterminate" };
+  | IndeterminateWrite;
 
 /**
  * Puts a transaction as `failed` in place of its debit, unless an item has its key: as `void`, or as `cancelled` if the
@@ -40,6 +40,6 @@ export const voidDebit = async (
     const stored = classifyWriteError(error).transaction;
     if (stored !== undefined) return { kind: "exists", transaction: stored };
     log.warn("debit.not_voided", { write_token: transaction.write_token, ...errorFields(error) });
-    return { kind: "indeterminate" };
+    return indeterminateAfter(error);
   }
 };

@@ -8,4 +8,8 @@ const isSdkError = (error: unknown): error is SdkError =>
 
 /** Contention, throttling, a time-out, a broken connection or a server error: the same call may succeed in a moment. */
 export const isTransient = (error: unknown): boolean =>
-  isContention(error) || (isSdkError(error) && (isTransientError(error) || isThrottlingError(error)));
+  isContention(error) ||
+  (isSdkError(error) && (isAborted(error) || isTransientError(error) || isThrottlingError(error)));
+
+/** Calls are aborted when their time is over. */
+const isAborted = ({ name }: Error): boolean => name === "AbortError";

@@ -6,7 +6,14 @@ import { getItems } from "../ledger/get-item.ts";
 import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { ALL_TIMES, type OpenKey, queryOpen, queuedOrderKeys } from "../ledger/query-index.ts";
 import { isTransactionPk, openList, queuedOrders, walletPk } from "../ledger/schema.ts";
-import { transact, transactOnce, type WriteFailure, type WriteResult } from "../ledger/transact.ts";
+import {
+  type IndeterminateWrite,
+  indeterminateAfter,
+  transact,
+  transactOnce,
+  type WriteFailure,
+  type WriteResult,
+} from "../ledger/transact.ts";
 import {
   isQueuedOrder,
   type OrderToSend,
@@ -58,7 +65,7 @@ export type EnqueueResult =
   | { readonly kind: "overtaken" }
   /** Nothing was written: the ledger is a restored one that lacks the order. */
   | { readonly kind: "missing" }
-  | { readonly kind: "indeterminate" };
+  | IndeterminateWrite;
 
 /**
  * Makes an order wait that its sender knows to be unsent. `claim` makes sure that nobody else has begun to send it: a
@@ -103,7 +110,7 @@ const joinQueue = async (
       queue = queueOf(await readWallet(ledger, accountId, abortAfter(settleBudgetMs(deadline))));
     } catch (error) {
       log.warn("order.queue_lookup_failed", { write_token: target.write_token, ...errorFields(error) });
-      return { kind: "indeterminate" };
+      return indeterminateAfter(error);
     }
     const writes = [
       queueUpdate(ledger, target, { ...queued, number: queue.tail + 1 }),
@@ -142,7 +149,9 @@ const enqueueResult = async (
   const { transaction } = result;
   const { turnUntil, isIndeterminate } = target.claimed ?? {};
   if (transaction === undefined) {
-    return turnUntil !== undefined && result.wallet !== undefined ? { kind: "overtaken" } : { kind: "indeterminate" };
+    if (turnUntil !== undefined && result.wallet !== undefined) return { kind: "overtaken" };
+    // Another order of the account has changed its queue: the next attempt reads it anew.
+    return result.wallet === undefined ? indeterminateAfter(result.error) : { kind: "indeterminate" };
   }
   if (transaction.write_token !== target.write_token || !isQueuedOrder(transaction))
     return { kind: "not_open", transaction };
@@ -161,9 +170,9 @@ const voidClaim = async (ledger: Ledger, order: QueuedOrder, deadline: Deadline)
   try {
     await retryContention(() => ledger.db.update(Update, abort), limitMs);
     return { kind: "queued" };
-  } catch {
+  } catch (error) {
     // Also if a claim was faster: it may be the indeterminate one, which nobody sends.
-    return { kind: "indeterminate" };
+    return indeterminateAfter(error);
   }
 };
 

@@ -1,4 +1,4 @@
-import type { MessageResult } from "../call/message-result.ts";
+import { FAULT_RETRY_S, type MessageResult } from "../call/message-result.ts";
 import type { EventReason } from "../contract/event-reasons.ts";
 import {
   findByOwnReference,
@@ -20,6 +20,7 @@ import {
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
+import type { IndeterminateWrite } from "../ledger/transact.ts";
 import { isFinalStatus, isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { amountFacts, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import {
@@ -103,7 +104,7 @@ const applySettlement = async (
 /** Ends an indeterminate debit: voids it if it was not made, and refunds it if it was. */
 const applyVoid = async (deps: SettleDeps, { item }: VoidMessage, deadline: Deadline): Promise<MessageResult> => {
   const result = await voidDebit(deps.ledger, item, deadline);
-  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (result.kind === "indeterminate") return retryOf(result);
   if (result.kind === "void") return { kind: "done", outcome: "void" };
   return settleStored(deps, result.transaction, item, NOT_DELIVERED, deadline);
 };
@@ -142,8 +143,8 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
     return escalate(deps, event, "sent_again", pk, stored.claim);
   }
   const result = await settleByAnswer(ledger, stored, settlement, message, deadline);
-  if (result === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
-  if (result === "applied") return { kind: "done", outcome: "applied" };
+  if (result.kind === "indeterminate") return retryOf(result);
+  if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   const current = (await readTransaction(ledger, pk)) ?? stored;
   return (
     (await lateAnswer(deps, current, message.claim, event)) ?? escalate(deps, event, "another_order", pk, message.claim)
@@ -168,6 +169,11 @@ const lateAnswer = async (
 const belongsToAnother = async (ledger: Ledger, reference: string, pk: string): Promise<boolean> =>
   (await findByUpstreamReference(ledger, reference)).some((indexed) => indexed.pk !== pk);
 
+const retryOf = ({ isFault = false }: IndeterminateWrite): MessageResult => ({
+  ...{ kind: "retry", reason: "write_indeterminate" },
+  ...(isFault && { afterS: FAULT_RETRY_S }),
+});
+
 /** Settles a stored transaction, if it is the one that the message is about. */
 const settleStored = async (
   { ledger, settle }: SettleDeps,
@@ -181,7 +187,7 @@ const settleStored = async (
   const result: SettlementResult = isFinalStatus(stored.status)
     ? { kind: "already_settled", transaction: stored }
     : await settle(ledger, stored, settlement, deadline);
-  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (result.kind === "indeterminate") return retryOf(result);
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   const isContradicted = alertIfContradicted(result.transaction, settlement);
   return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
@@ -193,8 +199,9 @@ const applyEnqueue = async (
   { order, ...target }: EnqueueMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  const { kind } = await enqueueOrder(deps.ledger, { pk: target.transaction_pk, ...target }, order, deadline);
-  if (kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  const result = await enqueueOrder(deps.ledger, { pk: target.transaction_pk, ...target }, order, deadline);
+  if (result.kind === "indeterminate") return retryOf(result);
+  const { kind } = result;
   if (kind === "missing") return { kind: "done", outcome: "no_such_transaction" };
   if (kind === "overtaken") return applySettlement(deps, { ...target, settlement: NOT_DELIVERED }, deadline);
   return { kind: "done", outcome: kind === "queued" ? "applied" : "duplicate" };
@@ -286,7 +293,7 @@ const settleByReference = async (
     return escalate(deps, event, "unauthenticated", pk, transaction.claim);
   }
   const result = await deps.settle(deps.ledger, transaction, settlement, deadline);
-  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (result.kind === "indeterminate") return retryOf(result);
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   const { transaction: stored } = result;
   if (!isFinalStatus(stored.status) && mayBeOfSendingBefore(stored, settlement)) return retryAfterFlight(deps, stored);

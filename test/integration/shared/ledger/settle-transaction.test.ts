@@ -78,7 +78,8 @@ describe("settleTransaction", () => {
     const log = captureLog();
     const transaction = await ledger.anOpenTransaction();
     const gone = { ...transaction, account_id: "acc_without_wallet" };
-    expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual({ kind: "indeterminate" });
+    const refused = { kind: "indeterminate", isFault: true };
+    expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual(refused);
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(log.text()).toContain(transaction.write_token);
   });
@@ -162,14 +163,14 @@ describe("settleTransaction", () => {
     await noteEvent(ledger, reported.upstream_reference ?? "", "failed", "event#1");
     const contradicted = await ledger.anOpenTransaction();
     expect(await settleByHeuristicMatch(ledger, contradicted, reported, enough())).toBe(false);
-    expect(await settleByAnswer(ledger, contradicted, reported, {}, enough())).toBe("applied");
+    expect(await settleByAnswer(ledger, contradicted, reported, {}, enough())).toEqual({ kind: "applied" });
   });
 
   test("an answer settles the sending that it is about, and only with an upstream reference that is no other order's", async () => {
     const [one, other] = [await ledger.anOpenTransaction({ claim: "first" }), await ledger.anOpenTransaction()];
     const settlement: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
-    const settle = (transaction: Transaction, claim?: string, as = settlement, deadline = enough()) =>
-      settleByAnswer(ledger, transaction, as, claim === undefined ? {} : { claim }, deadline);
+    const settle = async (transaction: Transaction, claim?: string, as = settlement, deadline = enough()) =>
+      (await settleByAnswer(ledger, transaction, as, claim === undefined ? {} : { claim }, deadline)).kind;
     expect([await settle(one, "second"), await settle(one)]).toEqual(["refused", "refused"]);
     expect(await readTransaction(ledger, one.pk)).toEqual(one);
     expect(await settle(one, "first")).toBe("applied");
@@ -190,7 +191,8 @@ describe("settleTransaction", () => {
     const transaction = await ledger.anOpenTransaction();
     await changeItem(ledger, walletPk(transaction.account_id), { closed: true });
     const seen = ledger.firstWrites(0, "conflict");
-    expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({ kind: "indeterminate" });
+    const refused = { kind: "indeterminate", isFault: true };
+    expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual(refused);
     expect(seen.writes).toBe(1);
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await ledger.balanceOf(transaction.account_id)).toBe(0);

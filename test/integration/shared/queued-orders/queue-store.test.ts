@@ -129,11 +129,14 @@ const indeterminateClaim = async (order: QueuedOrder, fault: WireFault) => {
 const waitAfter = (claimed: ClaimedOrder) =>
   enqueueAgain(claimed, { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true });
 
+/** As the SDK rejects a call that is aborted. */
+const aborted = Object.assign(new Error("aborted"), { name: "AbortError" });
+
 /** A call that AWS does not answer, and that has an end of its own. */
 const untilAborted = (_input: unknown, { abortSignal }: { readonly abortSignal?: unknown } = {}): Promise<never> =>
   new Promise((_, reject) => {
     if (!(abortSignal instanceof AbortSignal)) return reject(new TypeError("The call has no end"));
-    abortSignal.addEventListener("abort", () => reject(new Error("aborted")));
+    abortSignal.addEventListener("abort", () => reject(aborted));
   });
 
 describe("enqueueOrder", () => {
@@ -280,7 +283,7 @@ describe("enqueueOrder", () => {
     const unanswered = vi.spyOn(ledger.db, "get").mockImplementationOnce(untilAborted);
     const deadline = { remainingMs: () => QUEUE_RESERVE_MS + 1 };
     expect(await enqueueOrder(ledger, transaction, toSend, deadline)).toEqual({ kind: "indeterminate" });
-    expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: new Error("aborted") }]);
+    expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: aborted }]);
   });
 
   test("an order whose account's queue keeps changing is indeterminate when the time is over, and not overtaken", async () => {
@@ -520,7 +523,7 @@ describe("claimOrder", () => {
     const unanswered = vi.spyOn(ledger.db, "update").mockImplementationOnce(untilAborted);
     const result = await enqueueOrder(ledger, target, toSend, { remainingMs: () => remainingMs });
     expect(result).toEqual({ kind: "indeterminate" });
-    expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: new Error("aborted") }]);
+    expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: aborted }]);
   });
 
   test("an indeterminate claim that arrives late is undone, and the order waits under its number", async () => {

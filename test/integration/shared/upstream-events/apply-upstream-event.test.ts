@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { transactionPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { ERASED_FINGERPRINT, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
@@ -767,6 +767,39 @@ test("a message whose write meets conflicts until the deadline is retried", asyn
   }
 });
 
+/** As AWS answers where a policy was changed by hand. */
+const refuseWrites = (): void => {
+  const denied = Object.assign(new Error("denied"), { name: "AccessDeniedException" });
+  for (const operation of ["transactWrite", "update", "put"] as const)
+    vi.spyOn(ledger.db, operation).mockRejectedValue(denied);
+};
+const retriedSoon = { kind: "retry", reason: "write_indeterminate", afterS: 15 };
+
+test("a message whose write is refused until a person acts returns after 15 seconds", async () => {
+  const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
+  const { pk: transaction_pk, write_token, upstream_reference: reference = "" } = transaction;
+  const about = { mode: "live", transaction_pk, write_token } as const;
+  const messages: readonly OutcomeMessage[] = [
+    { ...about, kind: "settlement", settlement: { status: "success" } },
+    { ...about, kind: "answer", finding: "outcome", event: { reference, status: "success" } },
+    { kind: "void", item: ledger.aTransaction(transaction.account_id) },
+    await anEvent({ reference }),
+  ];
+  refuseWrites();
+  for (const message of messages) expect(await apply(message, deadlineIn(0)), message.kind).toEqual(retriedSoon);
+});
+
+test.each([
+  ["closed", (pk: string) => changeItem(ledger, pk, { closed: true })],
+  ["missing", (pk: string) => ledger.db.delete({ TableName: ledger.table, Key: { pk } })],
+])("a refund to a wallet that is %s returns after 15 seconds", async (_name, change) => {
+  const { transaction } = await anOrder();
+  const { pk: transaction_pk, write_token } = transaction;
+  await change(walletPk(transaction.account_id));
+  const about = { mode: "live", transaction_pk, write_token } as const;
+  expect(await apply({ ...about, kind: "settlement", settlement: NOT_DELIVERED })).toEqual(retriedSoon);
+});
+
 /** All sequences of some values. */
 const permutations = <Value>(values: readonly Value[]): readonly (readonly Value[])[] =>
   values.length === 0
@@ -823,5 +856,7 @@ describe("a message that makes an order wait", () => {
       kind: "retry",
       reason: "write_indeterminate",
     });
+    refuseWrites();
+    expect(await apply(enqueueMessageOf(ledger, transaction, order))).toEqual(retriedSoon);
   });
 });

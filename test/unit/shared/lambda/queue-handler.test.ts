@@ -77,14 +77,23 @@ test("a message that AWS made fail returns when its visibility timeout ends, and
   const apply: Apply = async ({ id }) => {
     if (id === "throttled") throw Object.assign(new Error("slow down"), { name: "ThrottlingException" });
     if (id === "unanswered") throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
+    if (id === "aborted") throw Object.assign(new Error("aborted"), { name: "AbortError" });
     if (id === "fault") throw new Error("broken");
     return { kind: "retry", reason: "write_indeterminate" };
   };
-  const bodies = [good("throttled"), good("unanswered"), good("indeterminate"), good("fault"), "{", '{"id":7}'];
+  const bodies = [
+    good("throttled"),
+    good("unanswered"),
+    good("aborted"),
+    good("indeterminate"),
+    good("fault"),
+    "{",
+    '{"id":7}',
+  ];
   const Records = bodies.map((body, index) => ({ messageId: `m${index}`, receiptHandle: `r${index}`, body }));
   const { batchItemFailures } = await queueHandler(message, named, apply, postpone)({ Records }, aLambdaContext());
-  expect(batchItemFailures).toHaveLength(6);
-  expect(Object.fromEntries(postpone.mock.calls)).toEqual({ r3: 15, r4: 15, r5: 15 });
+  expect(batchItemFailures).toHaveLength(7);
+  expect(Object.fromEntries(postpone.mock.calls)).toEqual({ r4: 15, r5: 15, r6: 15 });
 });
 
 test("an unreadable message is logged without its content", async () => {
