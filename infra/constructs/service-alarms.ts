@@ -1,5 +1,5 @@
 import { Duration } from "aws-cdk-lib";
-import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { TableName } from "../../functions/function-spec.ts";
 import { livePrefixes } from "../../shared/contract/transaction.ts";
@@ -24,6 +24,8 @@ export interface ServiceAlarmsProps {
 }
 
 const MINUTE_S = 60;
+/** One person who repeats an order for a wrong number is no outage. */
+const ENDED_PURCHASES_MIN = 3;
 /** The page shows no action that its person may not do: a person meets one by a role that changed while it was open. */
 const CONSOLE_REFUSALS_MAX = 10;
 
@@ -199,16 +201,22 @@ const addPurchaseAlarms = (alarms: Alarms, functions: ServiceFunctions): void =>
       metricValue,
     });
   }
+  // A period with fewer purchases says nothing.
+  const share = new MathExpression({
+    expression: `IF(n >= ${ENDED_PURCHASES_MIN}, m, 0)`,
+    usingMetrics: { m: metric, n: metric.with({ statistic: "SampleCount" }) },
+    period: metric.period,
+  });
   const todo = 'docs/runbook.md, "Low success rate".';
   alarms.addThresholdAlarm("PurchasesFail", {
-    metric,
+    metric: share,
     threshold: 0.5,
     repeated: true,
     urgency: "ticket",
     impact: `Customers do not get what they ordered, and are refunded: again and again more than half of the purchases fail. ${todo}`,
   });
   alarms.addSalesAlarm("AllPurchasesFail", {
-    metric,
+    metric: share,
     threshold: 0.9,
     repeated: true,
     impact: `Nothing is sold: again and again more than nine of ten purchases fail, and are refunded. ${todo}`,

@@ -74,6 +74,10 @@ const metricQuery = z.looseObject({
   metricStat: z.looseObject({ metric: z.looseObject({ metricName: z.string() }), period: z.number() }),
 });
 
+const expression = z.looseObject({ expression: z.string() });
+/** Only a period with this many values counts. */
+const AT_LEAST = /^IF\(n >= (\d+), m, 0\)$/;
+
 const conditionOf = (alarm: CfnAlarm): string => {
   const { threshold = 0, comparisonOperator, evaluationPeriods = 1, datapointsToAlarm = evaluationPeriods } = alarm;
   const queries = z.optional(z.array(z.unknown())).parse(Stack.of(alarm).resolve(alarm.metrics)) ?? [];
@@ -82,10 +86,13 @@ const conditionOf = (alarm: CfnAlarm): string => {
   const metric = `\`${name.replace(`-${STAGE}`, "")}\``;
   const periodS = filled?.metricStat.period ?? alarm.period ?? 0;
   const isBelow = comparisonOperator === "LessThanThreshold";
+  const [, countMin] = queries.flatMap(
+    (query) => AT_LEAST.exec(z.safeParse(expression, query).data?.expression ?? "") ?? [],
+  );
   // Missing values are filled with -1.
   if (isBelow && threshold === 0) return `${metric} has no value for ${timeText(evaluationPeriods * periodS)}`;
   const periods = evaluationPeriods === 1 ? "" : `${datapointsToAlarm} of the last ${evaluationPeriods} periods of `;
-  return `${metric} is ${isBelow ? "below" : "above"} ${threshold.toLocaleString("en")} in ${periods}${timeText(periodS)}`;
+  return `${metric} is ${isBelow ? "below" : "above"} ${threshold.toLocaleString("en")} in ${periods}${timeText(periodS)}${countMin ? `, of at least ${countMin} values each` : ""}`;
 };
 
 const timeText = (seconds: number): string => {

@@ -24,6 +24,8 @@ type Alarm = {
   readonly periodMinutes: number;
   /** What stands for a missing value. */
   readonly filler: number | undefined;
+  /** A period with fewer values is 0. */
+  readonly countMin: number;
   readonly breaches: (value: number) => boolean;
 };
 
@@ -45,23 +47,30 @@ const condition = z.object({
   TreatMissingData: z._default(z.enum(["breaching", "notBreaching", "ignore", "missing"]), "missing"),
 });
 const single = z.extend(metric, { Statistic: statistic, Period: period });
-const filledMetric = z.object({
-  Metrics: z.tuple([
-    z.object({
-      Expression: z.pipe(
-        z.string().check(z.regex(/^FILL\(m, -?\d+\)$/)),
-        z.transform((text) => Number(text.slice("FILL(m, ".length, -1))),
-      ),
-    }),
-    z.object({ Id: z.literal("m"), MetricStat: z.object({ Metric: metric, Stat: statistic, Period: period }) }),
-  ]),
+const used = z.object({
+  Id: z.literal("m"),
+  MetricStat: z.object({ Metric: metric, Stat: statistic, Period: period }),
 });
+const counted = z.object({ Id: z.literal("n"), MetricStat: z.object({ Stat: z.literal("SampleCount") }) });
+/** Those of the math of metrics that are read here. */
+const [FILL, AT_LEAST] = [/^FILL\(m, (-?\d+)\)$/, /^IF\(n >= (\d+), m, 0\)$/];
+const expressionOf = (pattern: RegExp) =>
+  z.object({
+    Expression: z.pipe(
+      z.string().check(z.regex(pattern)),
+      z.transform((text) => Number(pattern.exec(text)?.[1])),
+    ),
+  });
+const filledMetric = z.tuple([expressionOf(FILL), used]);
+const countedMetric = z.tuple([expressionOf(AT_LEAST), used, counted]);
 
-/** What an alarm watches: a metric, or one whose missing values are filled. */
-const watchedBy = (Properties: Resource["Properties"]) => {
-  if (Properties.Metrics === undefined) return { ...single.parse(Properties), filler: undefined };
-  const [{ Expression: filler }, { MetricStat }] = filledMetric.parse(Properties).Metrics;
-  return { ...MetricStat.Metric, Statistic: MetricStat.Stat, Period: MetricStat.Period, filler };
+/** What an alarm watches: a metric, one whose missing values are filled, or one that needs some values in a period. */
+const watchedBy = ({ Metrics, ...properties }: Resource["Properties"]) => {
+  if (Metrics === undefined) return { ...single.parse(properties), filler: undefined, countMin: 1 };
+  const { data } = countedMetric.safeParse(Metrics);
+  const [{ Expression }, { MetricStat }] = data ?? filledMetric.parse(Metrics);
+  const math = data ? { filler: undefined, countMin: Expression } : { filler: Expression, countMin: 1 };
+  return { ...MetricStat.Metric, Statistic: MetricStat.Stat, Period: MetricStat.Period, ...math };
 };
 
 /** `LedgerStreamSilent`, or the log event of an alarm: a name as people see it in the docs. */
@@ -72,7 +81,7 @@ const nameOf = ({ id, Properties }: Resource): string =>
 /** The alarms of a stage's template as CloudWatch evaluates them: each minute, over periods that slide. */
 export const alarmsOf = (template: StackTemplate): StageAlarms => {
   const all = template.all("AWS::CloudWatch::Alarm").map((resource): Alarm => {
-    const { Namespace, MetricName, Dimensions, Statistic, Period, filler } = watchedBy(resource.Properties);
+    const { Namespace, MetricName, Dimensions, Statistic, Period, filler, countMin } = watchedBy(resource.Properties);
     const { Threshold, ComparisonOperator, ...rest } = condition.parse(resource.Properties);
     const dimensions = Dimensions.map(({ Name, Value }) => [Name, nameIn(template, Value)]);
     return {
@@ -87,6 +96,7 @@ export const alarmsOf = (template: StackTemplate): StageAlarms => {
       statistic: Statistic,
       periodMinutes: Period,
       filler,
+      countMin,
       breaches: (value) => (ComparisonOperator === "LessThanThreshold" ? value < Threshold : value > Threshold),
     };
   });
@@ -168,7 +178,7 @@ const minutesOf = (samples: readonly Sample[]): Minutes => {
 
 /** The data points of an alarm's range, which ends now. */
 const rangeAt = (alarm: Alarm, minutes: Minutes, nowMs: number): readonly DataPoint[] => {
-  const { rule, periodMinutes, statistic, filler, breaches } = alarm;
+  const { rule, periodMinutes, statistic, filler, countMin, breaches } = alarm;
   const known = minutes.get(alarm.metric);
   const length = evaluationRange(rule);
   const begin = Math.floor(nowMs / MINUTE_MS) - length * periodMinutes;
@@ -178,6 +188,7 @@ const rangeAt = (alarm: Alarm, minutes: Minutes, nowMs: number): readonly DataPo
       const next = known.get(begin + period * periodMinutes + minute);
       if (next !== undefined) values = values === undefined ? next : together(values, next);
     }
+    if (values !== undefined && values.SampleCount < countMin) return breaches(0);
     const value = values === undefined ? filler : statisticOf(values, statistic);
     return value === undefined ? undefined : breaches(value);
   });

@@ -86,9 +86,14 @@ test.each<readonly [what: string, delivered: number, failed: object, raised: rea
   expect(changes.flatMap(([alarm, to]) => (to === "OK" ? [alarm] : [])).toSorted()).toEqual(raised);
 });
 
-test("two purchases of a quiet hour that fail raise no alarm", () => {
+test("purchases that fail raise no alarm, if there are few in each of the hour's periods, or many in two of them", () => {
   const failed = { status: "failed", code: "delivery_failed" };
-  expect(changesOf([0, 50].flatMap((minute) => ended(minute * MINUTE_MS, "DATA_1", failed)))).toEqual([]);
+  const failing = (times: readonly number[], purchases: number) =>
+    times.flatMap((minute) =>
+      minutes(0, purchases).flatMap((each) => ended(minute * MINUTE_MS, `DATA_${each}`, failed)),
+    );
+  expect(changesOf(failing([0, 10, 20, 30, 40, 50], 2))).toEqual([]);
+  expect(changesOf(failing([0, 50], 9))).toEqual([]);
 });
 
 test("a share of purchases below the setting writes a ticket while it lasts, and orders open for a day page, of any kind once", () => {

@@ -37,19 +37,17 @@ const loggedLine = (write: () => void): z.output<typeof line> => {
 };
 
 type Dimensions = { readonly TableName?: unknown; readonly GlobalSecondaryIndexName?: unknown };
-/** An expression and the only metric in it. */
-const filledMetric = z.tuple([
-  z.object({ Expression: z.string() }),
-  z.object({
-    Id: z.literal("m"),
-    MetricStat: z.object({
-      Metric: z.object({ Namespace: z.string(), MetricName: z.string(), Dimensions: z.unknown() }),
-      Period: z.int(),
-      Stat: z.string(),
-    }),
-    ReturnData: z.literal(false),
+const used = z.object({
+  Id: z.string(),
+  MetricStat: z.object({
+    Metric: z.object({ Namespace: z.string(), MetricName: z.string(), Dimensions: z.optional(z.unknown()) }),
+    Period: z.int(),
+    Stat: z.string(),
   }),
-]);
+  ReturnData: z.literal(false),
+});
+/** An expression and the metric in it, of which it may use the count besides. */
+const filledMetric = z.tuple([z.object({ Expression: z.string() }), used], used);
 const dimensionsOf = (list: unknown): Dimensions =>
   Object.fromEntries(
     z
@@ -94,7 +92,10 @@ const conditions: Readonly<Record<string, readonly string[]>> = {
   EndedIn30sPercent: ["Minimum < 90, 1 of 1 x 300 s, ticket"],
   "ServerErrors-prod": [`${REPEATED}, page`],
   "GatewayThrottles-prod": [`${REPEATED}, page`],
-  "PurchasesFailed-prod": ["Average > 0.5, 3 of 12 x 300 s, ticket", "Average > 0.9, 3 of 12 x 300 s"],
+  "PurchasesFailed-prod": [
+    "Average > 0.5, 3 of 12 x 300 s, IF(n >= 3, m, 0), ticket",
+    "Average > 0.9, 3 of 12 x 300 s, IF(n >= 3, m, 0)",
+  ],
   "ConsoleRefusals-prod": ["Sum > 10, 1 of 1 x 300 s, ticket"],
   Errors: ["Sum > 0, 1 of 1 x 60 s", `${REPEATED}, ticket`],
   Faults: ["Sum > 0, 1 of 1 x 60 s"],

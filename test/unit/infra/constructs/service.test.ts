@@ -27,7 +27,10 @@ import {
 } from "../../../builders/templates.ts";
 
 const metricStat = z.object({
-  Metric: z.object({ MetricName: z.string(), Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })) }),
+  Metric: z.object({
+    MetricName: z.string(),
+    Dimensions: z._default(z.array(z.object({ Name: z.string(), Value: z.unknown() })), []),
+  }),
   Period: z.int(),
   Stat: z.string(),
 });
@@ -51,7 +54,10 @@ const alarmsOf = (id: string): readonly Resource[] => alarms.filter(({ Propertie
 
 /** Its metric has no values while nothing runs. */
 const isSilenceAlarm = (alarm: Resource | undefined): boolean => expressionOf(alarm) === "FILL(m, -1)";
-const math = z.tuple([z.object({ Expression: z.string() }), z.object({ Id: z.literal("m"), MetricStat: metricStat })]);
+const math = z.tuple(
+  [z.object({ Expression: z.string() }), z.object({ Id: z.literal("m"), MetricStat: metricStat })],
+  z.unknown(),
+);
 const expressionOf = (alarm: Resource | undefined): string | undefined =>
   math.safeParse(alarm?.Properties.Metrics).data?.[0].Expression;
 /** The metric of an alarm, which may be filled. */
@@ -523,7 +529,7 @@ describe("alarms", () => {
     const [sellsNothing, ...others] = composites;
     expect(others).toEqual([]);
     expect(sellsNothing && notifies(sellsNothing, pages)).toBe(true);
-    expect(alarms.filter(isPart).map((each) => eventOf(each) ?? each.Properties.MetricName)).toEqual([
+    expect(alarms.filter(isPart).map((each) => eventOf(each) ?? metricOf(each).Metric.MetricName)).toEqual([
       "PurchasesFailed-prod",
       "reference_key.differs",
       "identity_key.unusable",
