@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { offsetsOf } from "../builders/sample.ts";
 import { upstreamKind as chosenUpstream, type UpstreamKind } from "../builders/upstream-kind.ts";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
@@ -185,7 +186,8 @@ export const crashPoints = ({
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
   const named = Object.entries(scenarios).filter(([name]) => name.startsWith(scenariosOf));
   const scenarioStep = Math.min(everyScenario, named.length);
-  const sampled = named.filter((_, at) => at % scenarioStep === seed % scenarioStep);
+  const [firstScenario] = offsetsOf(seed, [scenarioStep]);
+  const sampled = named.filter((_, at) => at % scenarioStep === firstScenario);
   const runs = settings.flatMap((setting) => sampled.map(([name, scenario]) => ({ name, setting, scenario })));
 
   const { manner, references } = upstreamKind;
@@ -218,8 +220,9 @@ export const crashPoints = ({
         expect(effects, "the test without a fault comes first").not.toHaveLength(0);
         const found: string[] = [];
         const step = scenario.isLong ? everyOfLong : every;
+        const [, firstEffect] = offsetsOf(seed, [scenarioStep, step]);
         for (const [at, effect] of effects.filter(choiceOf(fault)).entries()) {
-          if (at % step !== seed % step) continue;
+          if (at % step !== firstEffect) continue;
           for (const help of extent[fault] ?? []) {
             cases.set(fault, (cases.get(fault) ?? 0) + 1);
             const { met, wrong } = await runWithFault(scenario, aws, at, fault, help);
