@@ -80,7 +80,9 @@ export class OperatorPolicies extends Construct {
 
     const byService = [ledgerIndexes.byList, ledgerIndexes.byOpen];
     const described = ["dynamodb:DescribeContinuousBackups", "dynamodb:DescribeTable"];
-    const reading = (isDirect: boolean): PolicyStatement[] => [
+    type Secrets = readonly (typeof secretNames)[number][];
+    /** `written` is what the same policy may write: one statement says both, because a policy has few characters. */
+    const reading = (isDirect: boolean, written: Secrets = []): PolicyStatement[] => [
       ...(isDirect ? [] : [allow(["execute-api:Invoke"], [reads])]),
       allow(["cloudformation:DescribeStacks"], [stackArn]),
       allow(["cloudformation:ListStackResources"], [stackArn, ownArn]),
@@ -103,7 +105,7 @@ export class OperatorPolicies extends Construct {
           ...(isDirect ? [`${audit.tableArn}/index/${auditIndexes.byAbout.name}`] : []),
         ],
       ),
-      allow(["secretsmanager:DescribeSecret"], secretNames.map(secretArn)),
+      allow(["secretsmanager:DescribeSecret"], secretNames.filter((name) => !written.includes(name)).map(secretArn)),
       allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),
       allow(
         ["sns:ListSubscriptionsByTopic"],
@@ -131,7 +133,10 @@ export class OperatorPolicies extends Construct {
         : [allow(["execute-api:Invoke"], [changes])]),
       // The dry run of `keys reconcile`. Items of both tables hold limits, which two people raise: only `direct` writes them.
       allow(["dynamodb:BatchGetItem", "dynamodb:Scan"], [access.tableArn]),
-      allow(["secretsmanager:PutSecretValue"], [...changeable, ...(isDirect ? versioned : [])].map(secretArn)),
+      allow(
+        ["secretsmanager:DescribeSecret", "secretsmanager:PutSecretValue"],
+        [...changeable, ...(isDirect ? versioned : [])].map(secretArn),
+      ),
       ...(isDirect ? [allow(["secretsmanager:GetSecretValue"], [...usedHere, ...fixed].map(secretArn))] : []),
       // AWS moves dead letters with the permissions of the person who asks for it.
       allow(["sqs:SendMessage"], arnsOf(working.filter(mayMove(isDirect)))),
@@ -143,7 +148,7 @@ export class OperatorPolicies extends Construct {
 
     this.addPolicy("Read", operatorReadPolicy(stage), `Read ${stage} with the operator's commands`, reading(false));
     this.addPolicy("Act", operatorActPolicy(stage), `Operate ${stage}: read, and change accounts, keys and money`, [
-      ...reading(false),
+      ...reading(false, changeable),
       ...acting(false),
     ]);
     const directRole = this.addDirectRole(stage, alarms.topics.page);
