@@ -59,12 +59,13 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "a period leaves out the lines of its last millisecond",
+    name: "a statement leaves out the lines of its last millisecond",
     edits: [
       {
-        file: "shared/periods/fold-lines.ts",
-        find: "page.next === undefined ? read : read.filter",
-        replace: "read.filter",
+        file: "shared/ledger/statement.ts",
+        find: "return { taken, isComplete: true }",
+        replace:
+          "return { taken: taken.filter((each) => timeOf(each) < timeOf(taken.at(-1) ?? each)), isComplete: true }",
       },
     ],
   },

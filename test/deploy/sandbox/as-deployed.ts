@@ -110,6 +110,7 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     limits: "ok",
     consumers: "ok",
     alarms: "skipped",
+    "alarm actions": "ok",
     "access logs": "skipped",
     tables: "skipped",
     "audit policy": "ok",

@@ -350,7 +350,7 @@ class AirtimeClientTest {
     Answer refused = new Answer("refused", 401, Map.of("X-Error-Code", "invalid_api_key"), "{}", "", 0);
     try (Service service = new Service(exchange -> write(exchange, notFound), exchange -> write(exchange, refused))) {
       AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
-      Exception end = assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(6)));
+      Exception end = assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(60)));
       assertEquals("invalid_api_key", assertInstanceOf(ServiceException.class, end.getCause()).code);
       assertEquals(2, service.requests.size());
     }
