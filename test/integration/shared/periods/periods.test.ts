@@ -696,6 +696,21 @@ test("an order that waits when its month is closed has the cost of its debit in 
   ]);
 });
 
+test("an order that ends after a month, before the month is closed, changes its cost at the end of the month", async () => {
+  at("2026-10-31T12:00:00.000Z");
+  const account = await anAccount();
+  const open = await order(account);
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  at("2026-12-02T12:00:00.000Z");
+  const charged = { status: "success", cost_kobo: koboSchema.parse(480_00) } as const;
+  await settleTransaction(context.ledger, open, charged, deadlineIn(9_000));
+  await close("2026-11");
+  expect((await runs["periods lines"](context, { month: "2026-11", account })).cost_changes).toMatchObject([
+    { id: referenceOf(open), at: "2026-11-30T22:59:59.999Z", cost: 480, unknown_price: 500 },
+  ]);
+});
+
 test.each([
   ["are missing", false],
   ["are missing and add up to nothing", true],
