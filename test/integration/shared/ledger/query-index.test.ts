@@ -4,8 +4,14 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openOrders, openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { type IndexKey, listKeys, queryList, queryListInOrder } from "../../../../shared/ledger/query-index.ts";
-import { openLists } from "../../../../shared/ledger/schema.ts";
+import {
+  type IndexKey,
+  listKeys,
+  queryList,
+  queryListInOrder,
+  waitingOrderKeys,
+} from "../../../../shared/ledger/query-index.ts";
+import { openLists, QUEUED, queuedOrders, walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -117,4 +123,16 @@ test("a list in one order has the items of one time by their keys, in whatever o
   for (const oldest of sizes) expect(await namesOf(oldest)).toBe("abcdef");
   reverseTies(db);
   for (const oldest of sizes) expect(await namesOf(oldest), `pages of ${oldest}`).toBe("abcdef");
+});
+
+test("of the orders that wait, in a queue or set aside, those of a range are listed", async () => {
+  const at = (ms: number) => isoTime(NOON_MS + ms);
+  const [queue, times] = [queuedOrders("acc_waiting"), [0, 1, 3, 4]];
+  const ordersIn = (open: string, start: string) =>
+    times.map((ms) => ({ pk: newTransactionPk(`${start}${ms}`), open, listed_at: at(ms) }));
+  const [queued, setAside] = [ordersIn(queue, "Q"), ordersIn(QUEUED, "S")];
+  const wallet = { pk: walletPk("acc_waiting"), open: QUEUED, listed_at: at(9) };
+  await putItems(ledger.db, ledger.table, [...queued, ...setAside, wallet]);
+  const keys = await waitingOrderKeys(ledger, { from: at(1), to: at(3) });
+  expect(keys.map(({ pk }) => pk)).toEqual([...setAside.slice(1, 3), ...queued.slice(1, 3)].map(({ pk }) => pk));
 });

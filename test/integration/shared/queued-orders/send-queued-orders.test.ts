@@ -461,7 +461,7 @@ test("where orders do not wait, a refused order is refunded and the next one is 
   await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
 });
 
-test("an order that waits when the stage gets another upstream, which has other plans under its ids, is refunded", async () => {
+test("an order that waits when the stage gets another upstream, which has other plans under its ids, is refunded, even while the limit is spent", async () => {
   const { service, accountId } = await aQueuedOrder();
   const other = await ledger.anAccount(1_000);
   const baseUrl = service.simulator.baseUrl.replace("127.0.0.1", "localhost");
@@ -469,8 +469,10 @@ test("an order that waits when the stage gets another upstream, which has other 
   const instance = service.instance({ baseUrl });
   // It waits behind the first one, and for the new upstream.
   await service.buy(other, "two", instance);
+  ledger.nowMs += 10_000;
+  expect(await instance.send()).toEqual({ queued: 2, sent: 0, refunded: 1 });
   ledger.nowMs += MINUTE_MS;
-  expect(await instance.send()).toEqual({ queued: 2, sent: 1, refunded: 1 });
+  expect(await instance.send()).toEqual({ queued: 1, sent: 1, refunded: 0 });
   const failure = { code: "provider_unavailable" };
   expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed", failure });
   expect(await service.transaction(other, "two")).toMatchObject({ status: "success" });
