@@ -126,13 +126,14 @@ test("a list in one order has the items of one time by their keys, in whatever o
 });
 
 test("of the orders that wait, in a queue or set aside, those of a range are listed", async () => {
+  const { db, ledgerTable: table } = await freshTables();
   const at = (ms: number) => isoTime(NOON_MS + ms);
   const [queue, times] = [queuedOrders("acc_waiting"), [0, 1, 3, 4]];
   const ordersIn = (open: string, start: string) =>
     times.map((ms) => ({ pk: newTransactionPk(`${start}${ms}`), open, listed_at: at(ms) }));
   const [queued, setAside] = [ordersIn(queue, "Q"), ordersIn(QUEUED, "S")];
   const wallet = { pk: walletPk("acc_waiting"), open: QUEUED, listed_at: at(9) };
-  await putItems(ledger.db, ledger.table, [...queued, ...setAside, wallet]);
-  const keys = await waitingOrderKeys(ledger, { from: at(1), to: at(3) });
+  await putItems(db, table, [...queued, ...setAside, wallet]);
+  const keys = await waitingOrderKeys({ db, table }, { from: at(1), to: at(3) });
   expect(keys.map(({ pk }) => pk)).toEqual([...setAside.slice(1, 3), ...queued.slice(1, 3)].map(({ pk }) => pk));
 });

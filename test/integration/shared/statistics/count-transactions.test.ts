@@ -228,6 +228,13 @@ test("days have the last balance of the account that is known, also one of a day
   expect((await read("acc_1", 252, "2025-01-01")).slice(0, 3)).toEqual([1, 2, 2]);
   expect(await read("acc_1", 3, "2026-11-19")).toEqual([undefined, 3, 3]);
   expect(await read("acc_2", 2, "2025-01-01")).toEqual([undefined, undefined]);
+  // The days before are read only where the first one has none.
+  let reads = 0;
+  beforeEachCall(cache.db, "batchGet", () => {
+    reads += 1;
+  });
+  expect(await read("acc_1", 2, "2025-01-01")).toEqual([3, 3]);
+  expect(reads).toBe(1);
 });
 
 test("a balance or an order's end after midnight in the zone is of the new day, although the day in UTC is still the old one", async () => {
