@@ -198,7 +198,7 @@ const writeUntilDeadline = async (
       if (isOfClosedAccount(failure)) return indeterminateAfter(error);
       if (failure.kind === "condition_failed" && refusedBy === undefined) return { ...failure, error };
       seen = refusedBy ?? seen;
-      result = refusedBy === undefined ? indeterminateAfter(error) : { kind: "indeterminate" };
+      result = indeterminateAfter(error);
     }
     if (!(await nextAttempt())) return result;
   }

@@ -23,7 +23,7 @@ export type ShowsNothing = {
   readonly items?: undefined;
 };
 
-/** A write of which no response says whether it was made. `isFault`: another attempt fails too, until a person acts. */
+/** A write that was not made, or of which no response says whether it was. `isFault`: for another reason than AWS. */
 export type IndeterminateWrite = { readonly kind: "indeterminate"; readonly isFault?: boolean };
 
 /** What is known after the last attempt failed with this error. */

@@ -302,7 +302,7 @@ const readOpenOrders = async (ledger: Ledger, to: string): Promise<OpenOrders> =
 };
 
 /** What an account's period has of its open orders. An order from before the first closed month is in no file. */
-const openFields = ({ from }: MonthToClose, open: readonly OpenOrder[], before: AccountPeriod | undefined) => {
+export const openFields = ({ from }: MonthToClose, open: readonly OpenOrder[], before: AccountPeriod | undefined) => {
   if (open.length > OPEN_ORDERS_MAX)
     throw new OperatorError(
       `${open[0]?.account_id} has ${open.length} open orders: close the month once it has at most ${OPEN_ORDERS_MAX}`,

@@ -129,6 +129,9 @@ const indeterminateClaim = async (order: QueuedOrder, fault: WireFault) => {
 const waitAfter = (claimed: ClaimedOrder) =>
   enqueueAgain(claimed, { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true });
 
+const denied = Object.assign(new Error("denied"), { name: "AccessDeniedException" });
+const refused = { kind: "indeterminate", isFault: true };
+
 /** As the SDK rejects a call that is aborted. */
 const aborted = Object.assign(new Error("aborted"), { name: "AbortError" });
 
@@ -284,6 +287,12 @@ describe("enqueueOrder", () => {
     const deadline = { remainingMs: () => QUEUE_RESERVE_MS + 1 };
     expect(await enqueueOrder(ledger, transaction, toSend, deadline)).toEqual({ kind: "indeterminate" });
     expect(unanswered.mock.settledResults).toMatchObject([{ type: "rejected", value: aborted }]);
+  });
+
+  test("an order whose account's queue may not be read is indeterminate by a fault", async () => {
+    const transaction = await ledger.anOpenTransaction();
+    vi.spyOn(ledger.db, "get").mockRejectedValueOnce(denied);
+    expect(await wait(transaction)).toEqual(refused);
   });
 
   test("an order whose account's queue keeps changing is indeterminate when the time is over, and not overtaken", async () => {
@@ -505,6 +514,8 @@ describe("claimOrder", () => {
     const waiting = await aQueuedOrder();
     const result = await indeterminateClaim(waiting, "never_arrives");
     ledger.nowMs += 60_000;
+    vi.spyOn(ledger.db, "update").mockRejectedValueOnce(denied);
+    expect(await waitAfter(result)).toEqual(refused);
     expect(await waitAfter(result)).toEqual({ kind: "queued" });
     expect(await stored(waiting)).toEqual({ ...waiting, claim: expect.any(String) });
     expect(await numbers(waiting.account_id)).toEqual([1]);

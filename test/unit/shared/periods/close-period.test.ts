@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { nextToClose, serviceSums } from "../../../../shared/periods/close-period.ts";
+import { nextToClose, openFields, serviceSums } from "../../../../shared/periods/close-period.ts";
 import { hashOf } from "../../../../shared/periods/fold-lines.ts";
 import { sampleDates } from "../../../../tools/local/sample-books.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 const ZONE = "Africa/Lagos";
 /** The first moment of December in Lagos. */
@@ -35,4 +36,13 @@ test("the hash of a month is over those of its accounts in the order of their id
   expect(serviceSums(month, ["acc_2", "acc_3", "acc_1"].map(periodOf)).hash).toBe(
     hashOf("before", ["2026-10", ZONE, from, to, hashes]),
   );
+});
+
+test("an account with more open orders than an item can have costs of is not closed", () => {
+  const created_at = "2026-10-31T12:00:00.000Z";
+  const month = { month: "2026-10", time_zone: ZONE, from: "2026-09-30T23:00:00.000Z", to: created_at, previous: "" };
+  const open = Array.from({ length: 10_001 }, () => aTransaction({ pk: newTransactionPk(), created_at }));
+  const { open_costs = {} } = openFields(month, open.slice(1), undefined);
+  expect(Object.keys(open_costs)).toHaveLength(10_000);
+  expect(() => openFields(month, open, undefined)).toThrow(/has 10001 open orders/);
 });
