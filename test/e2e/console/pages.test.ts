@@ -334,9 +334,12 @@ const SCROLLS_IN_PRINT = `[...document.querySelectorAll("main section")]
   .filter((each) => getComputedStyle(each).overflowX !== "visible")
   .map((each) => each.outerHTML.slice(0, 200))`;
 
-/** Of the pages every third is looked at in all its forms, each run others; `PAGES_EVERY=1` takes all. */
+/**
+ * Of the pages every third is looked at in all its forms, each run others; `PAGES_EVERY=1` takes all, and `PAGES_SEED`
+ * repeats a run.
+ */
 const EVERY = Number(process.env.PAGES_EVERY ?? 3);
-const SEED = Date.now() % 1_000_000_000;
+const SEED = Number(process.env.PAGES_SEED ?? Date.now() % 1_000_000_000);
 
 const RULES_OF_COLOUR_AND_WIDTH = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"];
 
