@@ -29,8 +29,7 @@ import {
   listKeys,
   openKeys,
   queryList,
-  queuedKeys,
-  queuedOrderKeys,
+  waitingOrderKeys,
 } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, transactionIdOf, walletPk } from "../ledger/schema.ts";
 import { positionAfter, statementPositionSchema } from "../ledger/statement.ts";
@@ -288,17 +287,16 @@ const disagreement = (
   );
 };
 
-/** Open live orders that were placed until a moment. The queue is read first: an order that leaves it is in the other list. */
+/**
+ * Open live orders that were placed until a moment. Those that wait are read before and behind the others: an order may be
+ * sent, or wait again, while the lists are read.
+ */
 const readOpenOrders = async (ledger: Ledger, to: string): Promise<OpenOrders> => {
-  const { wallets, setAside } = await queuedKeys(ledger);
-  const keys = [...setAside];
-  for (const { pk } of wallets) keys.push(...(await queuedOrderKeys(ledger, accountIdOf(pk))));
-  keys.push(...(await openKeys(ledger, { from: ALL_TIMES.from, to })));
-  const orders = await openOrdersAmong(ledger, keys);
-  return Map.groupBy(
-    orders.filter(({ created_at }) => created_at <= to),
-    ({ account_id }) => account_id,
-  );
+  const range = { from: ALL_TIMES.from, to };
+  const waiting = await waitingOrderKeys(ledger, range);
+  const sent = await openKeys(ledger, range);
+  const keys = [...waiting, ...sent, ...(await waitingOrderKeys(ledger, range))];
+  return Map.groupBy(await openOrdersAmong(ledger, keys), ({ account_id }) => account_id);
 };
 
 /** What an account's period has of its open orders. An order from before the first closed month is in no file. */

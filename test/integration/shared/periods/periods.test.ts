@@ -696,6 +696,22 @@ test("an order that waits when its month is closed has the cost of its debit in 
   ]);
 });
 
+test("an order that begins to wait again while the open orders of a month are read is one of them, once", async () => {
+  at("2026-10-31T12:00:00.000Z");
+  const account = await anAccount();
+  const sent = await order(account);
+  at("2026-11-03T12:00:00.000Z");
+  let isSent = true;
+  const queries = beforeEachCall(context.ledger.db, "query", async ({ ExpressionAttributeValues }) => {
+    if (!isSent || ExpressionAttributeValues?.[":partition"] !== sent.open) return;
+    isSent = false;
+    await enqueueOrder(context.ledger, sent, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+  });
+  await close("2026-10");
+  queries.mockRestore();
+  expect(await runs["periods show"](context, { month: "2026-10" })).toMatchObject({ open_orders: 1 });
+});
+
 test("an order that ends after a month, before the month is closed, changes its cost at the end of the month", async () => {
   at("2026-10-31T12:00:00.000Z");
   const account = await anAccount();
