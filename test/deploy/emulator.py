@@ -30,10 +30,10 @@ def kill_workers(workers):
 alarm_record = provisioners._cw_metric_alarm_record
 
 
-def alarm_record_of_filled_metric(name, props):
-    """Takes an alarm on FILL(metric, value) as one on the metric: it evaluates no alarm."""
+def alarm_record_of_math(name, props):
+    """Takes an alarm on the math of one metric as one on the metric: it evaluates no alarm."""
     found = [each["MetricStat"] for each in props.get("Metrics") or [] if "MetricStat" in each]
-    if len(found) != 1:
+    if not found or any(each["Metric"] != found[0]["Metric"] for each in found):
         return alarm_record(name, props)
     stat = found[0]
     rest = {key: value for key, value in props.items() if key != "Metrics"}
@@ -79,7 +79,7 @@ def create_table_with_policy(logical_id, props, stack):
 
 provisioners._RESOURCE_HANDLERS["AWS::DynamoDB::Table"] = {**table_handlers, "create": create_table_with_policy}
 provisioners._RESOURCE_HANDLERS["AWS::EC2::VPCEndpoint"] = {**endpoint_handlers, "create": create_endpoint_with_routes}
-provisioners._cw_metric_alarm_record = alarm_record_of_filled_metric
+provisioners._cw_metric_alarm_record = alarm_record_of_math
 provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {
     "create": lambda logical_id, props, stack: put_composite_alarm(props["AlarmName"], props),
     "update": lambda name, old, new, stack: put_composite_alarm(name, new),
