@@ -1,4 +1,4 @@
-import { CfnResource } from "aws-cdk-lib";
+import { CfnResource, Stack } from "aws-cdk-lib";
 import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnRule } from "aws-cdk-lib/aws-events";
 import { CfnEventSourceMapping } from "aws-cdk-lib/aws-lambda";
@@ -60,6 +60,7 @@ const countUsage = (egress: StageSettings["egress"], changes: Pick<Stages[string
   // Only a stage that sells has it (decision 0042).
   const onDirectAccess = count("AWS::CloudTrail::Trail");
   const alarms = count("AWS::CloudWatch::Alarm") - onDirectAccess;
+  const watched = watchedMetrics(resources) - onDirectAccess;
   const metrics = minutelyMetrics(resources);
   const polls = countedMappings(resources);
   return {
@@ -67,7 +68,7 @@ const countUsage = (egress: StageSettings["egress"], changes: Pick<Stages[string
     "public IPv4 addresses, until they are released": { addressHours: MONTH_HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
     "the identity key": { keys },
-    [`${alarms} alarms`]: { alarms },
+    [`${alarms} alarms on ${watched} metrics`]: { alarms: watched },
     "the alarm on direct writes": { alarms: onDirectAccess },
     "1 composite alarm": { compositeAlarms: count("AWS::CloudWatch::CompositeAlarm") },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
@@ -93,6 +94,15 @@ const resourcesOf = (
   const stacks = Object.values(addStage(unbundledApp(), "prod", settings));
   return stacks.flatMap((stack) => stack?.node.findAll() ?? []).filter((construct) => construct instanceof CfnResource);
 };
+
+/** Alarms cost by the metrics that they watch. Source: AWS, "Amazon CloudWatch pricing", alarm metrics. */
+const watchedMetrics = (resources: readonly CfnResource[]): number =>
+  resources
+    .filter((resource) => resource instanceof CfnAlarm)
+    .flatMap((alarm) => queries.parse(Stack.of(alarm).resolve(alarm.metrics)))
+    .filter(({ metricStat }) => metricStat !== undefined).length;
+/** What math is about; an alarm without has one metric. */
+const queries = z._default(z.array(z.looseObject({ metricStat: z.optional(z.unknown()) })), [{ metricStat: {} }]);
 
 /** The custom metrics that have a value each minute; the others cost only in the hours in which they occur. */
 const minutelyMetrics = (resources: readonly CfnResource[]): number => {

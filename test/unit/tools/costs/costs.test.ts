@@ -38,6 +38,14 @@ describe("restCosts", () => {
     expect(used("metrics")).toBeGreaterThan(5);
     expect(used("alarms")).toBeGreaterThan(60);
   });
+
+  test("an alarm costs as many metrics as it watches: two are on a share and its count", () => {
+    const [[alarms = 0, metrics = 0] = []] = (none?.parts ?? []).flatMap(({ title }) => {
+      const [, ...counts] = /^(\d+) alarms on (\d+) metrics$/.exec(title) ?? [];
+      return counts.length === 0 ? [] : [counts.map(Number)];
+    });
+    expect(metrics).toBe(alarms + 2);
+  });
 });
 
 test("a console costs its alarms at rest, that of the silence of its schedule too, and the runs of that", () => {
