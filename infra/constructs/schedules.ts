@@ -48,12 +48,21 @@ export class Schedules extends Construct {
           }),
         ],
       });
+      const silence =
+        metric === undefined
+          ? {
+              metric: target.functionMetric("Invocations", "Sum"),
+              text: "was not invoked for 15 minutes: check its rule in EventBridge.",
+            }
+          : {
+              metric: alarms.stageMetric(metric, "Maximum"),
+              text: "was not invoked, or each run failed, for 15 minutes: check its rule in EventBridge, and read its log.",
+            };
       alarms.addSilenceAlarm(`${name}Silent`, {
-        metric:
-          metric === undefined ? target.functionMetric("Invocations", "Sum") : alarms.stageMetric(metric, "Maximum"),
+        metric: silence.metric,
         periods: 3,
         urgency,
-        impact: `${target.spec.impact} ${name} ${metric === undefined ? "was not invoked" : "was not invoked, or each run failed,"} for 15 minutes: check its rule in EventBridge${metric === undefined ? "" : ", and read its log"}.`,
+        impact: `${target.spec.impact} ${name} ${silence.text}`,
       });
     }
   }

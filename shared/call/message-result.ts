@@ -5,6 +5,12 @@
  */
 export const FAULT_RETRY_S = 15;
 
+/** What a message is about, for its lines in the log: the id in our reference, and the upstream's reference. */
+export type MessageNames = {
+  readonly transaction?: string | undefined;
+  readonly upstream_reference?: string | undefined;
+};
+
 /** The result of one message. A retried message becomes a dead letter after the queue's last try. */
 export type MessageResult =
   | { readonly kind: "done"; readonly outcome: string }

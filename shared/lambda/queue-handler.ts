@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse } from "aws-lambda";
 import * as z from "#zod";
-import { FAULT_RETRY_S, type MessageResult } from "../call/message-result.ts";
+import { FAULT_RETRY_S, type MessageNames, type MessageResult } from "../call/message-result.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { isTransient } from "../platform/transient-error.ts";
@@ -11,8 +11,6 @@ const queueEvent = z.object({
   Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })),
 });
 
-/** What a message is about, for its lines in the log. */
-export type MessageNames = Pick<LogFields<"message.handled">, "transaction" | "upstream_reference">;
 type LoggedMessage = MessageNames & Pick<LogFields<"message.handled">, "message_id">;
 
 /**

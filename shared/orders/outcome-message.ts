@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import type { MessageNames } from "../call/message-result.ts";
 import { finalStatus } from "../contract/final-status.ts";
 import { koboSchema } from "../contract/money.ts";
 import { modeSchema } from "../contract/transaction.ts";
@@ -120,10 +121,7 @@ export const outcomeMessage = z.discriminatedUnion("kind", [
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof settlementMessage>;
 
-/** What a message is about, for its lines in the log. */
-export const namesInOutcome = (
-  message: OutcomeMessage,
-): { readonly transaction?: string; readonly upstream_reference?: string | undefined } => {
+export const namesInOutcome = (message: OutcomeMessage): MessageNames => {
   switch (message.kind) {
     case "event":
     case "unreadable_event":

@@ -162,8 +162,8 @@ const upstreamIsReady = async (
 };
 
 /**
- * Refunds the orders that waited for too long or for another upstream, and ends those of another ledger, until purchases are switched off or no
- * turn may begin any more. `readsOn`: beyond the pages that are read already, while their orders are due.
+ * Refunds the orders that waited for too long or for another upstream, and ends those of another ledger, until purchases are
+ * switched off or no turn may begin any more. `readsOn`: beyond the pages that are read already, while their orders are due.
  */
 const endDue = async (
   run: CountedRun,

@@ -73,7 +73,10 @@ export const reconcileLedger = async (
   return { open: measured.open, refunded, mismatches, unreached };
 };
 
-/** Reads the open orders, and those that have waited for 24 hours, batch by batch, and keeps the abandoned checks alone: of an outage there may be many. */
+/**
+ * Reads the open orders, and those that have waited for 24 hours, batch by batch, and keeps the abandoned checks alone: of an
+ * outage there may be many.
+ */
 const measureOpen = async (ledger: Ledger, nowMs: number) => {
   const until = (toMs: number): TimeRange => ({ from: ALL_TIMES.from, to: isoTime(toMs) });
   const waiting = await waitingOrderKeys(ledger, until(nowMs - PENDING_MS_MAX));

@@ -52,7 +52,10 @@ export type Beginning = {
 export type Outcome = UpstreamFacts &
   (
     | { readonly kind: "delivered" }
-    /** A definite refusal. `fields` are the order's fields that caused it. `status`: what the upstream answered, where it was asked over HTTP. */
+    /**
+     * A definite refusal. `fields` are the order's fields that caused it. `status`: what the upstream answered, where it was
+     * asked over HTTP.
+     */
     | { readonly kind: "refused"; readonly fields: readonly OrderField[]; readonly status?: number }
     /**
      * Refused, or never sent, because of our account at the upstream or the connection: key, address, limit, balance.

@@ -1,5 +1,6 @@
 import type { BatchResultErrorEntry, SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
+import type { MessageNames } from "../call/message-result.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { transactionIdOf } from "../ledger/schema.ts";
 import { allEnded } from "../platform/all-ended.ts";
@@ -26,8 +27,7 @@ export const UNKNOWN_ENDPOINT = "unknown";
 export const deliveryMessage = z.union([z.extend(transactionEvent, copy), z.extend(accountEvent, copy)]);
 export type DeliveryMessage = z.infer<typeof deliveryMessage>;
 
-/** What a message is about, for its lines in the log. */
-export const namesInDelivery = (message: DeliveryMessage): { readonly transaction?: string } =>
+export const namesInDelivery = (message: DeliveryMessage): MessageNames =>
   message.event === TRANSACTION_UPDATED ? { transaction: transactionIdOf({ pk: message.transaction_pk }) } : {};
 
 export type DeliveryQueue = {

@@ -751,15 +751,20 @@ test("a message whose case for a person cannot be stored rejects, so that it is 
   for (const message of cases) await expect(apply(message), message.kind).rejects.toThrow();
 });
 
-test("a message whose write meets conflicts until the deadline is retried", async () => {
-  const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
+/** One of each kind that settles this order. */
+const settlingMessages = async (transaction: Transaction): Promise<readonly OutcomeMessage[]> => {
   const { pk: transaction_pk, write_token, upstream_reference: reference = "" } = transaction;
   const about = { mode: "live", transaction_pk, write_token } as const;
-  const messages: readonly OutcomeMessage[] = [
+  return [
     { ...about, kind: "settlement", settlement: { status: "success" } },
     { ...about, kind: "answer", finding: "outcome", event: { reference, status: "success" } },
     await anEvent({ reference }),
   ];
+};
+
+test("a message whose write meets conflicts until the deadline is retried", async () => {
+  const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
+  const messages = await settlingMessages(transaction);
   ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? "conflict" : undefined);
   for (const message of messages) {
     const retried = { kind: "retry", reason: "write_indeterminate" };
@@ -777,14 +782,8 @@ const retriedSoon = { kind: "retry", reason: "write_indeterminate", afterS: 15 }
 
 test("a message whose write is refused until a person acts returns after 15 seconds", async () => {
   const { transaction } = await anOrder({ upstream_reference: `U-${randomUUID()}` });
-  const { pk: transaction_pk, write_token, upstream_reference: reference = "" } = transaction;
-  const about = { mode: "live", transaction_pk, write_token } as const;
-  const messages: readonly OutcomeMessage[] = [
-    { ...about, kind: "settlement", settlement: { status: "success" } },
-    { ...about, kind: "answer", finding: "outcome", event: { reference, status: "success" } },
-    { kind: "void", item: ledger.aTransaction(transaction.account_id) },
-    await anEvent({ reference }),
-  ];
+  const voided: OutcomeMessage = { kind: "void", item: ledger.aTransaction(transaction.account_id) };
+  const messages = [...(await settlingMessages(transaction)), voided];
   refuseWrites();
   for (const message of messages) expect(await apply(message, deadlineIn(0)), message.kind).toEqual(retriedSoon);
 });
