@@ -40,7 +40,7 @@ const subjectRoute = (prefix: "/console-api" | "/operations/{role}", authorizer:
  */
 export const consoleRoutes: readonly ConsoleRoute[] = [
   { method: "GET", path: "/console", function: "serve-console", share: 0.1 },
-  { method: "GET", path: "/console/{path+}", function: "serve-console", share: 0.25 },
+  { method: "GET", path: "/console/{path+}", function: "serve-console", share: 0.1 },
   { method: "GET", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.25 },
   { method: "POST", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.1 },
   ...statementRoutes("/console-api", "jwt"),

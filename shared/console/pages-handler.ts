@@ -16,7 +16,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /** The names of these files contain a hash of their content. */
 const ASSETS = "assets/";
-const IMMUTABLE = "public, max-age=31536000, immutable";
+/** Anyone can load them, and the largest has half a megabyte. Every browser accepts gzip. */
+const asAsset = { cacheControl: "public, max-age=31536000, immutable", isAlwaysGzip: true } as const;
 const REVALIDATED = "no-cache";
 
 /**
@@ -36,8 +37,8 @@ export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, 
     const contentType = contentTypes[name.split(".").at(-1) ?? ""];
     // An asset of an earlier version: the page that wants it asks the person to load it again.
     if (document === undefined || contentType === undefined) return notFound(common);
-    const cacheControl = name.startsWith(ASSETS) ? IMMUTABLE : REVALIDATED;
-    const response = preparedResponse(serveDocument(document, request, { contentType, cacheControl }));
+    const serving = name.startsWith(ASSETS) ? asAsset : { cacheControl: REVALIDATED };
+    const response = preparedResponse(serveDocument(document, request, { contentType, ...serving }));
     const signsIn = name === "index.html" && path !== SIGNED_OUT;
     return { ...response, headers: { ...response.headers, ...common, ...(signsIn && { link }) } };
   };

@@ -62,6 +62,14 @@ test("a browser that accepts gzip gets the stored bytes, and 304 once it has the
   expect(again.body).toBeUndefined();
 });
 
+test("a file with a hash in its name is gzip, whatever the client accepts: a flood of such requests costs its bytes", async () => {
+  for (const accepted of [undefined, { "accept-encoding": "identity" }]) {
+    const asset = await get("assets/index-A1b2.js", accepted);
+    expect(asset.headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(Buffer.from(asset.body ?? "", "base64")).toString()).toBe("start()");
+  }
+});
+
 test("config.json has what the page needs to sign people in, and no group", async () => {
   const { body, headers } = await get("config.json");
   expect(JSON.parse(body ?? "")).toEqual({
