@@ -17,6 +17,7 @@ import {
 import { ALL_TIMES, indexKeySchema, queryListInOrder } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, transactionIdOf, transactionPk } from "../ledger/schema.ts";
 import {
+  byTimeKindAndId,
   readStatementPage,
   type StatementLine,
   type StatementPage,
@@ -220,20 +221,19 @@ const costChanges = async (
     ledger,
     ended.map((id) => ({ pk: transactionPk(id) })),
   );
-  return orders
-    .map((order) => ({ order, at: order.updated_at < to ? order.updated_at : to }))
-    .toSorted((one, other) => (one.at + one.order.pk < other.at + other.order.pk ? -1 : 1))
-    .flatMap(({ order, at }) => {
-      const costBefore = before[transactionIdOf(order)] ?? undefined;
-      if (order.cost_kobo === undefined || order.cost_kobo === costBefore) return [];
-      const line = { ...statedOrder(order), at, effect_kobo: 0, balance_after_kobo: closing_kobo };
-      return [
-        {
-          ...statementLineView({ ...line, kind: order.type }, time_zone),
-          kind: "cost_change" as const,
-          cost: nairaFromKobo(order.cost_kobo - (costBefore ?? 0)),
-          unknown_price: nairaFromKobo(costBefore === undefined ? order.amount_kobo : 0),
-        },
-      ];
-    });
+  const changes = orders.flatMap((order) => {
+    const costBefore = before[transactionIdOf(order)] ?? undefined;
+    if (order.cost_kobo === undefined || order.cost_kobo === costBefore) return [];
+    const at = order.updated_at < to ? order.updated_at : to;
+    const line = { ...statedOrder(order), at, kind: order.type, effect_kobo: 0, balance_after_kobo: closing_kobo };
+    return [
+      {
+        ...statementLineView(line, time_zone),
+        kind: "cost_change" as const,
+        cost: nairaFromKobo(order.cost_kobo - (costBefore ?? 0)),
+        unknown_price: nairaFromKobo(costBefore === undefined ? order.amount_kobo : 0),
+      },
+    ];
+  });
+  return changes.toSorted(byTimeKindAndId);
 };

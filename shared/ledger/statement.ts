@@ -98,8 +98,10 @@ const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine =>
   effect_kobo: transaction.amount_kobo,
 });
 
+type Ordered = Readonly<Record<"at" | "kind" | "id", string>>;
+
 /** One order of lines, whatever the index has of one time: files and hashes are the same in each store. */
-const byTimeKindAndId = (one: UnsummedLine, other: UnsummedLine): number =>
+export const byTimeKindAndId = (one: Ordered, other: Ordered): number =>
   compare(one.at, other.at) || compare(one.kind, other.kind) || compare(one.id, other.id);
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

@@ -6,7 +6,11 @@ export const findStack = async (client: CloudFormationClient, StackName: string)
     const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName }));
     return stack;
   } catch (error) {
-    if (error instanceof Error && error.message.endsWith("does not exist")) return undefined;
+    if (isNoStack(error)) return undefined;
     throw error;
   }
 };
+
+/** Whether AWS refused a call because there is no such stack. */
+export const isNoStack = (error: unknown): boolean =>
+  error instanceof Error && error.message.endsWith("does not exist");

@@ -6,6 +6,7 @@ import {
   type MetricAlarm,
 } from "@aws-sdk/client-cloudwatch";
 import { batchesOf } from "../../shared/platform/batches.ts";
+import { isNoStack } from "./find-stack.ts";
 import { withClient } from "./with-client.ts";
 
 /** DescribeAlarms takes that many names. */
@@ -51,7 +52,7 @@ const alarmNamesOf = (StackName: string): Promise<readonly string[]> =>
         names.push(...alarms.map(({ PhysicalResourceId = "" }) => PhysicalResourceId));
       }
     } catch (error) {
-      if (error instanceof Error && error.message.endsWith("does not exist")) return [];
+      if (isNoStack(error)) return [];
       throw error;
     }
     return names;

@@ -23,7 +23,7 @@ import {
 } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { positionAfter } from "../../../../shared/ledger/statement.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Closing, closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
 import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
@@ -83,7 +83,7 @@ const fund = (accountId: string, naira: number) =>
   fundWallet(context.ledger, { accountId, fundingId: randomUUID(), amountKobo: koboFromNaira(naira) });
 
 let orders = 0;
-const order = async (accountId: string) => {
+const order = async (accountId: string, changes: Partial<Transaction> = {}) => {
   nowMs += 1;
   orders += 1;
   const now = isoTime(nowMs);
@@ -91,6 +91,7 @@ const order = async (accountId: string) => {
   const transaction = aTransaction({
     ...{ pk, list_key: `${accountId}#live`, account_id: accountId },
     ...{ write_token: randomUUID(), created_at: now, updated_at: now, listed_at: now },
+    ...changes,
   });
   expect(await openTransaction(context.ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return transaction;
@@ -712,18 +713,21 @@ test("an order that begins to wait again while the open orders of a month are re
   expect(await runs["periods show"](context, { month: "2026-10" })).toMatchObject({ open_orders: 1 });
 });
 
-test("an order that ends after a month, before the month is closed, changes its cost at the end of the month", async () => {
+test("orders that end after a month, before the month is closed, change their cost at the end of the month, by id", async () => {
   at("2026-10-31T12:00:00.000Z");
   const account = await anAccount();
-  const open = await order(account);
+  const data = await order(account);
+  const airtime = await order(account, { type: "airtime" });
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
   at("2026-12-02T12:00:00.000Z");
   const charged = { status: "success", cost_kobo: koboSchema.parse(480_00) } as const;
-  await settleTransaction(context.ledger, open, charged, deadlineIn(9_000));
+  for (const each of [data, airtime]) await settleTransaction(context.ledger, each, charged, deadlineIn(9_000));
   await close("2026-11");
+  const change = { at: "2026-11-30T22:59:59.999Z", cost: 480, unknown_price: 500 };
   expect((await runs["periods lines"](context, { month: "2026-11", account })).cost_changes).toMatchObject([
-    { id: referenceOf(open), at: "2026-11-30T22:59:59.999Z", cost: 480, unknown_price: 500 },
+    { id: referenceOf(airtime), ...change },
+    { id: referenceOf(data), ...change },
   ]);
 });
 
