@@ -6,6 +6,7 @@ import { type OperationResult, type PreparedResponse, type Rate, unusedRate } fr
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { isOrder, type Route, routeKey } from "../contract/route.ts";
+import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { type ApiRequest, apiRequest, callRequest, parseInput } from "./api-request.ts";
@@ -38,8 +39,7 @@ type RequestProgress = {
   caller?: Caller;
   /** The caller's reference of an order, once its input is read. */
   callerReference?: string | undefined;
-  /** How long requests to the upstream took, if there were some. */
-  upstreamMs?: number;
+  deadline?: Deadline;
 };
 type ApiContext = Context & { progress?: RequestProgress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
@@ -72,12 +72,8 @@ export const apiHandler = <Served extends { readonly [Name in keyof Served]: Rou
       progress.rate = admission.rate;
       if ("refusal" in admission) throw admission.refusal;
       progress.caller = admission.caller;
-      const deadline = {
-        remainingMs: () => context.getRemainingTimeInMillis(),
-        noteUpstreamMs: (ms: number) => {
-          progress.upstreamMs = (progress.upstreamMs ?? 0) + ms;
-        },
-      };
+      const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
+      progress.deadline = deadline;
       return match.serve(sent, { caller: admission.caller, request, deadline }, progress);
     });
 };
@@ -173,6 +169,6 @@ const complete = (response: ApiResponse, progress: RequestProgress | undefined, 
     mode: progress.caller?.mode,
     reference: response.headers["x-transaction-reference"],
     duration_ms: Date.now() - progress.startedAtMs,
-    upstream_ms: progress.upstreamMs,
+    upstream_ms: progress.deadline?.upstreamMs,
   });
 };

@@ -10,8 +10,8 @@ import {
 /** The moment by which this invocation must have responded, from Lambda's context. */
 export type Deadline = {
   readonly remainingMs: () => number;
-  /** Adds the time that a request to the upstream took to the request's line in the log. */
-  readonly noteUpstreamMs?: (ms: number) => void;
+  /** How long requests to the upstream took so far, if there were some: for the log line of the invocation. */
+  upstreamMs?: number;
 };
 
 /** A deadline `budgetMs` from now. */

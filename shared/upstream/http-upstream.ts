@@ -149,7 +149,7 @@ const createSend =
       bytesMax: request.bytesMax,
       beginning: request.beginning,
     });
-    deadline.noteUpstreamMs?.(Math.round(performance.now() - begunMs));
+    deadline.upstreamMs = (deadline.upstreamMs ?? 0) + Math.round(performance.now() - begunMs);
     return pool.record(request.group, result, key) ? { ...result, isAboutOrder: true } : result;
   };
 

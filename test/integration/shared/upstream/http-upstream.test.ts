@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -122,12 +122,16 @@ describe("orders", () => {
     });
   });
 
-  test("the time that the upstream took for an order is noted, and not that of a request that was not sent", async () => {
+  test("the time that requests to the upstream take is added up, and one that was not sent takes none", async () => {
     const { upstream } = await aClient();
-    const noteUpstreamMs = vi.fn((_ms: number) => {});
-    await upstream.buy(mtn1gb, referenceOf(1), { ...deadlineIn(29_000), noteUpstreamMs });
-    await upstream.buy(mtn1gb, referenceOf(2), { ...deadlineIn(0), noteUpstreamMs });
-    expect(noteUpstreamMs).toHaveBeenCalledExactlyOnceWith(expect.any(Number));
+    const deadline = deadlineIn(29_000);
+    const spent = deadlineIn(0);
+    await upstream.buy(mtn1gb, referenceOf(1), deadline);
+    await upstream.buy(mtn1gb, referenceOf(2), spent);
+    expect([deadline.upstreamMs, spent.upstreamMs]).toEqual([expect.any(Number), undefined]);
+    deadline.upstreamMs = 10_000;
+    await upstream.buy(mtn1gb, referenceOf(3), deadline);
+    expect(deadline.upstreamMs).toBeGreaterThanOrEqual(10_000);
   });
 
   test("an order whose number the upstream refuses with 422 is refused on phone_number", async () => {

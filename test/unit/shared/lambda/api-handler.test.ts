@@ -109,8 +109,7 @@ describe("a successful response", () => {
   test("the line of a request has the time that its requests to the upstream took, if there were some", async () => {
     const log = captureLog();
     await ask(async (call) => {
-      call.deadline.noteUpstreamMs?.(120);
-      call.deadline.noteUpstreamMs?.(30);
+      call.deadline.upstreamMs = 150;
       return bought(call);
     });
     await ask();
