@@ -17,8 +17,26 @@ export type AddressRules = {
 
 const URL_LENGTH_MAX = 2_000;
 
-export const systemResolve: Resolve = async (hostname) =>
-  (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
+/**
+ * The addresses of both families. Not by `lookup`, which runs on Node's threads: two names whose servers do not answer would
+ * occupy all that it may use, and the webhooks of other apps would time out. Source: Node, "Implementation considerations"
+ * of DNS; nodejs/node 62599.
+ */
+export const createResolve =
+  (resolver: { readonly resolve4: Resolve; readonly resolve6: Resolve }): Resolve =>
+  async (hostname) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
+    return [v4, v6].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  };
+
+/** It waits twice for an answer, each time longer, for 4 seconds together. */
+const resolver = new dns.Resolver({ timeout: 1_000, tries: 2 });
+
+export const systemResolve = createResolve({
+  resolve4: (hostname) => resolver.resolve4(hostname),
+  resolve6: (hostname) => resolver.resolve6(hostname),
+});
 
 export const splitList = (text: string): readonly string[] =>
   text

@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import {
   type AddressRules,
+  createResolve,
   mayReach,
   parseEndpointUrl,
+  type Resolve,
   splitList,
   systemResolve,
 } from "../../../../shared/webhooks/address-guard.ts";
@@ -18,8 +20,30 @@ const rules = (changes: Partial<AddressRules> = {}): AddressRules => ({
   ...changes,
 });
 
-test("the system's resolver gives all addresses of a name as text", async () => {
-  expect(await systemResolve("127.0.0.1")).toEqual(["127.0.0.1"]);
+describe("the system's resolver", () => {
+  const answering = (resolve4: Resolve, resolve6: Resolve) => createResolve({ resolve4, resolve6 })("app.example.com");
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error(), { code }));
+
+  test("gives the addresses of both families, and those of one where the other has none", async () => {
+    const v6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c";
+    const both = answering(
+      async () => [PUBLIC],
+      async () => [v6],
+    );
+    expect(await both).toEqual([PUBLIC, v6]);
+    expect(await answering(async () => [PUBLIC], failing("ETIMEOUT"))).toEqual([PUBLIC]);
+    expect(await answering(failing("ENODATA"), async () => [v6])).toEqual([v6]);
+  });
+
+  test("fails as the first family fails if neither has addresses", async () => {
+    await expect(answering(failing("ENOTFOUND"), failing("ENODATA"))).rejects.toMatchObject({ code: "ENOTFOUND" });
+  });
+
+  test("occupies no thread: a name server that does not answer must not delay the webhooks of other apps", async () => {
+    const resolving = systemResolve("app.invalid").catch(() => []);
+    expect(process.getActiveResourcesInfo()).not.toContain("GetAddrInfoReqWrap");
+    await resolving;
+  });
 });
 
 test.each([
