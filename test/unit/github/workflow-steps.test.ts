@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -32,24 +32,27 @@ beforeEach(() => {
 });
 
 /** The Node of a workflow is that of .nvmrc, which runs no TypeScript. */
-const oldNode = `#!/bin/sh\ncase "$1" in *.ts) echo "Unknown file extension $1" >&2; exit 1;; esac\nexec '${process.execPath}' "$@"\n`;
+const oldNode = `#!/bin/sh\ncase "$1" in *.ts) echo "Unknown file extension $1" >&2; exit 1;; esac\nexec "$REAL_NODE" "$@"\n`;
+
+const recordingGh = `#!/bin/sh\nfor each; do printf '%s\\0' "$each"; done >>"$GH_CALLS"; echo >>"$GH_CALLS"\ncase "$*" in *--jq*) printf '%s' "$GH_LISTED";; esac\n`;
 
 /** Runs a step as GitHub does, and returns the arguments of each call of `gh`. A list of comments has `listed`. */
 const runStep = (run: string, env: Readonly<Record<string, string>> = {}, listed = ""): string[][] => {
   const calls = join(folder, "calls");
   writeFileSync(calls, "");
   const gh = join(folder, "gh");
-  writeFileSync(
-    gh,
-    `#!/bin/sh\nfor each; do printf '%s\\0' "$each"; done >>'${calls}'; echo >>'${calls}'\ncase "$*" in *--jq*) printf '%s' '${listed}';; esac\n`,
-  );
-  chmodSync(gh, 0o755);
+  writeFileSync(gh, recordingGh, { mode: 0o755 });
   writeFileSync(join(folder, "node"), oldNode, { mode: 0o755 });
   writeFileSync(join(folder, "step.sh"), run);
   for (const name of ["package.json", "tools", "node_modules"]) symlinkSync(resolve(name), join(folder, name));
   execFileSync("bash", ["-e", "step.sh"], {
     cwd: folder,
-    env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, GITHUB_REPOSITORY: "shop/airtime", ...env },
+    env: {
+      ...process.env,
+      ...{ PATH: `${folder}:${process.env.PATH}`, REAL_NODE: process.execPath, GH_CALLS: calls, GH_LISTED: listed },
+      GITHUB_REPOSITORY: "shop/airtime",
+      ...env,
+    },
   });
   const lines = readFileSync(calls, "utf8").split("\n").slice(0, -1);
   return lines.map((line) => line.split("\0").slice(0, -1));

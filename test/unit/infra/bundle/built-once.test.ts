@@ -53,3 +53,14 @@ test("a build that fails leaves nothing that another process takes for whole", (
   build();
   expect(builds).toBe(1);
 });
+
+test("of two that build the same at once, both get the one that ended first, and nothing else is left", () => {
+  const slower = build({
+    build: (folder) => {
+      writeFileSync(join(folder, "built"), "ended later");
+      build();
+    },
+  });
+  expect(readFileSync(join(slower, "built"), "utf8")).toBe("first");
+  expect([builds, readdirSync(cache)]).toEqual([1, [expect.any(String)]]);
+});

@@ -1,12 +1,7 @@
-import { execFile } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
-import { builtConsole, consoleFiles } from "../../../../infra/bundle/console-files.ts";
-import { projectRoot } from "../../../../infra/bundle/project-root.ts";
+import { consoleFiles } from "../../../../infra/bundle/console-files.ts";
 
 const files = consoleFiles();
 const textOf = (path: string): string => gunzipSync(Buffer.from(files[path]?.gzip ?? "", "base64")).toString();
@@ -66,13 +61,4 @@ test("the scripts contain the production build of React, although tests run in a
 test("only the bundle of serve-console contains the pages", () => {
   expect(bundleOptionsOf("serve-console").define).toHaveProperty("CONSOLE_FILES");
   expect(bundleOptionsOf("purchase").define).not.toHaveProperty("CONSOLE_FILES");
-});
-
-test("another process takes the folder that was built, and no unfinished one is left", async () => {
-  const script = `const { builtConsole } = await import("${projectRoot}infra/bundle/console-files.ts"); console.log(builtConsole());`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
-  const folder = builtConsole();
-  expect(stdout.trim()).toBe(folder);
-  expect(existsSync(`${folder}/index.html`)).toBe(true);
-  expect(readdirSync(dirname(folder)).filter((name) => name.startsWith("unfinished-"))).toEqual([]);
 });
