@@ -1,5 +1,5 @@
-import { Button, Textarea, TextInput } from "@mantine/core";
-import { type ReactNode, type SubmitEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { Button } from "@mantine/core";
+import { type ReactNode, type SubmitEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import * as z from "#zod";
 import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
@@ -17,11 +17,14 @@ import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
 import { BusyButton } from "./busy-button.tsx";
 import { Dialog, DialogButtons, DialogText } from "./dialog.tsx";
+import { ErrorSummary } from "./error-summary.tsx";
 import {
   draftOf,
+  type Field,
   type Fields,
   type FieldValues,
   FormFields,
+  fieldId,
   hasValues,
   initialValues,
   isRequired,
@@ -103,6 +106,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const showOnce = useShowOnce();
   const [, navigate] = useLocation();
   const isLeft = useRef(false);
+  const [isWrong, setIsWrong] = useState(false);
 
   useHeldRow(isOpen);
   useEffect(() => {
@@ -148,8 +152,13 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
         {subject !== undefined && <span className="visually-hidden"> {subject}</span>}
       </Button>
       {/* A form that was closed could not say that its change was refused, or that its answer was lost. */}
-      <Dialog title={title} isOpen={isOpen} onClose={close} closesOnEscape={!sending.isPending}>
-        <ChangeForm {...props} form={form} sending={sending} onDone={onDone} onProposed={onProposed} onCancel={close} />
+      <Dialog
+        title={isWrong ? `Error: ${title}` : title}
+        isOpen={isOpen}
+        onClose={close}
+        closesOnEscape={!sending.isPending}
+      >
+        <ChangeForm {...{ ...props, form, sending, onDone, onProposed }} onCancel={close} onWrong={setIsWrong} />
       </Dialog>
     </>
   );
@@ -163,18 +172,34 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = Omit<ChangeDi
   /** Another person has to approve it. */
   readonly onProposed: (message: string) => void;
   readonly onCancel: () => void;
+  /** Whether a field has an error. */
+  readonly onWrong: (isWrong: boolean) => void;
 };
 
+const reasonField = (isRequired: boolean): Field => ({
+  ...{ kind: "longText", description: "Recorded in the audit log." },
+  ...(isRequired ? { label: "Reason" } : { label: "Reason (optional)", isOptional: true }),
+});
+
+const confirmationField = (text: string, isIrreversible: boolean | undefined): Field => ({
+  ...{ kind: "text", label: `Type ${text} to confirm` },
+  ...(isIrreversible && { description: "This cannot be undone." }),
+});
+
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
-  const { action, button, title, children, form, sending, inputOf, onDone, onProposed, onCancel } = props;
+  const { action, button, title, children, form, sending, inputOf, onDone, onProposed, onCancel, onWrong } = props;
   const { ifUnknown, shownOnce, balanceOf } = props;
   const nameToType = props.nameToType ?? undefined;
-  const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;
   const { why: whyField } = schema.shape;
   const hasWhy = whyField !== undefined;
   const needsWhy = hasWhy && (needsReason(definition) || !z.safeParse(whyField, undefined).success);
+  const fields: Fields = {
+    ...props.fields,
+    ...(hasWhy && { why: reasonField(needsWhy) }),
+    ...(nameToType !== undefined && { typed: confirmationField(nameToType, definition.irreversible) }),
+  };
   const { four_eyes: stageFourEyes } = usePerson();
   const fourEyes = definition.fourEyes === true ? stageFourEyes : null;
   const wallet = useRead(
@@ -185,8 +210,6 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
 
   const [kept] = useState(() => restoredDraft(form));
   const [values, setValues] = useState(() => initialValues(fields, kept?.values));
-  const [why, setWhy] = useState(() => (typeof kept?.values.why === "string" ? kept.values.why : ""));
-  const [typed, setTyped] = useState("");
   const [errors, setErrors] = useState<FieldErrors>({});
   const [failure, setFailure] = useState<unknown>();
   /** An earlier attempt had no answer, and may be why a later one is refused. */
@@ -194,7 +217,9 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const [failedAttempts, setFailedAttempts] = useState(0);
   const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
 
-  const draft = { title, values: { ...draftOf(fields, values), why }, isInDoubt: isInDoubt || sending.isPending };
+  // A confirmation is typed again.
+  const { typed: _, ...drafted } = draftOf(fields, values);
+  const draft = { title, values: drafted, isInDoubt: isInDoubt || sending.isPending };
   const current = useRef(draft);
   useLayoutEffect(() => {
     current.current = draft;
@@ -203,9 +228,22 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const followChange = useFollowedChanges();
   const isSending = useRef(false);
   const element = useRef<HTMLFormElement>(null);
+  const id = useId();
+  const wrong = Object.entries(fields).flatMap(([name, field]) => {
+    const error = errors[name]?.join(". ");
+    return isShown(field) && error !== undefined ? [{ id: fieldId(id, name), label: field.label, error }] : [];
+  });
+  const isWrong = wrong.length > 0;
   useEffect(() => {
-    // Screen readers read out the error of a field when it gets the focus.
-    if (failedAttempts > 0) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    onWrong(isWrong);
+    return () => onWrong(false);
+  }, [isWrong, onWrong]);
+  useEffect(() => {
+    // Screen readers read out the summary, or the error of the field, when it gets the focus.
+    if (failedAttempts > 0)
+      element.current
+        ?.querySelector<HTMLElement>("[data-summary], :is(input, select, textarea)[aria-invalid=true]")
+        ?.focus();
   }, [failedAttempts]);
 
   /** The error of a field is about the value that it had. */
@@ -220,7 +258,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     event.preventDefault();
     // A second press may come before the page has drawn that the first one is being sent.
     if (isSending.current || !hasValues<Of>(fields, values)) return;
-    const reason = why.trim();
+    const { why = "", typed } = values;
+    const reason = typeof why === "string" ? why.trim() : "";
     const input = inputOf(values, reason === "" ? undefined : reason);
     const fieldOf = (path: readonly PropertyKey[]) => props.fieldOf?.(path, values) ?? fieldNamed(fields, path);
     const found = { ...errorsOf(schema, input, fields, values, fieldOf), ...missingChoices(fields, values) };
@@ -228,7 +267,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (nameToType !== undefined && typed !== nameToType) found.typed = [`Type exactly ${nameToType}`];
     setErrors(found);
     setFailure(undefined);
-    const other = Object.keys(found).find((name) => !(hasField(fields, name) || name === "why" || name === "typed"));
+    const other = Object.keys(found).find((name) => !hasField(fields, name));
     if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
     if (Object.keys(found).length > 0) return setFailedAttempts((before) => before + 1);
     const change = followChange({ title, makesSecret: shownOnce !== undefined });
@@ -242,8 +281,13 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     } catch (error) {
       change.end(outcomeOf(error));
       if (error instanceof ProposedChange) return onProposed(error.message);
-      setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
-      setFailure(error);
+      const refused = error instanceof ActionError ? (error.details.fields ?? {}) : {};
+      const atFields = Object.fromEntries(
+        Object.entries(refused).map(([name, messages]) => [fieldOf([name]), messages] as const),
+      );
+      setErrors(atFields);
+      // What is said at its field is not said twice.
+      if (isInDoubt || !Object.keys(atFields).some((name) => hasField(fields, name))) setFailure(error);
       setFailedAttempts((before) => before + 1);
       if (isOutcomeUnknown(error)) setIsInDoubt(true);
     } finally {
@@ -259,6 +303,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const isDone = failure instanceof ActionError && failure.details.isDone === true;
   return (
     <form ref={element} onSubmit={(event) => void submit(event)} noValidate>
+      {wrong.length > 1 && <ErrorSummary wrong={wrong} />}
       {kept !== undefined && (
         <Notice
           tone={kept.isInDoubt ? "attention" : "neutral"}
@@ -270,30 +315,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
         </Notice>
       )}
       {children !== undefined && <DialogText>{children}</DialogText>}
-      <FormFields fields={fields} values={values} onChange={change} errors={errors} />
-      {hasWhy && (
-        <Textarea
-          label={needsWhy ? "Reason" : "Reason (optional)"}
-          description="Recorded in the audit log."
-          required={needsWhy}
-          rows={2}
-          data-autofocus={!Object.values(fields).some(isShown) || undefined}
-          value={why}
-          onChange={({ currentTarget }) => setWhy(currentTarget.value)}
-          error={errors.why?.join(". ")}
-        />
-      )}
-      {nameToType !== undefined && (
-        <TextInput
-          label={`Type ${nameToType} to confirm`}
-          {...(definition.irreversible && { description: "This cannot be undone." })}
-          required
-          autoComplete="off"
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-          error={errors.typed?.join(". ")}
-        />
-      )}
+      <FormFields id={id} fields={fields} values={values} onChange={change} errors={errors} />
       <div role="status">{preview !== undefined && <strong>{preview.sentence}</strong>}</div>
       {fourEyes !== null && needsApproval !== false && (
         <ApprovalNotice action={action} needsApproval={needsApproval} fourEyes={fourEyes} />

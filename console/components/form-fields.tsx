@@ -94,7 +94,11 @@ export const isRequired = (field: Field): boolean => {
   return field.kind === "choice" ? field.mustChoose === true : field.isOptional !== true;
 };
 
+/** The id of the element of a field, in the form with this id. */
+export const fieldId = (form: string, name: string): string => `${form}-${name}`;
+
 type FormFieldProps = {
+  readonly id: string;
   readonly field: ShownField;
   /** It has the focus when the dialog opens. */
   readonly isFirst: boolean;
@@ -105,11 +109,13 @@ type FormFieldProps = {
 
 const textOf = (value: Value): string => (typeof value === "string" ? value : "");
 
-const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) => {
+const FormField = ({ id, field, isFirst, value, onChange, error }: FormFieldProps) => {
   const { kind, label, description } = field;
   const focus = { "data-autofocus": isFirst || undefined };
+  /** Mantine does not say it of a checkbox, and of a password says it at the wrong element. */
+  const invalid = error !== undefined && { "aria-invalid": true };
   const common = {
-    label,
+    ...{ id, label },
     ...(description !== undefined && { description }),
     ...(error !== undefined && { error }),
   };
@@ -131,12 +137,13 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
       );
     case "choices":
       return (
-        <Checkbox.Group {...common} value={Array.isArray(value) ? value : []} onChange={onChange}>
+        <Checkbox.Group {...common} id={`${id}-group`} value={Array.isArray(value) ? value : []} onChange={onChange}>
           {field.options.map((option, index) => (
             <Checkbox
               key={option.value}
-              {...(index === 0 && focus)}
-              {...(error !== undefined && { "aria-invalid": true })}
+              {...(index === 0 && { ...focus, id })}
+              {...invalid}
+              {...(error !== undefined && { "aria-describedby": `${id}-group-error` })}
               mt="xs"
               value={option.value}
               label={option.label}
@@ -150,6 +157,7 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
         <Checkbox
           {...common}
           {...focus}
+          {...invalid}
           checked={value === true}
           onChange={({ currentTarget }) => onChange(currentTarget.checked)}
         />
@@ -165,7 +173,7 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
           onChange(currentTarget.value),
       };
       if (kind === "secret") {
-        return <PasswordInput {...text} visibilityToggleButtonProps={{ "aria-label": `Show ${label}` }} />;
+        return <PasswordInput {...text} {...invalid} visibilityToggleButtonProps={{ "aria-label": `Show ${label}` }} />;
       }
       const placeholder = field.placeholder !== undefined && { placeholder: field.placeholder };
       if (kind === "longText") return <Textarea {...text} {...placeholder} autosize={false} rows={3} />;
@@ -176,6 +184,8 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
 };
 
 type FormFieldsProps = {
+  /** Of the form. */
+  readonly id: string;
   readonly fields: Fields;
   readonly values: Draft;
   readonly onChange: (values: Draft) => void;
@@ -183,12 +193,13 @@ type FormFieldsProps = {
 };
 
 /** Fields one below the other, each with its own errors. */
-export const FormFields = ({ fields, values, onChange, errors }: FormFieldsProps) =>
+export const FormFields = ({ id, fields, values, onChange, errors }: FormFieldsProps) =>
   Object.entries(fields)
     .flatMap(([name, field]) => (isShown(field) ? [{ name, field }] : []))
     .map(({ name, field }, index) => (
       <FormField
         key={name}
+        id={fieldId(id, name)}
         field={field}
         isFirst={index === 0}
         value={values[name] ?? ""}

@@ -486,7 +486,7 @@ const newKey = async (store: AccountStore, { mode, permissions, name, by }: KeyO
 
 const withKey = (account: Account, accountKey: AccountKey, nowMs: number): Account => {
   const beyond = accountKey.permissions.filter((each) => !allows(account.entitlements, each));
-  if (beyond.length > 0) throw new OperatorError(notEntitled(beyond));
+  if (beyond.length > 0) throw new OperatorError(notEntitled(beyond), { field: "permissions" });
   if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new OperatorError(

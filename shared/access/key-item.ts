@@ -182,11 +182,14 @@ export const addAsRevoked = (keys: readonly AccountKey[], keyItem: KeyItem, nowM
 /** A whitelist as keys' items hold it; throws an OperatorError at the first invalid entry. */
 export const whitelistRanges = (entries: readonly string[]): IpRange[] => {
   if (entries.length > WHITELIST_ENTRIES_MAX) {
-    throw new OperatorError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
+    throw new OperatorError(
+      `A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`,
+      { field: "ranges" },
+    );
   }
   const ranges = entries.map((entry) => {
     const range = parseIpRange(entry);
-    if (range === undefined) throw new OperatorError(`"${entry}" is no IP address or CIDR range`);
+    if (range === undefined) throw new OperatorError(`"${entry}" is no IP address or CIDR range`, { field: "ranges" });
     return range;
   });
   // Two spellings of one range are the same member of the set.

@@ -70,7 +70,9 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
 
 /** Why the id of a payment cannot be used again. */
 export const bookedError = ({ payment_id, amount_kobo, created_at }: FloatPayment): OperatorError =>
-  new OperatorError(`${payment_id} was booked already, with ${koboMoneyText(amount_kobo)} at ${created_at}`);
+  new OperatorError(`${payment_id} was booked already, with ${koboMoneyText(amount_kobo)} at ${created_at}`, {
+    field: "id",
+  });
 
 export const PAYMENTS_PER_PAGE = 100;
 const STATEMENTS_READ = 20;

@@ -44,7 +44,9 @@ const requireKey = async (
 /** Only an operator gives out keys that find people by their phone number. */
 const assertMayGive = ({ capacity }: ActionContext, permissions: readonly Permission[]): void => {
   if (capacity === "operator" || !permissions.includes("identity:retrieve")) return;
-  throw new NotAllowedError("Only an operator makes keys with the permission identity:retrieve");
+  throw new NotAllowedError("Only an operator makes keys with the permission identity:retrieve", {
+    field: "permissions",
+  });
 };
 
 /** Rotating a key twice would leave an extra live key. */

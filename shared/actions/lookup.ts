@@ -30,6 +30,7 @@ export const requireTransaction = async (
   if (transaction !== undefined) return transaction;
   if (account !== undefined) throw notOfAccount(reference, account);
   throw new NotFoundError(`There is no transaction ${reference}`, {
+    field: "reference",
     command: "By the caller's own reference transactions show, consents show and audit find it with --account ACCOUNT",
   });
 };
@@ -57,7 +58,7 @@ export const requireEvent = async ({ ledger }: ActionContext, id: string): Promi
 };
 
 const notOfAccount = (reference: string, account: string): NotFoundError =>
-  new NotFoundError(`There is no transaction ${reference} of account ${account}`);
+  new NotFoundError(`There is no transaction ${reference} of account ${account}`, { field: "reference" });
 
 const findByOtherReference = async (
   context: ActionContext,

@@ -122,7 +122,7 @@ const chosen = async (
   const chat = slack.length === 0 ? undefined : await chatOf(context, stage.name, { pk, before, slack_url });
   if (email.length > 0) {
     if (owner.email === undefined) {
-      throw new OperatorError("Your identity provider has not verified an e-mail address for you");
+      throw new OperatorError("Your identity provider has not verified an e-mail address for you", { field: "email" });
     }
     await subscribe(context, owner.email);
   }
@@ -143,16 +143,17 @@ type ChatChange = {
 /** The chat's URL, sealed: the one that is stored, or the new one, once it has taken a message. */
 const chatOf = async (context: ActionContext, stage: string, { pk, before, slack_url }: ChatChange) => {
   if (slack_url === undefined || slack_url === "") {
-    if (before?.slack === undefined) throw new OperatorError("Give the chat's webhook URL");
+    if (before?.slack === undefined) throw new OperatorError("Give the chat's webhook URL", { field: "slack_url" });
     return { host: before.slack.host, url: before.slack.url };
   }
-  const { href, host } = await parseEndpointUrl(slack_url, context.addressRules);
+  const { href, host } = await parseEndpointUrl(slack_url, context.addressRules, "slack_url");
   const message = {
     subject: `${stage}: Notifications`,
     text: "What you chose in the console is posted here from now on.",
   };
   const reason = await postToSlack(createPost(context.addressRules), href, message);
-  if (reason !== undefined) throw new OperatorError(`${host} did not take a message (${reason}): check the URL`);
+  if (reason !== undefined)
+    throw new OperatorError(`${host} did not take a message (${reason}): check the URL`, { field: "slack_url" });
   return { host, url: await sealUrl(context.endpoints.webhookSealingKey, pk, href) };
 };
 
@@ -168,6 +169,7 @@ const subscribe = async (context: ActionContext, address: string): Promise<void>
     const unused = await unusedAddresses(context.ledger);
     if ((await unsubscribeMail(mail, unused)) > 0) return subscribeMail(mail, address);
     throw new OperatorError("AWS accepts no more e-mail addresses for this stage. Choose a chat, or ask an operator", {
+      field: "email",
       cause: error,
     });
   }

@@ -77,7 +77,10 @@ const entry = async (
   const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
   if (closed) throw closedError(account);
   const after = before + amountKobo;
-  if (after < 0) throw new OperatorError(`The balance is ${koboMoneyText(before)} and must not become negative`);
+  if (after < 0)
+    throw new OperatorError(`The balance is ${koboMoneyText(before)} and must not become negative`, {
+      field: "amount_kobo",
+    });
   const consequence = what(ofAccount, koboMoneyText(Math.abs(amountKobo)));
   return { account, consequence, amountKobo, balance: { before, after }, needsApproval: true };
 };

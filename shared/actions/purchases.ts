@@ -80,7 +80,7 @@ const assertIsPart = async ({ catalog }: ActionContext, part: string): Promise<v
   const snapshot = await catalog.read();
   const networks = snapshot === undefined ? [] : catalogOf(snapshot).networks.map(({ code }) => code);
   const known: readonly string[] = [...orderKinds, ...networks];
-  if (!known.includes(part)) throw new OperatorError(`${part} is none of ${known.join(", ")}`);
+  if (!known.includes(part)) throw new OperatorError(`${part} is none of ${known.join(", ")}`, { field: "part" });
 };
 
 const switchPurchases = async (context: ActionContext, purchases: OnOrOff, why: string | undefined) => {

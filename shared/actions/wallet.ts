@@ -189,8 +189,11 @@ export const boundRefusal = (
     : new OperatorError(
         `At most ${koboMoneyText(operatorActMax)} at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
         correctedBy(id) === undefined && takenAgain(id) === undefined
-          ? { command: "If it is not recorded yet, make several entries instead, each with an --id of its own" }
-          : {},
+          ? {
+              command: "If it is not recorded yet, make several entries instead, each with an --id of its own",
+              field: "amount_kobo",
+            }
+          : { field: "amount_kobo" },
       );
 
 /** The same, unless the entry is recorded: a person who lost the answer, before the bound was lowered, would divide it. */
@@ -213,22 +216,26 @@ export const assertTakesAsNamed = async (
   { account, amount_kobo, id }: NewEntry,
 ): Promise<void> => {
   if (amount_kobo > 0 && adjusts(id) !== "none") {
-    throw new OperatorError(`By its name ${id} takes an amount and gives none: it must be below 0`);
+    throw new OperatorError(`By its name ${id} takes an amount and gives none: it must be below 0`, {
+      field: "amount_kobo",
+    });
   }
   const reference = takenAgain(id);
   if (reference === undefined) return;
   const transaction = await findByOwnReference(ledger, reference);
   if (transaction === undefined) return;
   const { account_id, mode, status } = transaction;
-  if (account_id !== account) throw new OperatorError(`${reference} is an order of ${account_id}`);
+  if (account_id !== account) throw new OperatorError(`${reference} is an order of ${account_id}`, { field: "id" });
   if (transaction.debit === "cancelled") return;
   const isRefunded =
     mode === "live" &&
     (status === "failed" || (await readAdjustment(ledger, account, refundName(reference))) !== undefined);
-  if (!isRefunded) throw new OperatorError(`${reference} is ${status} in mode ${mode}: it was not refunded`);
+  if (!isRefunded)
+    throw new OperatorError(`${reference} is ${status} in mode ${mode}: it was not refunded`, { field: "id" });
   if (amount_kobo === -transaction.amount_kobo) return;
   throw new OperatorError(
     `${id} takes the amount of ${reference} again: it is ${koboMoneyText(-transaction.amount_kobo)}, not ${koboMoneyText(amount_kobo)}`,
+    { field: "amount_kobo" },
   );
 };
 
@@ -239,6 +246,7 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
   if (result.kind === "insufficient_balance") {
     throw new OperatorError(
       `The balance of ${account} is ${koboMoneyText(balance_kobo)} and must not become negative. Fund the wallet first`,
+      { field: "amount_kobo" },
     );
   }
   const isReplay = result.kind === "already_recorded";
@@ -291,11 +299,13 @@ const usedIdError = (
   if (reversal !== undefined) {
     return new OperatorError(
       `${sentence}, and reversed at ${reversal.created_at}. Credit it again with the id ${again}`,
+      { field: "id" },
     );
   }
   // What corrects another record is booked once, and in full.
-  if (correctedBy(entry_id) !== undefined) return new OperatorError(sentence);
+  if (correctedBy(entry_id) !== undefined) return new OperatorError(sentence, { field: "id" });
   return new OperatorError(sentence, {
+    field: "id",
     command:
       kind === "funding"
         ? `If that is wrong: wallet reverse ${account_id} --id ${entry_id}, then credit it with the id ${again}`

@@ -130,7 +130,8 @@ type Setting = {
 /** The store that sets or adds the endpoint with this URL; no other endpoint of the account has it. */
 const setting = async (context: ActionContext, { action, account, url, why }: Setting): Promise<EndpointStore> => {
   await requireAccount(context.accounts, account);
-  if (isMaskedUrl(url)) throw new OperatorError("The URL contains masked values (***): enter them in full");
+  if (isMaskedUrl(url))
+    throw new OperatorError("The URL contains masked values (***): enter them in full", { field: "url" });
   const { href } = await parseEndpointUrl(url, context.addressRules);
   return auditedEndpoints(context, ({ endpoints }) => {
     const { id: endpoint = "", events = [] } = endpoints.find((each) => each.url === href) ?? {};

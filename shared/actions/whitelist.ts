@@ -10,7 +10,7 @@ import type { ActionRuns } from "./action-runs.ts";
 
 const rangeOf = (text: string): IpRange => {
   const range = parseIpRange(text);
-  if (range === undefined) throw new OperatorError(`"${text}" is not an IP address or CIDR range`);
+  if (range === undefined) throw new OperatorError(`"${text}" is not an IP address or CIDR range`, { field: "ranges" });
   return range;
 };
 
@@ -28,10 +28,13 @@ const assertNarrow = ({ capacity }: ActionContext, ranges: readonly string[]): v
     return prefixBits < (network.length === 4 ? ofIpv4 : ofIpv6);
   };
   const tooWide = ranges.find(isWiderThan("operator"));
-  if (tooWide !== undefined) throw new OperatorError(`${tooWide} is wider than /8, or than /16 of IPv6`);
+  if (tooWide !== undefined)
+    throw new OperatorError(`${tooWide} is wider than /8, or than /16 of IPv6`, { field: "ranges" });
   const wide = capacity === "operator" ? undefined : ranges.find(isWiderThan("owner"));
   if (wide !== undefined) {
-    throw new NotAllowedError(`Only an operator allows a range wider than /24, or than /48 of IPv6: ${wide}`);
+    throw new NotAllowedError(`Only an operator allows a range wider than /24, or than /48 of IPv6: ${wide}`, {
+      field: "ranges",
+    });
   }
 };
 

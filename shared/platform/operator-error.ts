@@ -3,6 +3,8 @@ type OperatorErrorOptions = {
   readonly command?: string;
   /** Between sentence and command. */
   readonly separator?: string;
+  /** The field of the action's input that it is about. */
+  readonly field?: string | undefined;
   readonly cause?: unknown;
 };
 
@@ -11,10 +13,13 @@ export class OperatorError extends Error {
   override readonly name: string = "OperatorError";
   /** The message without the admin command that it recommends. */
   readonly sentence: string;
+  /** A form shows the sentence there. */
+  readonly field: string | undefined;
 
-  constructor(sentence: string, { command, separator = ". ", cause }: OperatorErrorOptions = {}) {
+  constructor(sentence: string, { command, separator = ". ", field, cause }: OperatorErrorOptions = {}) {
     super(command === undefined ? sentence : `${sentence}${separator}${command}`, { cause });
     this.sentence = sentence;
+    this.field = field;
   }
 }
 

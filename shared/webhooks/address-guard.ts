@@ -83,29 +83,27 @@ export const addressesOf = async (url: URL, resolve: Resolve): Promise<readonly 
 
 /**
  * Parses an endpoint's URL: https at port 443, without credentials, at a public address, unless the stage allows its
- * address. Throws an `OperatorError`. Every delivery checks the address again, because DNS may change.
+ * address. Throws an `OperatorError` of the input's `field`. Every delivery checks the address again, because DNS may change.
  */
-export const parseEndpointUrl = async (text: string, rules: AddressRules): Promise<URL> => {
+export const parseEndpointUrl = async (text: string, rules: AddressRules, field = "url"): Promise<URL> => {
+  const refusal = (sentence: string) => new OperatorError(sentence, { field });
   const url = URL.parse(text);
   // Parsers of JSON in other languages refuse a message that ends with half of a surrogate pair.
-  if (url === null) throw new OperatorError(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
+  if (url === null) throw refusal(`"${text.slice(0, 100).toWellFormed()}" is not a URL`);
   // Other letters than those of ASCII are stored as up to nine characters.
   if (url.href.length > URL_LENGTH_MAX)
-    throw new OperatorError(`The URL must have at most ${URL_LENGTH_MAX} characters, encoded`);
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new OperatorError("The URL must begin with https://");
-  if (url.username !== "" || url.password !== "") throw new OperatorError("The URL must not contain credentials");
-  if (isRefusedHost(url, rules.refusedHosts))
-    throw new OperatorError(`${url.host} belongs to this service or to the upstream`);
+    throw refusal(`The URL must have at most ${URL_LENGTH_MAX} characters, encoded`);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw refusal("The URL must begin with https://");
+  if (url.username !== "" || url.password !== "") throw refusal("The URL must not contain credentials");
+  if (isRefusedHost(url, rules.refusedHosts)) throw refusal(`${url.host} belongs to this service or to the upstream`);
   const addresses = await addressesOf(url, rules.resolve).catch(() => []);
-  if (addresses.length === 0) throw new OperatorError(`The name ${url.hostname} does not resolve`);
+  if (addresses.length === 0) throw refusal(`The name ${url.hostname} does not resolve`);
   if (addresses.every((address) => mayReach(url, address, rules.allowed))) return url;
 
   // The check of the same host over https at port 443 shows whether the address or the rest of the URL is refused.
   const standardUrl = new URL(`https://${url.hostname}/`);
   const unreachable = addresses.find((address) => !mayReach(standardUrl, address, rules.allowed));
-  if (unreachable !== undefined)
-    throw new OperatorError(`${url.hostname} is at ${unreachable}, which is not a public address`);
-  if (url.protocol === "http:") throw new OperatorError("The URL must begin with https://");
-  throw new OperatorError("The URL must not name a port: webhooks go to 443");
+  if (unreachable !== undefined) throw refusal(`${url.hostname} is at ${unreachable}, which is not a public address`);
+  if (url.protocol === "http:") throw refusal("The URL must begin with https://");
+  throw refusal("The URL must not name a port: webhooks go to 443");
 };

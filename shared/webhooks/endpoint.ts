@@ -163,7 +163,8 @@ const putEndpoint = async (
   const account = await changeAccount(store.accounts, accountId, (found) => {
     const id = idOf(found);
     const same = found.endpoints.find((endpoint) => endpoint.url === url && endpoint.id !== id);
-    if (same !== undefined) throw new OperatorError(`Endpoint ${same.id} (${same.name}) has this URL`);
+    if (same !== undefined)
+      throw new OperatorError(`Endpoint ${same.id} (${same.name}) has this URL`, { field: "url" });
     const change: Partial<StoredEndpoint> = {
       url,
       ...(choice.name !== undefined && { name: choice.name }),

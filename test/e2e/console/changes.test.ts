@@ -241,6 +241,11 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await button(page, "Add endpoint").click();
   await submit(page, "Add endpoint");
   await dialog(page).getByLabel("URL").and(page.locator("[aria-invalid=true]:focus")).waitFor();
+  expectError(/409 \(Conflict\)/);
+  await dialog(page).getByLabel("URL").fill("https://10.0.0.1/webhooks");
+  await submit(page, "Add endpoint");
+  await dialog(page).getByLabel("URL").and(page.locator("[aria-invalid=true]:focus")).waitFor();
+  await dialog(page).getByText("is not a public address").waitFor();
   await dialog(page).getByLabel("URL").fill(refused.url);
   await submit(page, "Add endpoint");
   await page.getByText("Events from now on are sent to it.").waitFor();
@@ -260,6 +265,32 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await dialog(page).getByLabel("Reason").fill("not in use");
   await submit(page, "Remove");
   await page.getByText("There is no endpoint, so nothing is sent").waitFor();
+});
+
+test("a form with several wrong fields begins with links to them, and what the service refuses is said once, at its field", async () => {
+  const { accountId } = await service().newCaller({ naira: 100 });
+  const page = await open("operator", `/accounts/${accountId}`);
+  await button(page, "Fund").click();
+  await submit(page, "Fund");
+  const form = page.getByRole("dialog", { name: "Error: Credit a bank transfer" });
+  await form.locator(":focus", { hasText: "3 fields are wrong" }).waitFor();
+  await expectAccessible(page, undefined, "dialog");
+  await form.getByRole("link", { name: "Reason: A reason is required" }).click();
+  await page.keyboard.type("transfer");
+  await form.getByText("2 fields are wrong").waitFor();
+  await dialog(page).getByLabel("Amount in NGN").fill("5");
+  await dialog(page).getByText("2 fields are wrong").waitFor({ state: "detached" });
+  await dialog(page).getByLabel("The bank's reference").fill(`first-${accountId}`);
+  await page.getByRole("dialog", { name: "Credit a bank transfer", exact: true }).waitFor();
+
+  expectError(/409 \(Conflict\)/);
+  await submit(page, "Credit NGN 5.00");
+  const refused = dialog(page).getByRole("textbox", {
+    name: "The bank's reference",
+    description: new RegExp(`first-${accountId} was recorded already, with NGN 100\\.00`),
+  });
+  await refused.and(page.locator("[aria-invalid=true]:focus")).waitFor();
+  expect(await dialog(page).getByText("was recorded already").count()).toBe(1);
 });
 
 test("a wallet is funded by an amount as it is read, adjusted once although the first answer was lost, and verified once", async () => {
@@ -397,9 +428,9 @@ describe("an open order", () => {
     await button(page, `Resolve ${reference}`).click();
     await dialog(page).getByText("This cannot be undone.").waitFor();
     await confirm(page);
-    await page.getByText("Choose one").waitFor();
-    await page.getByText("A reason is required").waitFor();
-    await page.getByText(`Type exactly ${reference}`).waitFor();
+    for (const error of ["Choose one", "A reason is required", `Type exactly ${reference}`]) {
+      await page.getByText(error, { exact: true }).waitFor();
+    }
     await expectAccessible(page);
     expect(await statusOf(reference)).toBe("processing");
     await page.keyboard.press("Escape");

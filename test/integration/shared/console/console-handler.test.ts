@@ -58,7 +58,9 @@ const actions = {
   "money give": { ...change, scope: "service", movesMoney: true, input: z.object({ why }) },
   "trouble make": {
     ...{ ...change, scope: "service" },
-    input: z.object({ kind: z.enum(["not_found", "not_allowed", "in_flight", "refused", "unexpected"]) }),
+    input: z.object({
+      kind: z.enum(["not_found", "not_allowed", "in_flight", "refused", "wrong_field", "unexpected"]),
+    }),
   },
   "people list": {
     ...{ ...read, scope: "account", personal: true },
@@ -73,6 +75,7 @@ const trouble = {
   not_allowed: new NotAllowedError("Only operators may"),
   in_flight: new InFlightError("It is on its way", 1_200),
   refused: new OperatorError("The note is frozen", { command: "notes thaw helps" }),
+  wrong_field: new OperatorError("The text was used before", { command: "notes list shows it", field: "text" }),
   unexpected: new Error("secret text of 08031234567"),
 };
 
@@ -353,6 +356,19 @@ test.each([
   expect([answer.status, answer.code]).toEqual([status, code]);
   expect(answer.body).toEqual({ status: false, message });
   expect(answer.headers["retry-after"]).toBe(kind === "in_flight" ? "2" : undefined);
+});
+
+test("a refusal of one field names it to a page, and not to a command, which prints the message alone", async () => {
+  const refused = { status: false, message: "The text was used before" };
+  const sent = { body: { kind: "wrong_field" } };
+  expect((await send(operator, "trouble/make", sent)).body).toEqual({
+    ...refused,
+    errors: { text: [refused.message] },
+  });
+  expect((await sendSigned("trouble/make", sent)).body).toEqual({
+    ...refused,
+    message: `${refused.message}. notes list shows it`,
+  });
 });
 
 test("an unexpected error is 500, raises an alarm and shows nothing of itself", async () => {
