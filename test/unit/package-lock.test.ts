@@ -118,7 +118,7 @@ test("what lab/ takes from the root's packages has the root's versions", () => {
   expect({ ...root?.dependencies, ...root?.devDependencies }).toMatchObject(lab?.peerDependencies ?? {});
 });
 
-test("with the settings of this project npm ci refuses an altered package, because the lock file has the hash of the reviewed one, and runs no code of one that it installs", async () => {
+test("with the settings of this project npm ci refuses an altered package, because the lock file has the hash of the reviewed one, and runs no code of one that it installs, also one for development with NODE_ENV=production", async () => {
   const folder = temporaryFolder();
   const tarballOf = async (text: string) => {
     const example = { name: "example", version: "1.0.0", scripts: { postinstall: "touch ../../installed" } };
@@ -138,13 +138,15 @@ test("with the settings of this project npm ci refuses an altered package, becau
     return response.end(JSON.stringify({ name: "example", "dist-tags": { latest: "1.0.0" }, versions }));
   });
   const install = async (integrity: string | undefined): Promise<string> => {
-    const project = { name: "project", version: "1.0.0", dependencies: { example: "1.0.0" } };
-    const packages = { "": project, "node_modules/example": { version: "1.0.0", integrity, hasInstallScript: true } };
+    const project = { name: "project", version: "1.0.0", devDependencies: { example: "1.0.0" } };
+    const example = { version: "1.0.0", integrity, hasInstallScript: true, dev: true };
+    const packages = { "": project, "node_modules/example": example };
     writeFileSync(join(folder, "package.json"), JSON.stringify(project));
     writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...project, lockfileVersion: 3, packages }));
     copyFileSync(".npmrc", join(folder, ".npmrc"));
     const options = ["--registry", baseUrl, "--noproxy", "127.0.0.1", "--cache", join(folder, "cache")];
-    return promisify(execFile)("npm", ["ci", ...options], { cwd: folder }).then(
+    const env = { ...process.env, NODE_ENV: "production" };
+    return promisify(execFile)("npm", ["ci", ...options], { cwd: folder, env }).then(
       () => "installed",
       (error: unknown) => z.object({ stderr: z.string() }).parse(error).stderr,
     );
@@ -152,6 +154,7 @@ test("with the settings of this project npm ci refuses an altered package, becau
   expect(await install(reviewed.integrity)).toContain("EINTEGRITY");
   // What this and the hashes above protect from.
   expect(await install(undefined)).toBe("installed");
+  expect(existsSync(join(folder, "node_modules", "example", "index.js"))).toBe(true);
   expect(existsSync(join(folder, "installed"))).toBe(false);
 });
 
