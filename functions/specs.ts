@@ -452,7 +452,7 @@ export const consoleApiSpec = {
         ...(["catalog", "catalog-candidate", "upstream-lookup", "upstream-balance", "statistics", "balances"] as const),
       ],
       PutItem: ["purchases", "purchases-parts", "catalog"],
-      UpdateItem: ["searches", "upstream-lookup"],
+      UpdateItem: ["searches", "resends", "upstream-lookup"],
     },
   },
   queries: ["by_list", "by_upstream_reference", "by_open", "by_phone", "by_time", "by_about"],

@@ -19,6 +19,7 @@ import { webhookBody } from "../webhooks/webhook-body.ts";
 import type { AccountEvent, TransactionEvent } from "../webhooks/webhook-event.ts";
 import { endpointsMadeSchema, readAccounts } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
+import { countResend } from "./action-limits.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { referencesOf, requireTransactionOf } from "./lookup.ts";
 import { requireTimeRange } from "./time-range.ts";
@@ -75,6 +76,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     const endpoints = await enabledEndpoints(context, account, endpoint);
     const { ledger } = context;
     const range = requireTimeRange(context, { from });
+    await countResend(context.purchases, { accountId: account, by: "recovery" }, ledger.clock());
     const { keys: all, next } = await keysSince(ledger, account, range);
     const keys = all.filter(({ pk }) => endpoints.some((id) => id === endpointOfDelivery(pk)));
     const failed = failedOf(await getItems(ledger, keys, deliverySchema));

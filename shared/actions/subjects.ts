@@ -16,9 +16,9 @@ import { maskableDelivery, maskableEvent, maskableTransaction } from "../reconci
 import { eventsWithPhone, type ReadableEvent } from "../upstream-events/stored-event.ts";
 import { accountNamesOf } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
+import { countSearch } from "./action-limits.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
-import { countSearch } from "./search-limit.ts";
 import { deliveriesOf, eventsAbout } from "./transaction-history.ts";
 
 export type SubjectsContext = Pick<ActionContext, "actor" | "ledger" | "request" | "keyedHashes"> & {

@@ -28,6 +28,7 @@ import { requeueAtOnce } from "../webhooks/requeue-deliveries.ts";
 import { signedHeaders, webhookId } from "../webhooks/signature.ts";
 import { testEventBody } from "../webhooks/webhook-body.ts";
 import { type ActionContext, type AuditFields, audited, recordAudited } from "./action-context.ts";
+import { countResend } from "./action-limits.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const webhookRuns: ActionRuns<typeof webhookActions> = {
@@ -148,9 +149,11 @@ const keyOf = async (
   endpoint: chosenEndpoint(await requireAccount(context.accounts, accountId), endpoint).id,
 });
 
-/** A fault does not undo the change: the schedule sends what waits within minutes. */
-const requeue = async ({ ledger, sqs, queues }: ActionContext, key: EndpointKey): Promise<number | null> => {
+/** A fault, or too many of a minute, does not undo the change: the schedule sends what waits within minutes. */
+const requeue = async (context: ActionContext, key: EndpointKey): Promise<number | null> => {
+  const { ledger, purchases, sqs, queues } = context;
   try {
+    await countResend(purchases, { ...key, by: "repair" }, ledger.clock());
     return await requeueAtOnce({ ledger, queue: deliveryQueue(sqs, queues.delivery) }, key);
   } catch {
     return null;

@@ -15,7 +15,8 @@ const manyKinds = [
   "duplicate", // shared/ledger/duplicate-guard.ts, by what is bought for whom
   "upstream-lookup", // shared/upstream-lookup/lookup-record.ts, by open order
   "replay", // shared/identity/replay-store.ts, by identity check
-  "searches", // shared/actions/search-limit.ts, by person and minute
+  "searches", // shared/actions/action-limits.ts, by person and minute
+  "resends", // shared/actions/action-limits.ts, by account and minute
   "statistics", // shared/statistics/hourly-counts.ts, by hour, and by account and day
   "balances", // shared/statistics/daily-balances.ts, by account and day
 ] as const;

@@ -182,6 +182,11 @@ const stored: { readonly [Name in Kind]: Stored } = {
     purpose: "A person's searches in a minute. Its key is a hash of who signed in",
     kept: "1 hour",
   },
+  resends: {
+    shape: z.object({ pk: z.string(), resends: z.int(), ...expiring }),
+    purpose: "How often an account's webhooks were sent again in a minute. Its key is a hash of the account's id",
+    kept: "1 hour",
+  },
   statistics: {
     shape: z.object({ pk: z.string(), ...expiring }),
     purpose: "Ended orders of an hour, by network",
@@ -281,7 +286,7 @@ const plainFields = new Set(
   payments payments_kobo per_minute permissions pk placed_at position previous price_list price_rule proposal_id purchases
   queue_front queue_front_at queue_gaps queue_head queue_tail queue_until queued queued_orders quota_day
   quota_used_advanced quota_used_identity quota_used_retrieve quota_used_vtu read_at reason received_at reconciled_at
-  reference refusals refused_at repeat reported_by request_id resolved_by rest_due_at restricted restricted_at revision rules says sealed_to
+  reference refusals refused_at repeat reported_by request_id resends resolved_by rest_due_at restricted restricted_at revision rules says sealed_to
   searches sent sent_at sequence since state status subject_key success_event_pk taken_at time_zone to token
   transaction_pk turn_until type unannounced under_way unknown_kobo unrecognized_until unsent up_to updated_at
   upstream_amount_kobo upstream_reference usage_day verifying version was_empty webhook_id whitelist

@@ -3,6 +3,7 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
+import { RESENDS_PER_MINUTE } from "../../../../shared/actions/action-limits.ts";
 import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
 import { ANNOUNCE } from "../../../../shared/actions/transaction-history.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
@@ -216,6 +217,30 @@ test("all webhooks since a time that ended without being delivered are sent agai
     [null, "switched_off"],
     [repeat, "delivered"],
   ]);
+});
+
+test(`an account's webhooks are sent again at most ${RESENDS_PER_MINUTE} times a minute, because each time may be thousands`, async () => {
+  const { account } = await anAccountWithReceiver();
+  const { pk } = await aSettledOrder(account);
+  await aDelivery(account, 1, "exhausted", { pk });
+  nowMs = NOON_MS + 60_000;
+  const from = isoTime(NOON_MS - 1_000);
+  const recover = () => deliveriesRuns["deliveries recover"](context(), { account, from });
+  for (let count = 0; count < RESENDS_PER_MINUTE; count += 1) await recover();
+  await messages();
+  await expect(recover()).rejects.toMatchObject({ code: "rate_limited", details: { retryAfterS: 60 } });
+  expect(await messages()).toEqual([]);
+  nowMs += 60_000;
+  expect(await recover()).toMatchObject({ recovered: 1 });
+  expect(await messages()).toHaveLength(1);
+});
+
+test("an endpoint that is enabled again and again is enabled, and what waits is left to the schedule", async () => {
+  const { account } = await anAccountWithReceiver();
+  const enable = () => webhookRuns["webhook enable"](context(), { account });
+  nowMs = NOON_MS;
+  for (let count = 0; count < RESENDS_PER_MINUTE; count += 1) expect(await enable()).toMatchObject({ requeued: 0 });
+  expect(await enable()).toMatchObject({ status: "on", requeued: null });
 });
 
 test("a time that has passed is shown as no next attempt", async () => {

@@ -3,7 +3,7 @@ import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
 import type { ConsoleRequest } from "../../../../shared/actions/action-context.ts";
-import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
+import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/action-limits.ts";
 import { type SubjectsContext, subjectsRuns } from "../../../../shared/actions/subjects.ts";
 import { type Consent, consentSchema } from "../../../../shared/identity/consent.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
