@@ -71,25 +71,22 @@ const storedItem = z.looseObject({ pk: z.string() });
 
 export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup): OrderGate => {
   let cached: Reading | undefined;
+  /** No order was accepted after it. */
   let refusal: UpstreamRefusal | undefined;
   const refusalPk = upstreamRefusalPk(group);
 
   const noteOutcome: OrderGate["noteOutcome"] = async (outcome, deadline) => {
     const shown = acceptanceShownBy(outcome);
-    const isStanding = refusal?.since !== undefined;
-    if (shown === undefined || (shown.isAccepted && !isStanding)) return;
     const nowMs = clock();
-    const signal = abortAfter(Math.min(NOTE_MS_MAX, beforeSettlementMs(deadline)));
-    if (shown.isAccepted) {
-      if (refusal !== undefined) await noteAcceptance(store, refusal, signal);
+    const signal = () => abortAfter(Math.min(NOTE_MS_MAX, beforeSettlementMs(deadline)));
+    if (shown?.isAccepted && refusal !== undefined) {
+      await noteAcceptance(store, refusal, signal());
       refusal = undefined;
-      return;
     }
+    if (shown === undefined || shown.isAccepted) return;
     const { reason } = shown;
-    const isNoted =
-      isStanding && refusal?.reason === reason && isRecent(Date.parse(refusal.refused_at), REFUSAL_NOTED_MS, nowMs);
-    if (isNoted) return;
-    await noteRefusal(store, group, reason, nowMs, signal);
+    if (refusal?.reason === reason && isRecent(Date.parse(refusal.refused_at), REFUSAL_NOTED_MS, nowMs)) return;
+    await noteRefusal(store, group, reason, nowMs, signal());
     refusal = { pk: refusalPk, reason, refused_at: isoTime(nowMs), since: refusal?.since ?? isoTime(nowMs) };
   };
 
@@ -115,7 +112,8 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     const parts = partsOff.parse(stored.get(PARTS_PK)?.off ?? {});
     const off = Object.keys(parts);
     const pace = upstreamPaceSchema.parse(stored.get(UPSTREAM_PACE_PK) ?? {});
-    refusal = upstreamRefusalSchema.safeParse(stored.get(refusalPk)).data;
+    const refused = upstreamRefusalSchema.safeParse(stored.get(refusalPk)).data;
+    refusal = refused?.since === undefined ? undefined : refused;
     const isLong = (from: string): boolean => nowMs - Date.parse(from) > STILL_OFF_MS;
     if (purchases === "off" && since !== undefined && isLong(since)) log.alarm("purchases.still_off", { since });
     for (const [part, item] of Object.entries(parts)) {
@@ -133,19 +131,13 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     },
     pace: () => cached?.pace ?? NO_ORDERS_QUEUED,
     blocks: () => blocksOf(cached?.pace ?? NO_ORDERS_QUEUED, clock()),
-    noteBlocks: async (blocks, before, deadline) => {
-      try {
-        await noteBlocks(blocks, before, deadline);
-      } catch (error) {
-        log.warn("upstream_pace.not_noted", errorFields(error));
-      }
-    },
-    noteOutcome: async (outcome, deadline) => {
-      try {
-        await noteOutcome(outcome, deadline);
-      } catch (error) {
-        log.warn("upstream_refusal.not_noted", errorFields(error));
-      }
-    },
+    noteBlocks: (blocks, before, deadline) =>
+      noteBlocks(blocks, before, deadline).catch((error: unknown) =>
+        log.warn("upstream_pace.not_noted", errorFields(error)),
+      ),
+    noteOutcome: (outcome, deadline) =>
+      noteOutcome(outcome, deadline).catch((error: unknown) =>
+        log.warn("upstream_refusal.not_noted", errorFields(error)),
+      ),
   };
 };
