@@ -50,22 +50,17 @@ export const authorise = async (
     if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
     return { capacity: byRole ?? "person" };
   }
-  const refusal = (): string => (held.length > 0 ? notOfRoles(held) : scope === "service" ? NO_SERVICE : NO_ACCOUNT);
-  if (scope === "service") {
-    if (byRole === undefined) throw new NotAllowedError(refusal());
-    return { capacity: byRole };
-  }
-  const { account: accountId } = itemInput.parse(input);
+  const accountId = scope === "service" ? undefined : itemInput.parse(input).account;
   if (accountId === undefined) {
-    if (byRole === undefined) throw new NotAllowedError(refusal());
-    return { capacity: byRole };
+    if (byRole !== undefined) return { capacity: byRole };
+    throw new NotAllowedError(held.length > 0 ? notOfRoles(held) : scope === "service" ? NO_SERVICE : NO_ACCOUNT);
   }
   const account = await findAccount({ db: ledger.db, ledgerTable: ledger.table }, accountId);
   if (byRole !== "operator" && account !== undefined && owns(person, account)) {
     return { capacity: "owner", account: accountId };
   }
   if (byRole !== undefined && account !== undefined) return { capacity: byRole, account: accountId };
-  if (byRole === undefined && held.length > 0) throw new NotAllowedError(refusal());
+  if (byRole === undefined && held.length > 0) throw new NotAllowedError(notOfRoles(held));
   if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
   throw new NotFoundError(`There is no account ${accountId}`, { command: "accounts list shows the account ids" });
 };
