@@ -182,7 +182,6 @@ const writeUntilDeadline = async (
   const nextAttempt = backoff(() => settleBudgetMs(deadline));
   let seen: SeenByRefund = {};
   for (;;) {
-    let result: IndeterminateWrite;
     try {
       const writes = settlementWrites(ledger, target, settlement, condition, seen);
       await writeOnce(ledger, writes, settleBudgetMs(deadline));
@@ -198,9 +197,8 @@ const writeUntilDeadline = async (
       if (isOfClosedAccount(failure)) return indeterminateAfter(error);
       if (failure.kind === "condition_failed" && refusedBy === undefined) return { ...failure, error };
       seen = refusedBy ?? seen;
-      result = indeterminateAfter(error);
+      if (!(await nextAttempt())) return indeterminateAfter(error);
     }
-    if (!(await nextAttempt())) return result;
   }
 };
 
