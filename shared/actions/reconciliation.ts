@@ -151,20 +151,14 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       day,
       async (read) => {
         // The same file with other columns takes the place of the former reading of it.
-        const others = read.files.map((each) =>
-          each.sha256 === sha256 && each.file !== file && isOfDay(each)
-            ? { ...each, state: "replaced" as const }
-            : each,
-        );
-        const hasReplaced = others.some(({ state }, index) => state !== read.files[index]?.state);
+        const former = read.files.find((each) => each.sha256 === sha256 && each.file !== file && isOfDay(each));
         // Such a reading may correct the zone, and so the day's bounds.
-        if (!hasReplaced && others.some(isOfDay) && (read.from !== from || read.to !== to)) {
+        if (former === undefined && read.files.some(isOfDay) && (read.from !== from || read.to !== to)) {
           throw refusal(day, `was imported as ${read.from} to ${read.to}: use the same time zone`);
         }
         if (read.files.some((each) => each.file === file && isOfDay(each))) return undefined;
         const isKnown = read.files.some((each) => each.file === file);
         if (!isKnown && read.files.length >= FILES_MAX) throw refusal(day, `has ${FILES_MAX} files: join them`);
-        const former = read.files.find((each) => each.sha256 === sha256 && isOfDay(each));
         const added: StatementFile = {
           file,
           sha256,
@@ -176,14 +170,10 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
           number: former?.number ?? Math.max(0, ...read.files.map((each) => each.number)) + 1,
         };
         // Cases name a file by its place.
+        const others = read.files.map((each) => (each === former ? { ...each, state: "replaced" as const } : each));
         const files = isKnown ? others.map((each) => (each.file === file ? added : each)) : [...others, added];
         return {
-          statement: {
-            ...read,
-            ...{ from, to, files },
-            revision: read.revision + (hasReplaced ? 1 : 0),
-            closing: closingOf(files),
-          },
+          statement: { ...withFiles(read, files, former !== undefined), from, to },
           writes: entryOf(context, { action: "reconciliation files begin", why, details: { day, sha256 } }),
         };
       },
@@ -216,12 +206,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       };
       const files = read.files.map((each) => (each === appended ? grown : each));
       return {
-        statement: {
-          ...read,
-          files,
-          revision: read.revision + (is_last ? 1 : 0),
-          closing: closingOf(files),
-        },
+        statement: withFiles(read, files, is_last),
         writes: [
           await statementRowsPut(ledger, { day, file, chunk: appended.chunks }, stored),
           ...(is_last
@@ -243,12 +228,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       // Its place stays, because cases name a file by it. So do its rows, which no comparison reads any more.
       const files = read.files.map((each) => (each === removed ? { ...each, state: "removed" as const } : each));
       return {
-        statement: {
-          ...read,
-          files,
-          revision: read.revision + (removed.state === "whole" ? 1 : 0),
-          closing: closingOf(files),
-        },
+        statement: withFiles(read, files, removed.state === "whole"),
         writes: entryOf(context, { action: "reconciliation files remove", why, details: { day, sha256 } }),
       };
     });
@@ -378,9 +358,13 @@ const readCasePage = async ({ ledger }: ReconciliationContext, day: string, star
 const filesByImport = ({ files }: Statement) =>
   files.map((file, index) => ({ ...file, index })).toSorted((one, other) => one.number - other.number);
 
-/** The latest closing balance of the files that are whole. */
-const closingOf = (files: readonly StatementFile[]) =>
-  latestClosing(files.filter(({ state }) => state === "whole").map((each) => each.closing));
+/** A statement with other files. `isRevised`: it has to be compared again. */
+const withFiles = (statement: Statement, files: StatementFile[], isRevised: boolean): Statement => ({
+  ...statement,
+  files,
+  revision: statement.revision + (isRevised ? 1 : 0),
+  closing: latestClosing(files.filter(({ state }) => state === "whole").map((each) => each.closing)),
+});
 
 const requireFile = ({ day, files }: Statement, file: string): StatementFile => {
   const found = files.find((each) => each.file === file);
