@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
-import { errorFields, log, METRICS_NAMESPACE, putMetrics } from "../../../../shared/platform/log.ts";
+import { errorFields, log, loggableError, METRICS_NAMESPACE, putMetrics } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 
@@ -84,6 +84,16 @@ describe("errorFields", () => {
     const fields = errorFields(new TypeError("08031234567 is not a person"));
     expect(fields).toEqual({ error: "TypeError", at: expect.stringMatching(/^at /) });
     expect(JSON.stringify(fields)).not.toContain("0803");
+  });
+
+  test("a line of the message that looks like a place is no place", () => {
+    const read = () => JSON.parse('{"status":\n  at 08031234567 }');
+    const isHidden = (error: unknown): boolean =>
+      error instanceof Error &&
+      error.message.includes("\n  at 0803") &&
+      errorFields(error).at === "at JSON.parse (<anonymous>)" &&
+      loggableError(error).stack?.includes("0803") === false;
+    expect(read).toThrow(expect.toSatisfy(isHidden));
   });
 
   test("the place of a value that a schema refuses is where it was parsed", () => {
