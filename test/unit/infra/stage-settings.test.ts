@@ -151,6 +151,14 @@ describe("settingsOf", () => {
       'upstreamProfile.reference: A stage that sells must say which orders carry our reference: "all", or only those "documented"',
     ],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
+    ...[
+      "https://name:password@upstream.example.com/v1",
+      "https://upstream.example.com/v1?key=a",
+      "https://x.org/#a",
+    ].map((upstreamBaseUrl): [object, string] => [
+      { upstreamBaseUrl },
+      "upstreamBaseUrl: The upstream's URL ends with its path: templates, outputs and commands show it",
+    ]),
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
     [{ monthlyUsdMax: 0 }, "monthlyUsdMax: "],
     [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
