@@ -1,5 +1,6 @@
 import type { Kobo } from "../contract/money.ts";
 import { log } from "../platform/log.ts";
+import { loggableReference } from "../platform/mask-phones.ts";
 import type { Settlement } from "./settle-transaction.ts";
 import { referenceOf, type Transaction } from "./transaction.ts";
 import { expectedAmount, isExpectedAmount, type UpstreamCosts } from "./upstream-costs.ts";
@@ -16,12 +17,13 @@ export const alertIfContradicted = (
   const { status, amount_kobo } = transaction;
   if (settlement.status === "processing" || settlement.status === status) return false;
   const { upstream_reference, upstream_amount_kobo } = settlement;
-  const theirs = { says: settlement.status, upstream_reference, upstream_amount_kobo };
   log.alarm("transaction.contradicted", {
     transaction: referenceOf(transaction),
     stands: status,
     amount_kobo,
-    ...theirs,
+    says: settlement.status,
+    upstream_reference: loggableReference(upstream_reference),
+    upstream_amount_kobo,
   });
   return true;
 };

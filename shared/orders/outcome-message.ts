@@ -6,6 +6,7 @@ import { modeSchema } from "../contract/transaction.ts";
 import { transactionIdOf } from "../ledger/schema.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
+import { loggableReference } from "../platform/mask-phones.ts";
 
 /**
  * A settlement for one transaction, sent by the service itself. `mode` and `write_token` make sure that it
@@ -125,7 +126,7 @@ export const namesInOutcome = (message: OutcomeMessage): MessageNames => {
   switch (message.kind) {
     case "event":
     case "unreadable_event":
-      return { upstream_reference: message.reference };
+      return { upstream_reference: loggableReference(message.reference) };
     case "void":
       return { transaction: transactionIdOf(message.item) };
     default:

@@ -45,6 +45,10 @@ export const maskedDigits = (text: string): string =>
 const withoutDigits = (phone: string, shown: number): string =>
   phone.replaceAll(new RegExp(`\\d(?=(?:\\D*\\d){${shown}})`, "g"), "*");
 
+/** The upstream's reference of an order as a log may have it: an upstream may make it of the recipient's number. */
+export const loggableReference = (reference: string | undefined): string | undefined =>
+  reference === undefined ? undefined : maskedText(reference);
+
 /** The same value, with all but the last `shown` digits of each phone number masked, also within texts. */
 export const maskPhones = (value: unknown, shown: number): unknown => {
   if (typeof value === "string") return maskedText(value, shown);

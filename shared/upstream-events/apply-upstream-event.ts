@@ -42,6 +42,7 @@ import type {
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
+import { loggableReference } from "../platform/mask-phones.ts";
 import { enqueueOrder } from "../queued-orders/queue-store.ts";
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
@@ -446,7 +447,7 @@ const alarmed = (
 ): MessageResult => {
   if (isOpen) {
     log.alarm("upstream_event.escalated", {
-      ...{ reason, problem, upstream_reference: reference },
+      ...{ reason, problem, upstream_reference: loggableReference(reference) },
       ...(transaction && { transaction: referenceOf(transaction) }),
     });
   }

@@ -2,6 +2,7 @@ import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { reportedFields, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { maskedDigits } from "../platform/mask-phones.ts";
 import { finalStatusOf, translated, type UpstreamProfile } from "../upstream/profile.ts";
 
 /** An event of the upstream, as far as it could be read. */
@@ -62,7 +63,7 @@ export const parseEvent = (
     upstreamReference,
     status,
     ...(amount !== undefined && amount !== null && { amountKobo: koboFromSentNaira(amount) ?? "unreadable" }),
-    ...(type !== undefined && { type: translated(events.types, type) }),
+    ...(type !== undefined && { type: maskedDigits(translated(events.types, type)) }),
     ...(phoneNumber !== undefined && { phoneNumber }),
   };
 };

@@ -6,6 +6,7 @@ import type { UnreadableMessage } from "../orders/outcome-message.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
+import { loggableReference } from "../platform/mask-phones.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import type { UpstreamProfile } from "../upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "./event-mac.ts";
@@ -45,7 +46,9 @@ export const receiveUpstreamEvent =
     }
     const { upstreamReference, status, amountKobo, type, phoneNumber } = parsed;
     // An amount that cannot be read differs from every price.
-    if (amountKobo === "unreadable") log.alarm("transaction.amount_differs", { upstream_reference: upstreamReference });
+    if (amountKobo === "unreadable") {
+      log.alarm("transaction.amount_differs", { upstream_reference: loggableReference(upstreamReference) });
+    }
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",

@@ -2,6 +2,7 @@ import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { reportedFields, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { maskedDigits } from "../platform/mask-phones.ts";
 import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
 import { bodyJson, type ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, translated, type UpstreamProfile } from "./profile.ts";
@@ -88,7 +89,7 @@ const orderOf = (
     ...(ourReference !== undefined && { ourReference }),
     ...(status !== undefined && { status }),
     ...(amountKobo !== undefined && { amountKobo }),
-    ...(type !== undefined && { type: translated(events.types, type) }),
+    ...(type !== undefined && { type: maskedDigits(translated(events.types, type)) }),
     ...(phoneNumber !== undefined && { phoneNumber }),
   };
 };

@@ -193,6 +193,14 @@ describe("answers of the upstream to a question for an order", () => {
     }
   });
 
+  test("the alarm about an event has no phone number that the upstream's reference has", async () => {
+    const { transaction } = await anOrder();
+    const event = { reference: `U-08031234567-${randomUUID()}`, status: "failed" } as const;
+    expect(await logOf(answerOf(transaction, { finding: "another_order", event }))).toMatchObject([
+      { event: "upstream_event.escalated", upstream_reference: expect.stringMatching(/^U-\*{9}67-/) },
+    ]);
+  });
+
   test("an answer under the upstream's reference records it, and refunds nothing if another order has it", async () => {
     const event = { reference: `U-${randomUUID()}`, status: "failed" } as const;
     const [own, other] = [await anOrder(), await anOrder()];

@@ -29,6 +29,11 @@ describe("alertIfContradicted", () => {
     expect(log.lines()).toEqual([expect.objectContaining({ event: "transaction.contradicted", Alarms: 1, ...fields })]);
   });
 
+  test("the alarm has no phone number that the upstream's reference has", () => {
+    alertIfContradicted(aTransaction({ status: "success" }), { ...failed, upstream_reference: "U-08031234567" });
+    expect(log.lines()).toEqual([expect.objectContaining({ upstream_reference: "U-*********67" })]);
+  });
+
   test.each([
     ["the same final status", failed],
     ["the status processing", { status: "processing" }],

@@ -15,6 +15,7 @@ test.each<[OutcomeMessage, object]>([
     { kind: "unreadable_event", mode: "live", digest: "d", problem: "status reversed", reference: "UP-1" },
     { upstream_reference: "UP-1" },
   ],
+  [{ kind: "event", ...event, reference: "UP-08031234567-1" }, { upstream_reference: "UP-*********67-1" }],
 ])("the lines of the message %j name the transaction or the upstream's reference", (message, names) => {
   expect(namesInOutcome(message)).toEqual(names);
 });

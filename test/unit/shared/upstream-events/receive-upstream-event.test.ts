@@ -149,6 +149,17 @@ describe("an event of the upstream", async () => {
     },
   );
 
+  test("the alarm about an amount has no phone number that the upstream's reference has", async () => {
+    const alarms = logged();
+    await update({ amount: "five", reference: "U-08031234567" });
+    expect(alarms()).toEqual([["transaction.amount_differs", "U-*********67"]]);
+  });
+
+  test("a number in the type of an event is masked, so that the type fits no order", async () => {
+    const { queued } = await update({ type: "data 73344556677" });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", type: "data *********77" });
+  });
+
   test("an event whose reference has half of a surrogate pair, which no table takes, is kept as unreadable", async () => {
     const { queued } = await update({ reference: "U-\ud83d" });
     expect(queued[0]?.message).toMatchObject({ kind: "unreadable_event" });
