@@ -319,6 +319,12 @@ const conclusionOf = (
           `A refusal is not recognised, so such an order would stay open: ${sentenceOf(check)}. If the upstream confirms that it is one, name status and message in refusals.messages`,
       ),
     ...(repeated?.first !== undefined ? repetitionFindings(repeated, repeated.first) : []),
+    ...right
+      .filter(({ outcome }) => isMadeOfNumber(outcome.upstreamReference))
+      .map(
+        ({ check }) =>
+          `The upstream makes its reference of the number: ${sentenceOf(check)}. The books keep it, also after an erasure`,
+      ),
     ...unknownWords(profile, answers).map((word) => `The status "${word}" has no meaning in the profile's statuses`),
     ...otherLimits.map(
       ([group, limit]) => `The limit of ${group} is ${limit} a minute, and the profile says ${limitOf(profile, group)}`,
@@ -343,6 +349,9 @@ const catalogProblem = (result: ExchangeResult): string => {
     ? `the answer (${result.status}) is not the upstream's own: check the base URL and paths.catalog`
     : `the answer has the status ${result.status} and no plans`;
 };
+
+const isMadeOfNumber = (reference = ""): boolean =>
+  [PHONE_NUMBER.slice(1), ID_NUMBER].some((number) => reference.includes(number));
 
 /** An order that is repeated must be refused, or answered with the first one. */
 const repetitionFindings = ({ outcome, check }: CaseAnswer, first: Outcome | CheckOutcome): readonly string[] => {

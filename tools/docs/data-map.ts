@@ -259,7 +259,7 @@ const dataClasses = {
   "a secret, or a hash of one": {
     fields: ["endpoints", "first_webhook_secret", "keys", "slack"],
     protection:
-      "webhook secrets and the URLs of chats are sealed, API keys are SHA-256 beside their last four characters; neither is ever shown. `keys` names who made each",
+      "webhook secrets and the URLs of chats are sealed, API keys are SHA-256 beside their last four characters; neither is ever shown. The URL of an endpoint is stored as it is, and shown without the values of its query. `keys` names who made each",
   },
 } as const satisfies Record<string, { readonly fields: readonly string[]; readonly protection: string }>;
 

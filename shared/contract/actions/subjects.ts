@@ -128,17 +128,36 @@ export const erasure: readonly Erasure[] = [
     result: "kept",
     because: "tax and company law require the books",
   },
+  {
+    field: "order, event, statement: the upstream's reference",
+    result: "kept",
+    because: "the upstream finds the order by it; `upstream probe` says whether it is made of the number",
+  },
   { field: "order: fingerprint", result: "kept", because: "without it a repeated request would buy a second time" },
   {
     field: "statement of the upstream: recipient's hash",
     result: "kept",
     because: "the supplier's bill is compared with the books",
   },
-  { field: "audit entry", result: "kept", because: "it says who looked, and has at most two digits of a number" },
+  {
+    field: "audit entry, and its copy",
+    result: "kept",
+    because: "it says who looked, and why in the person's words, with phone numbers masked",
+  },
+  {
+    field: "credit, proposal, case, switch: the reason",
+    result: "kept",
+    because: "it belongs to the decision, in the person's words",
+  },
   {
     field: "cache: sealed result, window for duplicates",
     result: "kept",
     because: "they end by themselves, after 10 minutes and at most 24 hours",
+  },
+  {
+    field: "queue, dead letter: a keyed hash, and seven digits of a number",
+    result: "kept",
+    because: "a message is deleted after 14 days at most",
   },
   { field: "backup", result: "kept", because: "it ends after 35 days, or as recovery says" },
 ];

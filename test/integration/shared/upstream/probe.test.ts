@@ -88,6 +88,26 @@ describe("the probe of an upstream that works", () => {
     expect([findings, proposed]).toEqual([[], { reference: "documented" }]);
   });
 
+  test("an upstream whose references are made of the recipient's or the person's number is named", async () => {
+    const referenceOf = (number: string) => ({
+      ...({ kind: "custom", status: 200, headers: { "content-type": "application/json" } } as const),
+      body: JSON.stringify({
+        ...{ status: true, message: "Done" },
+        data: { transaction: { reference: `U-${number}-1`, status: "success", amount: 100 } },
+      }),
+    });
+    const { findings } = await probe(
+      {},
+      { reference: "all" },
+      { ...referenceOf("2348031234567"), path: "/vtu/airtime" },
+      { ...referenceOf("12345678901"), path: "/identity/bvn/verify" },
+    );
+    expect(findings.filter((finding) => finding.startsWith("The upstream makes"))).toEqual([
+      'The upstream makes its reference of the number: airtime, 200, delivered ("Done"). The books keep it, also after an erasure',
+      expect.stringMatching(/^The upstream makes its reference of the number: bvn verification, 200/),
+    ]);
+  });
+
   test("limits that differ are proposed", async () => {
     const { findings, proposed } = await probe({ limits: { vtu: 600 } }, { reference: "all" });
     expect(proposed).toEqual({ reference: "all", limits: { vtu: 600 } });
