@@ -158,9 +158,13 @@ test("with the settings of this project npm ci refuses an altered package, becau
   expect(existsSync(join(folder, "installed"))).toBe(false);
 });
 
-test.each(lockFiles)("what %s names is installed without code of the packages", (file) => {
-  expect(readFileSync(join(dirname(file), ".npmrc"), "utf8")).toMatch(/^ignore-scripts=true$/m);
-});
+test.each(lockFiles)(
+  "what %s names is installed without code of the packages, and whole with NODE_ENV=production",
+  (file) => {
+    const settings = readFileSync(join(dirname(file), ".npmrc"), "utf8").split("\n");
+    expect(settings).toEqual(expect.arrayContaining(["ignore-scripts=true", "include=dev"]));
+  },
+);
 
 test("the Node that runs every script comes from the lock file, for each machine that the docs name", () => {
   const packages = packagesOf("package-lock.json");
