@@ -278,15 +278,9 @@ export const stageSettings = z
       "Africa/Lagos",
     ),
     /** NGN. */
-    airtimeMax: z._default(
-      z.int().check(z.minimum(50), z.maximum(AIRTIME_MAX, `Must be at most ${AIRTIME_MAX}`)),
-      50_000,
-    ),
+    airtimeMax: z._default(z.int().check(z.minimum(50), z.maximum(AIRTIME_MAX)), 50_000),
     /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
-    operatorActMaxNaira: z._default(
-      z.int().check(z.minimum(1), z.maximum(OPERATOR_ACT_MAX, `Must be at most ${OPERATOR_ACT_MAX}`)),
-      5_000_000,
-    ),
+    operatorActMaxNaira: z._default(z.int().check(z.minimum(1), z.maximum(OPERATOR_ACT_MAX)), 5_000_000),
     /** What one person proposes and another approves; absent: one person does everything alone. */
     fourEyes: z.optional(fourEyesSettings),
     /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
@@ -512,7 +506,7 @@ const assertStage = (stage: string, known: Readonly<Record<string, unknown>>): v
 /** Throws a SettingsError if no stage can have this name. */
 export const assertStageName = (stage: string): void => {
   const { error } = stageName.safeParse(stage);
-  if (error) throw new SettingsError(`"${stage}" is no name of a stage. ${z.prettifyError(error)}.`);
+  if (error) throw new SettingsError(`"${stage}" is no name of a stage. ${error.issues[0]?.message}.`);
 };
 
 /** Throws a SettingsError if API Gateway takes no domain of this name. */

@@ -11,7 +11,7 @@ const REFERENCE_RULE = "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, 
 
 /** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */
 export const referenceField = z
-  .string("Must be a string")
+  .string()
   .check(
     z.regex(/^[A-Za-z0-9._:-]{1,100}$/, REFERENCE_RULE),
     // In a path they are resolved before the request is sent: the order could not be looked up.
@@ -32,15 +32,15 @@ export const phoneNumberField = z
   .register(components, { id: "PhoneNumber" });
 
 /** A time whose year in UTC has four digits: the ledger sorts times as texts. */
-export const timeField = z.iso.datetime({ offset: true, error: "Must be a time such as 2026-11-21T09:30:00Z" }).check(
-  z.refine((time) => new Date(time).getUTCFullYear() >= 0 && new Date(time).getUTCFullYear() <= 9_999, {
-    error: "Must be a time of the years 0 to 9999 in UTC",
-  }),
-);
+export const timeField = z.iso
+  .datetime({ offset: true, error: "Must be a time with its offset, such as 2026-11-21T09:30:00Z" })
+  .check(
+    z.refine((time) => new Date(time).getUTCFullYear() >= 0 && new Date(time).getUTCFullYear() <= 9_999, {
+      error: "Must be a time of the years 0 to 9999 in UTC",
+    }),
+  );
 
-export const idField = z
-  .int({ error: (issue) => (issue.input === undefined ? undefined : "Must be an integer") })
-  .check(z.positive("Must be a positive integer"));
+export const idField = z.int().check(z.positive());
 
 /** An amount of NGN in a response. */
 export const amountField = z.number().register(z.globalRegistry, { description: "NGN, at most 2 decimals." });

@@ -29,13 +29,7 @@ export const identityMode = z.enum(["basic", "advanced"]);
 export type IdentityMode = z.infer<typeof identityMode>;
 
 const modeField = z
-  ._default(
-    z.pipe(
-      z.string("Must be basic or advanced").check(z.toLowerCase()),
-      z.enum(identityMode.options, "Must be basic or advanced"),
-    ),
-    "basic",
-  )
+  ._default(z.pipe(z.string("Must be basic or advanced").check(z.toLowerCase()), identityMode), "basic")
   .register(z.globalRegistry, {
     description:
       "`basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive.",
@@ -113,8 +107,8 @@ const common = {
   is_consent: consentField,
   purpose: z
     .optional(
-      z.string("Must be a string").check(
-        z.maxLength(100, "Must have at most 100 characters"),
+      z.string().check(
+        z.maxLength(100),
         wellFormed,
         z.refine(
           (text) => !hasLongNumber(text),

@@ -45,7 +45,7 @@ export const koboFromSentNaira = (sent: unknown): Kobo | undefined => {
 export const nairaFromKobo = (kobo: number): number => kobo / 100;
 
 /** An amount of NGN in a request, rounded to whole kobo. Bounds that are added to it apply to the rounded amount. */
-export const nairaField = z.number("Must be a number").check(
+export const nairaField = z.number().check(
   z.refine((naira) => Number.isSafeInteger(nearestKobo(naira)), { error: "Is too large", abort: true }),
   z.refine((naira) => wholeKobo(naira) !== undefined, { error: "Must have at most 2 decimals", abort: true }),
   z.overwrite((naira) => nairaFromKobo(nearestKobo(naira))),

@@ -15,12 +15,7 @@ const LIMIT_MAX = 1_000_000_000;
 
 /** An absent limit limits nothing. */
 export const orderLimitsSchema = z
-  .partialRecord(
-    orderLimitName,
-    z
-      .int("Must be a whole number")
-      .check(z.minimum(1, "Must be at least 1"), z.maximum(LIMIT_MAX, `Must be at most ${LIMIT_MAX}`)),
-  )
+  .partialRecord(orderLimitName, z.int().check(z.minimum(1), z.maximum(LIMIT_MAX)))
   .register(z.globalRegistry, {
     description: `pairs such as day_naira=100000 day_orders=500, of ${orderLimitName.options.join(", ")}; none removes all limits`,
   });

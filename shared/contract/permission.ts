@@ -8,11 +8,7 @@ export type Entitlement = z.infer<typeof entitlementSchema>;
 export const entitlementsSchema = z
   .partialRecord(
     z.enum(entitlementSchema.options, `Must be some of ${entitlementSchema.options.join(", ")}`),
-    z.nullable(
-      z
-        .int("Must be a whole number")
-        .check(z.minimum(1, "Must be at least 1"), z.maximum(1_000_000, "Must be at most 1000000")),
-    ),
+    z.nullable(z.int().check(z.minimum(1), z.maximum(1_000_000))),
   )
   .register(z.globalRegistry, {
     description: "each with its live orders a day, identity=1000, or without a quota, vtu; none for nothing",

@@ -27,7 +27,7 @@ export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
 export const airtimePurchaseRequest = withoutOwnNumber(
   z.object({
     network: z
-      .string("Must be a string")
+      .string()
       .check(z.trim(), z.toLowerCase())
       .register(z.globalRegistry, {
         description:

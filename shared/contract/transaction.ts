@@ -4,11 +4,9 @@ import { errorCodes } from "./errors.ts";
 import { amountField, createdAtField, referenceField, timeField, updatedAtField } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
 
-const choiceOf = <const Names extends readonly string[]>(...names: Names) =>
-  z.enum(names, { error: ({ input }) => (input === undefined ? undefined : `Must be one of ${names.join(", ")}`) });
-
 /** `success` and `failed` are final. Source: docs/interface.md 8.1. */
-export const transactionStatus = choiceOf("processing", "success", "failed")
+export const transactionStatus = z
+  .enum(["processing", "success", "failed"])
   .register(z.globalRegistry, { description: "`success` and `failed` are final." })
   .register(components, { id: "TransactionStatus" });
 export type TransactionStatus = z.infer<typeof transactionStatus>;
@@ -18,7 +16,7 @@ const purchaseTypes = ["data", "airtime"] as const;
 /** Identity checks. One whose request has ended without a result is worth nothing, and is refunded. */
 const checkTypes = ["nin_verification", "bvn_verification", "nin_retrieval", "bvn_retrieval"] as const;
 
-export const transactionType = choiceOf(...purchaseTypes, ...checkTypes).register(components, {
+export const transactionType = z.enum([...purchaseTypes, ...checkTypes]).register(components, {
   id: "TransactionType",
 });
 export type TransactionType = z.infer<typeof transactionType>;
@@ -113,7 +111,7 @@ export const momentField = z.union([timeField, z.iso.date()], {
   error: ({ input }) =>
     typeof input === "string" && DECODED_OFFSET.test(input)
       ? "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00"
-      : "Must be a date such as 2026-11-21 or an ISO 8601 time such as 2026-11-21T09:30:00Z",
+      : "Must be a date such as 2026-11-21, or a time with its offset such as 2026-11-21T09:30:00Z",
 });
 
 export const NO_CURSOR = "Is no cursor of this list";

@@ -68,7 +68,7 @@ const globalOptions = z.object({
   stage: z.optional(z.string()),
   profile: z.optional(z.string()),
   by: z.optional(operatorName),
-  role: z._default(z.enum(roles, `Must be one of ${roles.join(", ")}`), "operator"),
+  role: z._default(z.enum(roles), "operator"),
   direct: z._default(z.boolean(), false),
 });
 

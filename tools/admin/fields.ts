@@ -1,7 +1,6 @@
 import * as z from "#zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../shared/contract/durations.ts";
-import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
 import { numberFromText } from "../../shared/contract/number-text.ts";
 import { orderLimitName, orderLimitsSchema } from "../../shared/contract/order-limits.ts";
@@ -98,11 +97,7 @@ export const durationField = z.pipe(
   }),
 );
 
-export const timeField = z.union([utcTimeField, z.iso.date()], {
-  error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
-});
-
-/** The text of an option that takes a `timeField` as the end of a period. */
+/** The text of an option that takes a `momentField` as the end of a period. */
 export const END_TIME = "a date (that whole day, in the time zone of the stage) or a time";
 
 /** Values whose text is of their own kind. */

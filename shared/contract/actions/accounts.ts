@@ -40,10 +40,7 @@ export const keyViewSchema = z.object({
   order_limits: z.optional(orderLimitsSchema),
 });
 
-export const accountNameSchema = printableText.check(
-  z.minLength(1, "Must not be empty"),
-  z.maxLength(60, "Must be at most 60 characters"),
-);
+export const accountNameSchema = printableText.check(z.minLength(1), z.maxLength(60));
 
 const ACCOUNT_OWNERS_MAX = 20;
 
@@ -58,7 +55,7 @@ const accountOwnerSchema = z.discriminatedUnion("kind", [
   }),
   z.object({
     kind: z.literal("group"),
-    value: printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(200, "Must be at most 200 characters")),
+    value: printableText.check(z.minLength(1), z.maxLength(200)),
   }),
 ]);
 
@@ -180,12 +177,7 @@ export const accountsActions = {
     ...serviceChange,
     input: z.extend(accountChangeInput, {
       window_s: z
-        .pipe(
-          typedNumber,
-          z
-            .int("Must be whole seconds")
-            .check(z.minimum(0, "Must be 0 or more"), z.maximum(DUPLICATE_WINDOW_S_MAX, "Must be at most 86400")),
-        )
+        .pipe(typedNumber, z.int("Must be whole seconds").check(z.minimum(0), z.maximum(DUPLICATE_WINDOW_S_MAX)))
         .register(z.globalRegistry, {
           description: "from 1 to 86400 seconds in which a purchase like an earlier one is refused; 0 for none",
         }),

@@ -157,16 +157,13 @@ export const printableText = z
   .check(z.trim(), z.regex(WITHOUT_CONTROLS, "Must not contain control characters"));
 
 /** What an operator is called in the audit log. */
-export const operatorName = printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(100));
+export const operatorName = printableText.check(z.minLength(1), z.maxLength(100));
 
 /** The longest of the caller's own and of the upstream's. */
 const REFERENCE_MAX = 100;
 
 /** Our reference, the caller's or the upstream's. */
-export const referenceInput = printableText.check(
-  z.minLength(1, "Must not be empty"),
-  z.maxLength(REFERENCE_MAX, `Must be at most ${REFERENCE_MAX} characters`),
-);
+export const referenceInput = printableText.check(z.minLength(1), z.maxLength(REFERENCE_MAX));
 
 const SENDING_RULE = "Must be waits, or a time as transactions show --json has it";
 /** The sending of an order that a person saw: when it began, or that the order waits for one. */
@@ -179,7 +176,7 @@ export const seenSending = z.optional(
 
 /** The reason in the audit entry. */
 export const whySchema = printableText
-  .check(z.minLength(3, "Must have at least 3 characters"), z.maxLength(500, "Must be at most 500 characters"))
+  .check(z.minLength(3), z.maxLength(500))
   .register(z.globalRegistry, { description: "reason to record in the audit log" });
 
 /** What every change takes. */

@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { type ActionTable, changeInput, serviceChange, serviceRead } from "./action.ts";
 
 const redrivable = z
-  .enum(["outcomes", "delivery"], "Must be outcomes or delivery")
+  .enum(["outcomes", "delivery"])
   .register(z.globalRegistry, { description: "outcomes, of orders; or delivery, of webhooks" });
 
 /** How many messages one `redrive` moves. */

@@ -23,10 +23,7 @@ export const keyId = z
     ),
   );
 
-const keyName = printableText.check(
-  z.minLength(1, "Must not be empty"),
-  z.maxLength(60, "Must be at most 60 characters"),
-);
+const keyName = printableText.check(z.minLength(1), z.maxLength(60));
 
 /** How long a replaced key may stay valid. */
 const OVERLAP_MS_MAX = 30 * DAY_MS;
@@ -71,9 +68,7 @@ export const keysActions = {
   "keys create": {
     ...accountChange,
     input: z.extend(accountChangeInput, {
-      mode: z
-        .enum(modeSchema.options, "Must be live or test")
-        .register(z.globalRegistry, { description: "live, or test for the sandbox" }),
+      mode: z.enum(modeSchema.options).register(z.globalRegistry, { description: "live, or test for the sandbox" }),
       permissions: z
         .optional(z.array(permissionSchema).check(z.minLength(1, "Must have at least one permission"), z.maxLength(10)))
         .register(z.globalRegistry, {

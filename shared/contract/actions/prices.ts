@@ -52,21 +52,13 @@ export const pricesActions = {
     input: z.extend(accountInput, {
       kind: transactionType.check(z.meta({ description: `one of ${transactionType.options.join(", ")}` })),
       network: z
-        .optional(printableText.check(z.toLowerCase(), z.minLength(1, "Must not be empty"), z.maxLength(30)))
+        .optional(printableText.check(z.toLowerCase(), z.minLength(1), z.maxLength(30)))
         .register(z.globalRegistry, { description: "only orders of the network with this code" }),
       plan_id: z
         .optional(z.pipe(typedNumber, z.int().check(z.positive("Must be the id of a plan, as catalog show has it"))))
         .register(z.globalRegistry, { description: "only this data plan" }),
       percent: z
-        .optional(
-          z.pipe(
-            typedNumber,
-            percentField.check(
-              z.minimum(-100, "Must be at least -100"),
-              z.maximum(PERCENT_MAX, `Must be at most ${PERCENT_MAX}`),
-            ),
-          ),
-        )
+        .optional(z.pipe(typedNumber, percentField.check(z.minimum(-100), z.maximum(PERCENT_MAX))))
         .register(z.globalRegistry, { description: "what it adds to the face value; -2.5 takes 2.5 percent off" }),
       amount_kobo: z
         .optional(
@@ -101,7 +93,7 @@ export const pricesActions = {
     ...serviceChange,
     fourEyes: true,
     input: z.extend(accountInput, {
-      rule_id: printableText.check(z.minLength(1, "Must not be empty"), z.maxLength(40)),
+      rule_id: printableText.check(z.minLength(1), z.maxLength(40)),
       why: whySchema,
     }),
     output: z.object({

@@ -55,7 +55,7 @@ export const proposalsActions = {
     ...bookRead,
     input: z.object({
       state: z
-        ._default(z.enum(["open", "all"], "Must be open or all"), "open")
+        ._default(z.enum(["open", "all"]), "open")
         .register(z.globalRegistry, { description: "open, or all: the latest 100" }),
     }),
     /** Newest first. */

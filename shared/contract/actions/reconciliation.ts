@@ -30,7 +30,7 @@ const fileId = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 in 
 export const caseClasses = findingClasses.filter((name) => name !== "matched");
 const caseClass = z.enum(caseClasses);
 export const caseDecisions = ["explained", "disputed", "resolved"] as const;
-const caseDecision = z.enum(caseDecisions, "Must be explained, disputed or resolved");
+const caseDecision = z.enum(caseDecisions);
 
 /** Rows of one request: one item has them. */
 export const STATEMENT_ROWS_MAX = 2_000;
@@ -38,7 +38,7 @@ export const STATEMENT_ROWS_MAX = 2_000;
 export const CASES_MAX = 40;
 
 const caseId = printableText
-  .check(z.minLength(1, "Must not be empty"), z.maxLength(200))
+  .check(z.minLength(1), z.maxLength(200))
   .register(z.globalRegistry, { description: "its id, as `cases list` shows it" });
 
 /** A row as it is sent: the number is stored as a keyed hash. */

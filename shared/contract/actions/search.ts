@@ -11,8 +11,8 @@ import { eventState } from "./upstream-events.ts";
 export const FOUND_MAX = 50;
 
 const searchText = printableText.check(
-  z.minLength(3, "Must have at least 3 characters"),
-  z.maxLength(100, "Must be at most 100 characters"),
+  z.minLength(3),
+  z.maxLength(100),
   // Texts that are searched for are recorded.
   z.refine((text) => !/(?:live|test)_[\w-]{30}/.test(text), "Must be no API key: search for its id, such as key_0123"),
 );

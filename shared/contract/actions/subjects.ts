@@ -5,7 +5,7 @@ import { modeSchema, transactionStatus, transactionType } from "../transaction.t
 import { type ActionTable, nairaAmount, nextCursor, serviceChange, whySchema } from "./action.ts";
 import { consentView } from "./consents.ts";
 
-export const subjectKind = z.enum(["nin", "bvn", "phone_number"], "Must be nin, bvn or phone_number");
+export const subjectKind = z.enum(["nin", "bvn", "phone_number"]);
 export type SubjectKind = z.infer<typeof subjectKind>;
 
 /** The number in 11 digits, or a virtual NIN; undefined if the text is none. A phone number may have any spelling. */

@@ -259,7 +259,7 @@ export const transactionsActions = {
     movesMoney: true,
     input: z.object({
       reference: referenceInput,
-      status: z.enum(["success", "failed"], "Must be success or failed"),
+      status: z.enum(["success", "failed"]),
       sending: seenSending,
       why: whySchema,
     }),

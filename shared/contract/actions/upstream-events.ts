@@ -71,7 +71,7 @@ export const upstreamEventsActions = {
     personal: true,
     input: z.object({
       state: z
-        ._default(z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"), "open")
+        ._default(z.enum(["open", "matched", "discarded", "all"]), "open")
         .register(z.globalRegistry, { description: "open, matched, discarded or all" }),
     }),
     /** At most 500: the oldest that are open, or those of another state among the latest 500. */

@@ -15,7 +15,7 @@ export const webhookEventsInput = z
   .register(z.globalRegistry, { description: "the events that the endpoint gets, comma-separated" });
 
 export const endpointName = printableText
-  .check(z.minLength(1, "Must not be empty"), z.maxLength(60, "Must be at most 60 characters"))
+  .check(z.minLength(1), z.maxLength(60))
   .register(z.globalRegistry, { description: "what people call the endpoint" });
 
 const endpointId = z.string().check(z.regex(/^[1-9]\d{0,5}$/, "Must be the id of an endpoint, such as 1"));

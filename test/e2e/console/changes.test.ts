@@ -640,7 +640,7 @@ describe("a banner", () => {
       .getByLabel("Groups")
       .fill(`checkout-team\n${"x".repeat(201)}`);
     await submit(page, "Change owners");
-    await dialog(page).getByText("Must be at most 200 characters").waitFor();
+    await dialog(page).getByText("Must have at most 200 characters").waitFor();
     await dialog(page).getByLabel("Groups").and(page.locator("[aria-invalid=true]:focus")).waitFor();
     await dialog(page).getByLabel("Groups").fill("checkout-team");
     await submit(page, "Change owners");

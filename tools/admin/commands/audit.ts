@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { momentField } from "../../../shared/contract/transaction.ts";
 import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";
@@ -10,7 +11,7 @@ import { pagesOf } from "../../../shared/platform/pages.ts";
 import type { AuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { timeField } from "../fields.ts";
+
 import { perform } from "../perform.ts";
 import { scanTable } from "../table-scan.ts";
 import { auditTable } from "../views/audit.ts";
@@ -30,7 +31,7 @@ export const addAudit = (program: Command): void => {
     input: z.object({
       subject: z._default(z.string(), SERVICE),
       account: z.optional(z.string()),
-      from: z.optional(timeField),
+      from: z.optional(momentField),
     }),
     run: async (context, { subject, account, from }) => {
       if (subject === "verify" && account === undefined) {

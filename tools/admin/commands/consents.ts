@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
+import { momentField } from "../../../shared/contract/transaction.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { actorName, readAudit } from "../../../shared/ledger/audit.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand } from "../command.ts";
 import { addVerifyCommand, exportReport } from "../exported-file.ts";
-import { END_TIME, timeField } from "../fields.ts";
+import { END_TIME } from "../fields.ts";
 import { perform } from "../perform.ts";
 
 export const addCommands = (group: Command): void => {
@@ -24,8 +25,8 @@ export const addCommands = (group: Command): void => {
     ],
     input: z.object({
       account: z.string(),
-      from: z.optional(timeField),
-      to: z.optional(timeField),
+      from: z.optional(momentField),
+      to: z.optional(momentField),
       json: z._default(z.boolean(), false),
     }),
     run: (context, { json, ...period }) =>

@@ -35,7 +35,7 @@ const input = z.object({
 });
 
 const { month } = periodsActions["periods show"].input.shape;
-const formats = z.enum(["csv", "jsonl", "journal"], "Must be csv, jsonl or journal");
+const formats = z.enum(["csv", "jsonl", "journal"]);
 
 export const addCommands = (group: Command): void => {
   addCommand(group, {

@@ -6,12 +6,13 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { walletActions } from "../../../shared/contract/actions/wallet.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
 import { openingOf, statementColumns, statementCsv } from "../../../shared/contract/statement-csv.ts";
+import { momentField } from "../../../shared/contract/transaction.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { END_TIME, timeField } from "../fields.ts";
+import { END_TIME } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { fields, logProgress, nairaText, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
@@ -29,8 +30,8 @@ export const addCommands = (group: Command): void => {
     ],
     input: z.object({
       account: z.string(),
-      from: z.optional(timeField),
-      to: z.optional(timeField),
+      from: z.optional(momentField),
+      to: z.optional(momentField),
       csv: z._default(z.boolean(), false),
       json: z._default(z.boolean(), false),
     }),

@@ -385,7 +385,7 @@ test.each([
 test.each([
   ["UP-2\n(again)", "Must not contain control characters"],
   ["UP-\u200b2", "Must not contain control characters"],
-  ["U".repeat(101), "Must be at most 100 characters"],
+  ["U".repeat(101), "Must have at most 100 characters"],
 ])(
   "a row whose reference %j the service would refuse is refused with its line, before a row is stored",
   async (reference, problem) => {

@@ -55,7 +55,7 @@ test.each<[unknown, string]>([
   [{ reference: "some" }, 'reference: The reference goes with "all" orders, or with those "documented"'],
   [{ paths: { airtime: "vtu/airtime" } }, "paths.airtime: A path begins with / and has letters, digits, dots"],
   [{ paths: { airtime: 1 } }, "paths.airtime: A path is text that begins with /"],
-  [{ paths: { balance: "/x" } }, 'paths: Unrecognized key: "balance"'],
+  [{ paths: { balance: "/x" } }, 'paths: Has the unknown field "balance"'],
   [{ key: { header: "X KEY" } }, "key.header: A header's name has letters, digits and hyphens only"],
   [{ key: { prefix: "Bearer\n" } }, "key.prefix: A prefix has at most 20 printable characters"],
   [{ fields: { nin: "n i n" } }, "fields.nin: A field's name begins with a letter"],
@@ -74,7 +74,7 @@ test.each<[unknown, string]>([
   [{ virtual_nin: "yes" }, "virtual_nin: virtual_nin is true or false"],
   [{ balance: {} }, "balance.path: A path is text that begins with /"],
   [{ balance: { path: "/wallet", object: "a b" } }, "balance.object: A field's name begins with a letter"],
-  [{ lookups: {} }, 'Unrecognized key: "lookups"'],
+  [{ lookups: {} }, 'Has the unknown field "lookups"'],
   [{ lookup: {} }, "lookup.path: A path is text that begins with /"],
   [{ lookup: { path: "status/{reference}" } }, "lookup.path: A path begins with / and has letters, digits, dots"],
   [{ lookup: { path: "/a/{reference}/{reference}" } }, "lookup.path: A path begins with /"],
@@ -89,8 +89,8 @@ test.each<[unknown, string]>([
   ],
   [{ lookup: { path: "/x/../vtu/data/purchase", method: "POST", field: "id" } }, "lookup.path: A path has no part ."],
   [{ paths: { airtime: "/vtu/." } }, "paths.airtime: A path has no part . or .."],
-  ["documented", "Invalid input"],
-  [undefined, "Invalid input"],
+  ["documented", "Must be an object"],
+  [undefined, "Is required"],
 ])("the mistake in the profile %j is named with its place and a sentence", (changes, sentence) => {
   expect(sentenceFor(changes)).toContain(sentence);
 });
