@@ -252,6 +252,9 @@ export const budgets = {
   },
 } as const satisfies Record<string, Budget>;
 
+/** The most that a file has as gzip that anybody can load: a flood of requests for it costs its bytes. */
+export const publicFileBytes = { "serve-docs": 500_000, "serve-console": 160_000 };
+
 /** The most that a function's bundle may have without the SDK's file. */
 export const bundleBudget = { bytes: 213_000, gzipBytes: 76_000 };
 /** Of `purchase`, for whose cold start an app waits most often: each KB takes 0.07 ms of CPU time to compile. */

@@ -1,11 +1,13 @@
 import { onlyOption, readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
 import { frontCosts, requestCosts, restCosts } from "./costs.ts";
+import { floodCosts } from "./floods.ts";
 import { prices } from "./prices.ts";
 import { recoveryCosts } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
 import {
   assumptions,
+  floodCostTable,
   frontCostTable,
   priceTable,
   recoveryCostTable,
@@ -21,6 +23,7 @@ if (option === "--json") {
       {
         requests: requestCosts(),
         fronts: frontCosts(),
+        floods: floodCosts(),
         atRest: restCosts(),
         recovery: recoveryCosts(),
         assumed,
@@ -32,8 +35,9 @@ if (option === "--json") {
   );
 } else {
   console.log(
-    [requestCostTable(), assumptions(), frontCostTable(), restCostTable(), recoveryCostTable(), priceTable()].join(
-      "\n\n",
-    ),
+    [
+      ...[requestCostTable(), assumptions(), frontCostTable(), floodCostTable()],
+      ...[restCostTable(), recoveryCostTable(), priceTable()],
+    ].join("\n\n"),
   );
 }

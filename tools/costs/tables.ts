@@ -1,6 +1,7 @@
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { budgets } from "./budgets.ts";
 import { consoleRestCost, frontCosts, requestCosts, requestServices, restCosts } from "./costs.ts";
+import { floodCosts } from "./floods.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
@@ -51,6 +52,17 @@ export const restCostTable = (): string => {
 
 A console adds ${alarms} alarms and a function that runs each minute, which cost ${usd(dollars)} USD a month.`;
 };
+
+export const floodCostTable = (): string =>
+  markdownTable([
+    ["who", "requests a second, at most", "each", "USD a day"],
+    ...floodCosts().map(({ attacker, requestsPerSecond, each, dollars }) => [
+      attacker,
+      requestsPerSecond.toLocaleString("en"),
+      each,
+      usd(dollars),
+    ]),
+  ]);
 
 export const frontCostTable = (): string =>
   markdownTable([

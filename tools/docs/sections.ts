@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import {
   assumptions,
+  floodCostTable,
   frontCostTable,
   priceTable,
   recoveryCostTable,
@@ -37,6 +38,7 @@ export const generatedSections = {
   "cost of requests": { file: "costs.md", render: requestCostTable },
   assumptions: { file: "costs.md", render: assumptions },
   "cost by front": { file: "costs.md", render: frontCostTable },
+  "cost of floods": { file: "costs.md", render: floodCostTable },
   "cost at rest": { file: "costs.md", render: restCostTable },
   "cost of recovery": { file: "costs.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },

@@ -1,5 +1,7 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { docsPageForBundle } from "../../../../functions/serve-docs/docs-page.ts";
+import { consoleFiles } from "../../../../infra/bundle/bundles.ts";
 import { type FunctionName, functionNames } from "../../../../infra/functions.ts";
 import { commonSchedules, scheduleOf } from "../../../../infra/schedules.ts";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
@@ -27,6 +29,7 @@ import {
   budgets,
   bundleBudget,
   largerBundles,
+  publicFileBytes,
   purchaseBundleBudget,
 } from "../../../../tools/costs/budgets.ts";
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
@@ -331,4 +334,12 @@ test.each(bundles)("the bundle of %s is within the budget", (name) => {
   const budget = name === "purchase" ? purchaseBundleBudget : bundleBudget;
   expect(bytes).toBeLessThanOrEqual(budget.bytes);
   expect(gzipBytes).toBeLessThanOrEqual(budget.gzipBytes);
+});
+
+test("no file that anybody can load is larger than the cost of a flood assumes", () => {
+  const bytesOf = ({ gzip }: { readonly gzip: string }): number => Buffer.from(gzip, "base64").length;
+  const largest = Math.max(...Object.values(consoleFiles()).map(bytesOf));
+  expect(largest).toBeGreaterThan(100_000);
+  expect(largest).toBeLessThanOrEqual(publicFileBytes["serve-console"]);
+  expect(bytesOf(docsPageForBundle())).toBeLessThanOrEqual(publicFileBytes["serve-docs"]);
 });

@@ -4,6 +4,7 @@ import { consoleFunctions } from "../../../../infra/functions.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
 import { consoleRestCost, frontCosts, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { floodCosts } from "../../../../tools/costs/floods.ts";
 import { dollarsOf, type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "../../../../tools/costs/recovery.ts";
 
@@ -63,6 +64,25 @@ test("a REST API costs 2.50 USD more for a million requests, its web ACL 6 a mon
   expect([http?.rest, rest?.rest, closed?.rest]).toEqual([0, 6, 0]);
   expect(http?.strangers).toBe(requestCosts().find(({ title }) => title === budgets.malformedKey.title)?.total);
   expect([rest?.strangers, closed?.strangers]).toEqual([0.6, 0]);
+});
+
+describe("floodCosts", () => {
+  const ofApps = (of: string) => floodCosts().find(({ attacker }) => attacker.startsWith(of));
+  const million = (title: string) => requestCosts().find((cost) => cost.title === title)?.total ?? 0;
+
+  test("a flood takes the limits of all routes together: seven for orders, and four for reads with half of that", () => {
+    const { requestsPerSecond, dollars } = ofApps("a stranger") ?? {};
+    expect(requestsPerSecond).toBe(7 * 200 + 4 * 100);
+    expect(dollars).toBeCloseTo((million(budgets.malformedKey.title) * 1_800 * 86_400) / 1_000_000, 6);
+  });
+
+  test("a key within its limits costs a few USD a day, and beyond them as much as a flood of strangers or more", () => {
+    const [within, beyond, strangers] = ["a live key within", "a key beyond", "a stranger"].map(
+      (of) => ofApps(of)?.dollars ?? 0,
+    );
+    expect(within).toBeLessThan(5);
+    expect(beyond).toBeGreaterThan(strangers ?? 0);
+  });
 });
 
 test("copies in another region cost the backups of a week in both regions, and each copy, for every GB of the tables", () => {
