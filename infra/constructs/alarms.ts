@@ -39,10 +39,10 @@ export interface SilenceAlarmProps extends AlarmProps {
 
 interface Repeated {
   /**
-   * Only if the metric exceeds the threshold in 3 of the last 12 periods, which last 5 minutes: what ends by itself
-   * within some minutes needs no action.
+   * Only if the metric exceeds the threshold in 3 of the last 12 periods, which last 5 minutes, because what ends by itself
+   * within some minutes needs no action. `daily`: in 3 of the last 24, which last an hour.
    */
-  readonly repeated?: true | undefined;
+  readonly repeated?: true | "daily" | undefined;
 }
 
 export interface ThresholdAlarmProps extends AlarmProps, Repeated {
@@ -161,15 +161,16 @@ type Condition = {
   readonly datapointsToAlarm?: number;
 };
 
-const REPEATED = { evaluationPeriods: 12, datapointsToAlarm: 3 } as const;
+const repetition = ({ repeated }: Repeated) =>
+  repeated && { evaluationPeriods: repeated === "daily" ? 24 : 12, datapointsToAlarm: 3 };
 
 /** When the metric exceeds the threshold. Missing data does not alarm. */
-export const above = ({ metric, threshold, repeated }: Omit<ThresholdAlarmProps, keyof AlarmProps>): Condition => ({
+export const above = ({ metric, threshold, ...rest }: Omit<ThresholdAlarmProps, keyof AlarmProps>): Condition => ({
   metric,
   threshold,
   comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
   treatMissingData: TreatMissingData.NOT_BREACHING,
-  ...(repeated && REPEATED),
+  ...repetition(rest),
 });
 
 /** The metric with a value in each period. Source: AWS, "Using math expressions with CloudWatch metrics", FILL. */

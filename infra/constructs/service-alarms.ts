@@ -26,6 +26,7 @@ export interface ServiceAlarmsProps {
 const MINUTE_S = 60;
 /** One person who repeats an order for a wrong number is no outage. */
 const ENDED_PURCHASES_MIN = 3;
+const FAILED_SHARE_MAX = 0.5;
 /** The page shows no action that its person may not do: a person meets one by a role that changed while it was open. */
 const CONSOLE_REFUSALS_MAX = 10;
 
@@ -168,11 +169,29 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     const id = `Event-${event}`;
     const metric = alarms.stageMetric("Alarms", "Sum", { Event: event });
     const impact = `${spec.meaning} ${spec.action} Log event: ${event}.`;
-    if ("stopsSales" in spec) alarms.addSalesAlarm(id, { metric, impact, repeated: spec.repeated });
-    else alarms.addThresholdAlarm(id, { metric, threshold: 0, impact, urgency: spec.urgency ?? "ticket" });
+    if (!("stopsSales" in spec)) {
+      alarms.addThresholdAlarm(id, { metric, threshold: 0, impact, urgency: spec.urgency ?? "ticket" });
+      continue;
+    }
+    alarms.addSalesAlarm(id, { metric, impact, repeated: spec.repeated });
+    if (spec.repeated) addDailyAlarm(alarms, `Daily-${event}`, { metric, threshold: 0, impact });
   }
   alarms.addSellsNothing();
 };
+
+/** A stage with an order in some hours never has what is repeated in 3 of 12 periods of 5 minutes. */
+const addDailyAlarm = (
+  alarms: Alarms,
+  id: string,
+  { metric, threshold, impact }: { readonly metric: Metric; readonly threshold: number; readonly impact: string },
+): void =>
+  alarms.addThresholdAlarm(id, {
+    metric: metric.with({ period: Duration.hours(1) }),
+    threshold,
+    repeated: "daily",
+    urgency: "ticket",
+    impact: `In three hours of a day: ${impact}`,
+  });
 
 /**
  * The share of failed ones among the live purchases that ended, whatever ended them. A field that the upstream refuses, and
@@ -210,10 +229,15 @@ const addPurchaseAlarms = (alarms: Alarms, functions: ServiceFunctions): void =>
   const todo = 'docs/runbook.md, "Low success rate".';
   alarms.addThresholdAlarm("PurchasesFail", {
     metric: share,
-    threshold: 0.5,
+    threshold: FAILED_SHARE_MAX,
     repeated: true,
     urgency: "ticket",
     impact: `Customers do not get what they ordered, and are refunded: again and again more than half of the purchases fail. ${todo}`,
+  });
+  addDailyAlarm(alarms, "DailyPurchasesFail", {
+    metric,
+    threshold: FAILED_SHARE_MAX,
+    impact: `Customers do not get what they ordered, and are refunded: more than half of the purchases fail. ${todo}`,
   });
   alarms.addSalesAlarm("AllPurchasesFail", {
     metric: share,

@@ -82,9 +82,10 @@ const inOrder = {
   mapped: ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks", "attest-audit"],
   pages: CONFIRMED,
   tickets: CONFIRMED,
-  /** The alarms of the stacks that CloudWatch has; those whose actions are switched off. */
+  /** The alarms of the stacks that CloudWatch has; those whose actions are switched off, and those that are raised. */
   alarms: ALARMS,
   alarmsOff: NO_ALARM,
+  alarmsRaised: NO_ALARM,
   table: PROTECTED,
   recovery: "ENABLED",
   auditPolicy: policyWith({}),
@@ -220,7 +221,11 @@ const alarmsOf = (asked: unknown) => {
   const { AlarmNames } = z.object({ AlarmNames: z.array(z.string()) }).parse(asked);
   const described = account.alarms
     .filter((name) => AlarmNames.includes(name))
-    .map((AlarmName) => ({ AlarmName, ActionsEnabled: !account.alarmsOff.includes(AlarmName) }));
+    .map((AlarmName) => ({
+      AlarmName,
+      ActionsEnabled: !account.alarmsOff.includes(AlarmName),
+      StateValue: account.alarmsRaised.includes(AlarmName) ? "ALARM" : "OK",
+    }));
   const isComposite = ({ AlarmName }: { readonly AlarmName: string }): boolean => AlarmName.endsWith("Nothing");
   return {
     MetricAlarms: described.filter((alarm) => !isComposite(alarm)),
@@ -302,7 +307,7 @@ test("doctor finds that a stage is as its stacks make it", async () => {
     "limits +ok +1000 concurrent executions in this account and region, 900 of them reserved; each key may",
     "consumers +ok +all queues and the stream are read",
     "alarms +ok .*any hour: confirmed subscriptions: 1; the others: confirmed subscriptions: 1",
-    "alarm actions +ok +3 alarms may notify",
+    "alarm actions +ok +3 alarms may notify, and none is raised",
     "access logs +skipped",
     "tables +ok +can be restored to any second",
     "audit policy +ok +nobody may change or delete an entry",
@@ -388,8 +393,13 @@ test("doctor names the alarms that were deleted, and those whose actions were sw
   const [age = "", nothing = "", writes = ""] = ALARMS;
   const left = { alarms: [nothing, writes], alarmsOff: [nothing, writes] };
   const command = `aws cloudwatch enable-alarm-actions --alarm-names ${nothing} ${writes}`;
-  const line = `deleted: ${age}; switched off: ${nothing}, ${writes} .*docs/deployment.md. ${command}`;
+  const line = `deleted: ${age}; switched off: ${nothing} ${writes} .*docs/deployment.md. ${command}`;
   await expectDoctor(left, 1, `alarm actions +wrong +${line}`);
+});
+
+test("doctor names the alarms that are raised, because they do not notify again", async () => {
+  const alarmsRaised = ALARMS.slice(0, 2);
+  await expectDoctor({ alarmsRaised }, 0, `alarm actions +look +raised: ${alarmsRaised.join(" ")} +.*docs/runbook.md`);
 });
 
 test.each([

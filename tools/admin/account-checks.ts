@@ -153,7 +153,7 @@ const subscriptionsOf = (TopicArn: string): Promise<readonly Subscription[]> =>
 
 /**
  * CloudFormation compares only what a template sets, so that a deployment does not find an alarm whose actions were switched off.
- * Source: AWS CloudFormation, "What is drift?".
+ * Source: AWS CloudFormation, "What is drift?". One that stays raised does not notify again.
  */
 export const alarmActions: DoctorCheck<AdminContext> = async ({ target: { name, stage } }) => {
   if (stage === undefined) return skipped("the local service has no alarms");
@@ -161,18 +161,18 @@ export const alarmActions: DoctorCheck<AdminContext> = async ({ target: { name, 
   const read = await Promise.all(stacks.map(readStackAlarms));
   const missing = read.flatMap((each) => each.missing);
   const all = read.flatMap(({ alarms, composites }) => [...alarms, ...composites]);
-  const off = all.filter(({ ActionsEnabled }) => ActionsEnabled === false).map(({ AlarmName = "" }) => AlarmName);
-  if (missing.length === 0 && off.length === 0) return ok(`${counted(all.length, "alarm")} may notify`);
-  return wrong(
-    [
-      ...(missing.length === 0 ? [] : [`deleted: ${missing.join(", ")}`]),
-      ...(off.length === 0 ? [] : [`switched off: ${off.join(", ")}`]),
-    ].join("; "),
-    [
-      ...(missing.length === 0 ? [] : ['Make them again: "What was changed by hand" in docs/deployment.md.']),
-      ...(off.length === 0 ? [] : [`aws cloudwatch enable-alarm-actions --alarm-names ${off.join(" ")}`]),
-    ].join(" "),
-  );
+  const namesOf = (some: typeof all): string => some.map(({ AlarmName = "" }) => AlarmName).join(" ");
+  const off = namesOf(all.filter(({ ActionsEnabled }) => ActionsEnabled === false));
+  const raised = namesOf(all.filter(({ StateValue }) => StateValue === "ALARM"));
+  const findings = [
+    [missing.join(" "), "deleted", 'Make them again: "What was changed by hand" in docs/deployment.md.'],
+    [off, "switched off", `aws cloudwatch enable-alarm-actions --alarm-names ${off}`],
+    [raised, "raised", 'Each has its section in docs/runbook.md, "Alarms".'],
+  ].filter(([names]) => names !== "");
+  if (findings.length === 0) return ok(`${counted(all.length, "alarm")} may notify, and none is raised`);
+  const found = findings.map(([names, what]) => `${what}: ${names}`).join("; ");
+  const todo = findings.map(([, , each]) => each).join(" ");
+  return missing.length > 0 || off !== "" ? wrong(found, todo) : lookInto(found, todo);
 };
 
 /**

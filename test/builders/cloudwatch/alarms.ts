@@ -74,9 +74,12 @@ const watchedBy = ({ Metrics, ...properties }: Resource["Properties"]) => {
 };
 
 /** `LedgerStreamSilent`, or the log event of an alarm: a name as people see it in the docs. */
-const nameOf = ({ id, Properties }: Resource): string =>
-  / Log event: (\S+)\.$/.exec(String(Properties.AlarmDescription))?.[1] ??
-  id.replace(/^Alarms/, "").replace(/[0-9A-F]{8}$/, "");
+const nameOf = ({ id, Properties }: Resource): string => {
+  const event = / Log event: (\S+)\.$/.exec(String(Properties.AlarmDescription))?.[1];
+  const name = id.replace(/^Alarms/, "").replace(/[0-9A-F]{8}$/, "");
+  if (event === undefined) return name;
+  return name.startsWith("Daily") ? `Daily-${event}` : event;
+};
 
 /** The alarms of a stage's template as CloudWatch evaluates them: each minute, over periods that slide. */
 export const alarmsOf = (template: StackTemplate): StageAlarms => {

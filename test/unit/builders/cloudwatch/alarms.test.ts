@@ -34,10 +34,10 @@ const polled = (minute: number): readonly Sample[] =>
   streamMappings.map(({ id: EventSourceMappingUUID }) =>
     samples.measured(minute * MINUTE_MS, ["AWS/Lambda", "PolledEventCount"], { EventSourceMappingUUID }, 0),
   );
-/** The changes of the alarms in three hours, with their minutes, of a stage that is healthy but for these samples. */
-const changesOf = (own: readonly Sample[]) =>
+/** The changes of the alarms in some hours, with their minutes, of a stage that is healthy but for these samples. */
+const changesOf = (own: readonly Sample[], hours = 3) =>
   alarms
-    .changes([...healthy(-60, 180), ...own], { fromMs: 0, toMs: 180 * MINUTE_MS })
+    .changes([...healthy(-60, hours * 60), ...own], { fromMs: 0, toMs: hours * 60 * MINUTE_MS })
     .map(({ atMs, alarm, to }) => [alarm, to, atMs / MINUTE_MS]);
 
 test("a healthy stage has no alarm, and each alarm that notifies has an urgency", () => {
@@ -94,6 +94,33 @@ test("purchases that fail raise no alarm, if there are few in each of the hour's
     );
   expect(changesOf(failing([0, 10, 20, 30, 40, 50], 2))).toEqual([]);
   expect(changesOf(failing([0, 50], 9))).toEqual([]);
+});
+
+describe("in a stage with an order in some hours", () => {
+  const failed = { status: "failed", code: "delivery_failed" };
+  const stops = (event: string) => (minute: number) => [
+    samples.measured(minute * MINUTE_MS, ["AirtimeDataIdentity", "Alarms"], { Stage: "prod", Event: event }, 1),
+  ];
+
+  test.each<readonly [alarm: string, at: (minute: number) => readonly Sample[]]>([
+    ["DailyPurchasesFail", (minute) => ended(minute * MINUTE_MS, "DATA_1", failed)],
+    ["Daily-identity_key.unusable", stops("identity_key.unusable")],
+    ["Daily-purchases.unreadable", stops("purchases.unreadable")],
+    ["Daily-upstream.unreachable", stops("upstream.unreachable")],
+  ])("%s writes a ticket when orders failed in three hours of a day, and not in two", (alarm, at) => {
+    const hours = (own: readonly number[]) => changesOf(own.flatMap((hour) => at(hour * 60)), 12);
+    expect(hours([0, 4, 9])).toEqual([[alarm, "ALARM", 9 * 60 + 1]]);
+    expect(hours([0, 9])).toEqual([]);
+    expect(alarms.urgencies.get(alarm)).toBe("ticket");
+  });
+
+  test("hours of which at least half of the purchases were delivered raise none", () => {
+    const own = [0, 4, 8].flatMap((hour) => [
+      ...ended(hour * 60 * MINUTE_MS, "DATA_1", failed),
+      ...ended(hour * 60 * MINUTE_MS, "DATA_2", { status: "success" }),
+    ]);
+    expect(changesOf(own, 12)).toEqual([]);
+  });
 });
 
 test("a share of purchases below the setting writes a ticket while it lasts, and orders open for a day page, of any kind once", () => {
