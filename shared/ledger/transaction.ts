@@ -44,7 +44,7 @@ export type Failure = z.infer<typeof failureSchema>;
 /** The fingerprint of an erased check. No hash is this text, so that no request is a replay of one. */
 export const ERASED_FINGERPRINT = "erased";
 
-/** Which upstream the order was made for, by its host: its ids are those of that one's catalog. */
+/** Which upstream the order was made for, by its URL: its ids are those of the catalog there. */
 const madeFor = { upstream: z.optional(z.string()) };
 
 /** What the upstream needs to know of an order besides the transaction's phone number and amount. */

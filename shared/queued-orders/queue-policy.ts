@@ -34,7 +34,7 @@ export const queuePolicy = (deps: QueueDeps, upstream: Pick<Upstream, "waitS">, 
 export const estimateS = ({ ledger, gate }: QueueDeps, upstream: Pick<Upstream, "waitS">, ahead: number): number =>
   estimatedDeliveryS(gate.pace(), { nowMs: ledger.clock(), limitS: upstream.waitS("vtu"), ahead });
 
-export const orderToSendOf = (order: UpstreamOrder, { host: upstream }: Pick<Upstream, "host">): OrderToSend =>
+export const orderToSendOf = (order: UpstreamOrder, { baseUrl: upstream }: Pick<Upstream, "baseUrl">): OrderToSend =>
   order.kind === "data"
     ? { kind: "data", network_id: order.networkId, plan_id: order.planId, upstream }
     : { kind: "airtime", network: order.network, upstream };

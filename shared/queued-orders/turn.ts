@@ -87,7 +87,7 @@ const isExpired = ({ deps: { ledger, queueMinutes } }: Run, { created_at }: Queu
 
 /** The stage has got another upstream since the debit. */
 const isForAnotherUpstream = ({ deps: { upstream } }: Run, { queued: { order } }: QueuedOrder): boolean =>
-  order.upstream !== undefined && order.upstream !== upstream.host;
+  order.upstream !== undefined && order.upstream !== upstream.baseUrl;
 
 /** Whether an order is ended without being sent: it waited for too long, in another ledger, or for another upstream. */
 export const isDue = (run: Run, order: QueuedOrder): boolean =>

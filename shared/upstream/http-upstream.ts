@@ -82,7 +82,7 @@ export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
   const breaker = circuitBreaker(clock);
   const breakerWaitS = (group: RateGroup): number => (group === "vtu" ? breaker.waitS() : 0);
   return {
-    host: new URL(access.baseUrl).host,
+    baseUrl: access.baseUrl,
     assertReady: async (request, deadline, { mayWait = false } = {}) => {
       const hasKeys = await pool.load();
       const group = groupOf(request);

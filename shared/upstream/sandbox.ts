@@ -41,7 +41,7 @@ const isMagic = (
 
 /** The upstream of test keys. It makes no connection, so a test key cannot reach the real upstream. */
 export const sandboxUpstream: Upstream = {
-  host: "sandbox",
+  baseUrl: "sandbox",
   assertReady: async (request) => {
     if (isMagic(request, refusals.insufficient_balance)) throw new ServiceError("insufficient_balance");
     if (isMagic(request, refusals.provider_unavailable)) {

@@ -89,8 +89,8 @@ export type UpstreamBlocks = {
 
 /** Fulfils orders: over HTTP for live keys, by the sandbox for test keys. */
 export type Upstream = {
-  /** Which upstream it is. Another one has other plans under the ids of an order. */
-  readonly host: string;
+  /** Which upstream it is. One with another URL may have other plans under the ids of an order. */
+  readonly baseUrl: string;
   /**
    * Throws a ServiceError if it is known before the debit that the order could not be placed now. An order that may
    * wait is not refused for the rate limit.

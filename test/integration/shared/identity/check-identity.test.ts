@@ -262,7 +262,7 @@ describe("a live check without a result is refunded", () => {
     check: Upstream["check"] = async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
   ) => {
     const found: Upstream = {
-      host: "upstream.example.com",
+      baseUrl: "https://upstream.example.com/v1",
       waitS: () => 0,
       blocks: () => ({ limitUntilMs: 0, unrecognizedUntilMs: 0 }),
       learnBlocks: () => {},

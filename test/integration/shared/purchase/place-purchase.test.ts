@@ -33,7 +33,7 @@ const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
 const unexpected = () => Promise.reject(new Error("Not expected"));
 const delivered = async (): Promise<Outcome> => ({ kind: "delivered" });
 const refusedByLimit = async (): Promise<Outcome> => ({ kind: "account_error", reason: RATE_LIMITED });
-const HOST = "upstream.example.com";
+const BASE_URL = "https://upstream.example.com/v1";
 const toSend = { kind: "airtime", network: "mtn" } as const;
 
 type Options = {
@@ -67,7 +67,7 @@ const place = async (
   }: Options = {},
 ) => {
   const upstream: Upstream = {
-    host: HOST,
+    baseUrl: BASE_URL,
     ...{ assertReady: unexpected, check: unexpected, buy },
     ...{ waitS: () => waitS, blocks: () => NO_BLOCKS, learnBlocks: () => {} },
   };
@@ -183,7 +183,7 @@ describe("a purchase that may be queued", () => {
           transaction_pk: pk,
           write_token,
           account_id: accountId,
-          order: { ...toSend, upstream: HOST },
+          order: { ...toSend, upstream: BASE_URL },
         },
         delayS: 0,
       },

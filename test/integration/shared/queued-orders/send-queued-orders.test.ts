@@ -461,10 +461,13 @@ test("where orders do not wait, a refused order is refunded and the next one is 
   await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
 });
 
-test("an order that waits when the stage gets another upstream, which has other plans under its ids, is refunded, even while the limit is spent", async () => {
+test.each([
+  ["host", (url: string) => url.replace("127.0.0.1", "localhost")],
+  ["path", (url: string) => `${url}/.`],
+])("an order that waits when the stage gets an upstream with another %s, which may have other plans under its ids, is refunded, even while the limit is spent", async (_part, changed) => {
   const { service, accountId } = await aQueuedOrder();
   const other = await ledger.anAccount(1_000);
-  const baseUrl = service.simulator.baseUrl.replace("127.0.0.1", "localhost");
+  const baseUrl = changed(service.simulator.baseUrl);
   expect(baseUrl).not.toBe(service.simulator.baseUrl);
   const instance = service.instance({ baseUrl });
   // It waits behind the first one, and for the new upstream.

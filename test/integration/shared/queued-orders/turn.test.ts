@@ -72,7 +72,7 @@ const aRun = ({
       },
       catalog: catalogMemory({ read: unexpected }, ledger.clock),
       upstream: {
-        ...{ host: "upstream.example.com", waitS: () => 0, requestsLeft: () => 1 },
+        ...{ baseUrl: "https://upstream.example.com/v1", waitS: () => 0, requestsLeft: () => 1 },
         ...{ blocks: () => NO_BLOCKS, learnBlocks: () => {} },
         ...{ perMinute: () => 60, assertReady: unexpected, check: unexpected, fetchCatalog: unexpected, buy },
       },

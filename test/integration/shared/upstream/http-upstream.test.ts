@@ -296,12 +296,6 @@ describe("an order that was certainly not carried out", () => {
   });
 });
 
-test("an upstream whose base URL has another path is the same one", () => {
-  const hostAt = (baseUrl: string) => httpUpstream({ baseUrl, profile: PROFILE, liveKey: aSecret(KEY).secret }).host;
-  expect(hostAt("https://api.example.com/v1")).toBe(hostAt("https://api.example.com/vtu/v1"));
-  expect(hostAt("https://api.example.com/v1")).not.toBe(hostAt("https://api.example.org/v1"));
-});
-
 describe("a 429", () => {
   test("after a 429 with Retry-After 1 the order is sent again 1 s later, under the same reference", async () => {
     const { buy, state } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 1 }] });
