@@ -464,23 +464,26 @@ test("where orders do not wait, a refused order is refunded and the next one is 
 test.each([
   ["host", (url: string) => url.replace("127.0.0.1", "localhost")],
   ["path", (url: string) => `${url}/.`],
-])("an order that waits when the stage gets an upstream with another %s, which may have other plans under its ids, is refunded, even while the limit is spent", async (_part, changed) => {
-  const { service, accountId } = await aQueuedOrder();
-  const other = await ledger.anAccount(1_000);
-  const baseUrl = changed(service.simulator.baseUrl);
-  expect(baseUrl).not.toBe(service.simulator.baseUrl);
-  const instance = service.instance({ baseUrl });
-  // It waits behind the first one, and for the new upstream.
-  await service.buy(other, "two", instance);
-  ledger.nowMs += 10_000;
-  expect(await instance.send()).toEqual({ queued: 2, sent: 0, refunded: 1 });
-  ledger.nowMs += MINUTE_MS;
-  expect(await instance.send()).toEqual({ queued: 1, sent: 1, refunded: 0 });
-  const failure = { code: "provider_unavailable" };
-  expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed", failure });
-  expect(await service.transaction(other, "two")).toMatchObject({ status: "success" });
-  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
-});
+])(
+  "an order that waits when the stage gets an upstream with another %s, which may have other plans under its ids, is refunded, even while the limit is spent",
+  async (_part, changed) => {
+    const { service, accountId } = await aQueuedOrder();
+    const other = await ledger.anAccount(1_000);
+    const baseUrl = changed(service.simulator.baseUrl);
+    expect(baseUrl).not.toBe(service.simulator.baseUrl);
+    const instance = service.instance({ baseUrl });
+    // It waits behind the first one, and for the new upstream.
+    await service.buy(other, "two", instance);
+    ledger.nowMs += 10_000;
+    expect(await instance.send()).toEqual({ queued: 2, sent: 0, refunded: 1 });
+    ledger.nowMs += MINUTE_MS;
+    expect(await instance.send()).toEqual({ queued: 1, sent: 1, refunded: 0 });
+    const failure = { code: "provider_unavailable" };
+    expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed", failure });
+    expect(await service.transaction(other, "two")).toMatchObject({ status: "success" });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
+  },
+);
 
 test("orders that wait when a stage lets none wait any more are refunded, and the next one is sent at once", async () => {
   const { service, accountId } = await aQueuedOrder();
