@@ -170,7 +170,7 @@ const errorFrom = (
     message: typeof message === "string" ? message : code,
     fields: fieldsOf(errors),
     reference,
-    retryAfterS: wholeNumber(headers.get("retry-after")),
+    retryAfterS: retryAfterIn(headers),
     transactionReference: headers.get("x-transaction-reference") || undefined,
     duplicateOf: headers.get("x-duplicate-of") ?? undefined,
     replayed: headers.get("idempotent-replayed") === "true",
@@ -193,7 +193,7 @@ const noAnswer = (
   cause?: unknown,
 ): { readonly result: AttemptResult<never> } & Seen => {
   const seen = response ? seenIn(response) : nothing;
-  const retryAfterS = wholeNumber(response?.headers.get("retry-after"));
+  const retryAfterS = response && retryAfterIn(response.headers);
   return {
     result: {
       kind: "no_answer",
@@ -220,6 +220,13 @@ const seenIn = ({ status, headers }: Response) => {
 /** A whole number of at most nine digits in a header. */
 export const wholeNumber = (text: string | null | undefined): number | undefined =>
   text && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+
+/** The service sends seconds; a proxy may send a date. `Date.parse` takes numbers too. */
+const retryAfterIn = (headers: Headers): number | undefined => {
+  const text = headers.get("retry-after");
+  const waitMs = text?.endsWith(" GMT") ? Date.parse(text) - Date.now() : Number.NaN;
+  return Number.isNaN(waitMs) ? wholeNumber(text) : Math.max(0, Math.ceil(waitMs / 1_000));
+};
 
 const parseJson = (text: string): unknown => {
   try {

@@ -427,12 +427,19 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 	return none, noAnswer
 }
 
+const secondsMax = 999_999_999 * time.Second
+
+// secondsIn reads Retry-After: the service sends seconds; a proxy may send a date.
 func secondsIn(header string) *time.Duration {
+	if until, err := http.ParseTime(header); err == nil {
+		wait := min(max(0, time.Until(until)), secondsMax)
+		return &wait
+	}
 	seconds, err := strconv.ParseUint(header, 10, 30)
-	if err != nil || seconds > 999_999_999 {
+	wait := time.Duration(seconds) * time.Second
+	if err != nil || wait > secondsMax {
 		return nil
 	}
-	wait := time.Duration(seconds) * time.Second
 	return &wait
 }
 

@@ -9,7 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -423,5 +426,59 @@ func TestSettingsAreTakenOrRefusedWithoutShowingTheKey(t *testing.T) {
 		} else if vector.APIKey != "" && strings.Contains(err.Error(), vector.APIKey) {
 			t.Errorf("the key is shown: %v", err)
 		}
+	}
+}
+
+// TestTheReadmeBuys compiles the README's example in a module of its own, and has it place an order.
+func TestTheReadmeBuys(t *testing.T) {
+	t.Parallel()
+	var vectors vectorTable
+	readVectors(t, "answers.json", &vectors)
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(readme)
+	client, requests := serve(t, vectors.named(t, "200 processing"), func(response http.ResponseWriter, _ *http.Request) {
+		write(response, vectors.Replay)
+	})
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":  "module shop\ngo 1.25\nrequire airtime v0.0.0\nreplace airtime => " + here + "\n",
+		"shop.go": strings.ReplaceAll(string(example[1]), "http://127.0.0.1:4010/v1", client.baseURL),
+		"shop_test.go": `package shop
+
+import (
+	"context"
+	"testing"
+)
+
+func TestPlace(t *testing.T) {
+	client, err := connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := place(context.Background(), client, "order-1"); err != nil || state != "delivered" {
+		t.Fatal(state, err)
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := exec.Command("go", "test", "./...")
+	run.Dir = folder
+	run.Env = append(os.Environ(), "AIRTIME_API_KEY=live_key", "GOWORK=off")
+	if printed, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if paths := requests(); len(paths) != 2 || paths[0].path != "/v1"+vectors.Path || paths[1].path != "/v1/transactions/order-1" {
+		t.Fatal(paths)
 	}
 }

@@ -28,6 +28,7 @@ final class Sender
     private const JITTER_S_MAX = 1.0;
     /** A retry with less time would hardly be answered, and could make a known outcome unknown. */
     private const RETRY_S_MIN = 1.0;
+    private const SECONDS_MAX = 999_999_999;
     private const PASSING_CODES = ['rate_limited', 'provider_unavailable', 'internal_error'];
     /** Without `X-Error-Code`: what a proxy or API Gateway answers and what passes by itself. */
     private const PASSING_STATUSES = [408, 425, 429];
@@ -201,7 +202,7 @@ final class Sender
         $status = $response->getStatusCode();
         $known = [
             'status' => $status,
-            'retryAfterS' => self::wholeNumber($header('retry-after')),
+            'retryAfterS' => self::retryAfter($header('retry-after')),
             'reference' => $request->order,
             'requestId' => $header('x-request-id'),
         ];
@@ -286,6 +287,17 @@ final class Sender
     private function isOfMode(string $reference): bool
     {
         return str_starts_with($reference, 'TEST_') === str_starts_with($this->apiKey(), 'test_');
+    }
+
+    /** The service sends seconds; a proxy may send a date, as RFC 9110 has it. */
+    private static function retryAfter(?string $text): ?int
+    {
+        $until = \DateTimeImmutable::createFromFormat('!D, d M Y H:i:s \G\M\T', $text ?? '', new \DateTimeZone('UTC'));
+        // PHP takes a 99th of a month for a day of a later one.
+        if ($until === false || $until->format('D, d M Y H:i:s \G\M\T') !== $text) {
+            return self::wholeNumber($text);
+        }
+        return min(max(0, $until->getTimestamp() - time()), self::SECONDS_MAX);
     }
 
     private static function wholeNumber(?string $text): ?int

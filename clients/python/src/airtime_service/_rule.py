@@ -10,8 +10,10 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from email.utils import parsedate_to_datetime
 from itertools import count
-from time import monotonic
+from math import ceil
+from time import monotonic, time
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -39,6 +41,7 @@ JITTER_S_MAX = 1.0
 ATTEMPT_S_MIN = 1.0
 """A retry with less time would hardly be answered, and could make a known outcome unknown. A last lookup, and the
 cancellation of an order that was refused at the deadline, get this time."""
+SECONDS_MAX = 999_999_999
 PASSING_CODES = {"rate_limited", "provider_unavailable", "internal_error"}
 PASSING_STATUSES = {408, 425, 429}
 """Without `X-Error-Code`: what a proxy or API Gateway answers and what passes by itself."""
@@ -260,7 +263,7 @@ def read_reply(client: Client, request: Request[T], reply: Reply) -> T | Service
         "status": reply.status,
         "reference": request.order,
         "request_id": headers.get("x-request-id"),
-        "retry_after_s": whole_number(headers.get("retry-after")),
+        "retry_after_s": retry_after(headers.get("retry-after")),
     }
     # The headers of an error are enough: its code says what happened.
     if reply.failure is not None and not code:
@@ -340,6 +343,14 @@ def checked(reference: str | None) -> str:
 
 def whole_number(text: str | None) -> int | None:
     return int(text) if text and re.fullmatch(r"[0-9]{1,9}", text) else None
+
+
+def retry_after(text: str | None) -> int | None:
+    """The service sends seconds; a proxy may send a date, as RFC 9110 has it."""
+    seconds = whole_number(text)
+    with suppress(ValueError, TypeError):
+        return min(max(0, ceil(parsedate_to_datetime(text or "").timestamp() - time())), SECONDS_MAX)
+    return seconds
 
 
 def new_reference() -> str:

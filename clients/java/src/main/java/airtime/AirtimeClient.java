@@ -22,7 +22,10 @@ import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -55,6 +58,7 @@ public final class AirtimeClient {
   private static final long JITTER_MS_MAX = 1_000;
   /** An attempt with less time would hardly be answered, and could make a known outcome unknown. */
   private static final long RETRY_MS_MIN = 1_000;
+  private static final long SECONDS_MAX = 999_999_999;
   private static final long POLL_MS_MAX = 10_000;
   /** No answer of the service is longer: Lambda sends at most 6 MB. */
   private static final int BODY_BYTES_MAX = 8_000_000;
@@ -406,8 +410,7 @@ public final class AirtimeClient {
   private <T> T read(Request<T> request, HttpResponse<String> response)
       throws ServiceException, NoAnswerException {
     int status = response.statusCode();
-    Long retryAfterSeconds = header(response, "Retry-After").matches("\\d{1,9}")
-        ? Long.valueOf(header(response, "Retry-After")) : null;
+    Long retryAfterSeconds = secondsIn(header(response, "Retry-After"));
     String requestId = response.headers().firstValue("X-Request-Id").orElse(null);
     JsonNode body = parse(response.body());
     String code = header(response, "X-Error-Code");
@@ -438,6 +441,17 @@ public final class AirtimeClient {
       }
     }
     throw new NoAnswerException(status + " that is not an answer to this request", status, false, retryAfterSeconds, requestId);
+  }
+
+  /** The service sends seconds; a proxy may send a date. */
+  private static Long secondsIn(String retryAfter) {
+    if (retryAfter.matches("\\d{1,9}")) return Long.valueOf(retryAfter);
+    try {
+      Instant until = Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(retryAfter));
+      return Math.min(Math.max(0, Duration.between(Instant.now(), until).toSeconds()), SECONDS_MAX);
+    } catch (DateTimeException error) {
+      return null;
+    }
   }
 
   private static String header(HttpResponse<String> response, String name) {

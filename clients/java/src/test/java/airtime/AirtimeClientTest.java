@@ -73,9 +73,12 @@ class AirtimeClientTest {
       server.start();
     }
 
+    String baseUrl() {
+      return "http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
+    }
+
     AirtimeClient client(Duration timeout, Duration attemptTimeout) {
-      String baseUrl = "http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
-      return new AirtimeClient(baseUrl, "live_key", timeout, attemptTimeout);
+      return new AirtimeClient(baseUrl(), "live_key", timeout, attemptTimeout);
     }
 
     @Override
@@ -97,11 +100,11 @@ class AirtimeClientTest {
     return Vectors.list(TABLE.get("answers"), Answer.class);
   }
 
-  private static Answer replay() {
+  static Answer replay() {
     return Vectors.JSON.convertValue(TABLE.get("replay"), Answer.class);
   }
 
-  private static Answer named(String name) {
+  static Answer named(String name) {
     List<Answer> cancellations = Vectors.list(TABLE.get("cancellations"), Answer.class);
     return Stream.concat(answers().stream(), cancellations.stream())
         .filter(each -> each.name.equals(name))
@@ -109,7 +112,7 @@ class AirtimeClientTest {
         .orElseThrow();
   }
 
-  private static void write(HttpExchange exchange, Answer answer) throws IOException {
+  static void write(HttpExchange exchange, Answer answer) throws IOException {
     byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
     answer.headers.forEach(exchange.getResponseHeaders()::set);
     exchange.sendResponseHeaders(answer.status, body.length);
@@ -198,9 +201,9 @@ class AirtimeClientTest {
       AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
       Thread caller = new Thread(() -> assertThrows(InterruptedException.class, () -> client.buy(ORDER, "order-1")));
       caller.start();
-      assertTrue(sent.await(5, TimeUnit.SECONDS));
+      assertTrue(sent.await(60, TimeUnit.SECONDS));
       caller.interrupt();
-      assertTrue(cut.await(5, TimeUnit.SECONDS), "the connection is still open");
+      assertTrue(cut.await(60, TimeUnit.SECONDS), "the connection is still open");
     }
   }
 
