@@ -108,7 +108,11 @@ describe("in a stage with an order in some hours", () => {
     ["Daily-purchases.unreadable", stops("purchases.unreadable")],
     ["Daily-upstream.unreachable", stops("upstream.unreachable")],
   ])("%s writes a ticket when orders failed in three hours of a day, and not in two", (alarm, at) => {
-    const hours = (own: readonly number[]) => changesOf(own.flatMap((hour) => at(hour * 60)), 12);
+    const hours = (own: readonly number[]) =>
+      changesOf(
+        own.flatMap((hour) => at(hour * 60)),
+        12,
+      );
     expect(hours([0, 4, 9])).toEqual([[alarm, "ALARM", 9 * 60 + 1]]);
     expect(hours([0, 9])).toEqual([]);
     expect(alarms.urgencies.get(alarm)).toBe("ticket");

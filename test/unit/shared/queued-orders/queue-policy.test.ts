@@ -20,7 +20,11 @@ test.each<UpstreamOrder>([
   { kind: "data", networkId: 1, planId: 101, phoneNumber },
   { kind: "airtime", network: "mtn", amountKobo, phoneNumber },
 ])("the order %j is sent later as it was ordered", (order) => {
-  const queued = { order: orderToSendOf(order, { baseUrl: "https://upstream.example.com/v1" }), table: "ledger", number: 1 };
+  const queued = {
+    order: orderToSendOf(order, { baseUrl: "https://upstream.example.com/v1" }),
+    table: "ledger",
+    number: 1,
+  };
   const transaction = { ...aTransaction({ phone_number: phoneNumber, amount_kobo: amountKobo }), queued };
   expect(upstreamOrderOf(transaction)).toEqual(order);
 });
