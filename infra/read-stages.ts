@@ -44,8 +44,11 @@ const stagesIn = async (path: string): Promise<Stages> => {
   );
 };
 
+/** The line is in the stack alone. */
 const orUnreadable = (error: unknown): never => {
-  throw new SettingsError(`${STAGES_FILE} cannot be read. ${error}`, { cause: error });
+  const line = error instanceof Error ? /stages\.ts:(\d+)/.exec(error.stack ?? "")?.[1] : undefined;
+  const place = line === undefined ? STAGES_FILE : `${STAGES_FILE}, line ${line},`;
+  throw new SettingsError(`${place} cannot be read. ${error}`, { cause: error });
 };
 
 /**

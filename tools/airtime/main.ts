@@ -3,8 +3,10 @@ import module from "node:module";
 import { join } from "node:path";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { EXIT_REFUSED } from "../../infra/exit-codes.ts";
+import { runCommand } from "../../infra/run-command.ts";
+import { asksForHelp } from "../usage/arguments.ts";
 import { outliveReaders } from "../usage/ended-reader.ts";
-import { usage } from "../usage/usage.ts";
+import { examples, usage } from "../usage/usage.ts";
 
 /** The command `airtime`. Each of its commands is a module that reads the arguments behind the command's name. */
 const commands = {
@@ -39,7 +41,9 @@ const help = (): string =>
     ...Object.entries(commands).map(([name, [summary]]) => `  ${name.padEnd(12)}${summary}`),
     "",
     "airtime COMMAND --help says how a command is called; airtime admin --help lists the operator's commands.",
-    "docs/deployment.md explains the others.",
+    "airtime --version prints the version. docs/deployment.md explains the commands.",
+    "",
+    "Exit codes: 0 done; 1 failed; 2 refused, nothing changed; 130 interrupted.",
   ].join("\n");
 
 const refuse = (sentence: string): void => {
@@ -52,19 +56,24 @@ const refuse = (sentence: string): void => {
 module.enableCompileCache?.(join(projectRoot, ".local", "compile-cache"));
 
 outliveReaders();
-const name = process.argv[2];
+const [, , name, ...args] = process.argv;
 if (!process.features.typescript) {
   refuse(
     `airtime needs Node 24 or newer, and this is ${process.version}. npm run and npx use the one in node_modules, where npm installed it.`,
   );
 } else if (isKeyOf(apps, name)) {
   await apps[name]();
-} else if (isKeyOf(usage, name) && process.argv.includes("--help")) {
-  console.log(`airtime ${name} ${commands[name][0]}.\n\n${usage[name]}`);
+} else if ((name === "--version" && args.length === 0) || args.join() === "--version") {
+  console.log((await import("../usage/version.ts")).version);
+} else if (isKeyOf(usage, name) && asksForHelp(args)) {
+  console.log(`airtime ${name} ${commands[name][0]}.\n\n${usage[name]}\n\nExample:\n  ${examples[name]}`);
 } else if (isKeyOf(commands, name)) {
   if (!CDK_COMMANDS.includes(name)) process.argv.splice(2, 1);
-  await commands[name][1]();
-} else if (name === undefined || name === "--help") {
+  await runCommand(async () => {
+    await commands[name][1]();
+    return undefined;
+  });
+} else if (name === undefined || name === "help" || asksForHelp([name])) {
   console.log(help());
 } else {
   refuse(`There is no command "${name}". The commands are ${Object.keys(commands).join(", ")}.`);

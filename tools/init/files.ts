@@ -64,7 +64,14 @@ const scripts: Readonly<Record<string, string>> = {
 
 const texts = z.optional(z.record(z.string(), z.string()));
 
-const manifest = (present: string) => z.looseObject({ dependencies: texts, scripts: texts }).parse(JSON.parse(present));
+const manifest = (present: string) => {
+  try {
+    return z.looseObject({ dependencies: texts, scripts: texts }).parse(JSON.parse(present));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? `: ${error.message}` : "";
+    throw new SettingsError(`package.json is no manifest of npm${reason}. Nothing was changed.`, { cause: error });
+  }
+};
 
 /** What a clone of the repository needs besides the files that are made. `present` is the package.json that npm has made. */
 export const whatToCommit = (present: string): string => {

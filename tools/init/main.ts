@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
-import { runCommand } from "../../infra/run-command.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
@@ -31,7 +30,7 @@ const readAnswers = async (): Promise<Answers> => {
   }
 };
 
-const main = async (): Promise<undefined> => {
+const main = async (): Promise<void> => {
   const folder = process.cwd();
   const manifest = join(folder, "package.json");
   if (!existsSync(manifest)) {
@@ -59,4 +58,4 @@ node_modules/airtime-data-identity-service/docs.
 ${whatToCommit(present)}`);
 };
 
-await runCommand(main);
+await main();

@@ -192,18 +192,19 @@ const parseOptions = (
       args: [...args],
       options: {
         fresh: { type: "boolean" },
-        help: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
         strict: { type: "boolean" },
         sloppy: { type: "boolean" },
         "virtual-nin": { type: "boolean" },
       },
     });
     const { fresh = false, help = false, strict = false, sloppy = false, "virtual-nin": virtualNin = false } = values;
-    const manner = sloppy ? "sloppy" : "lenient";
-    return { fresh, help, manner: strict ? "strict" : manner, virtualNin };
+    const manner = sloppy ? "sloppy" : strict ? "strict" : "lenient";
+    if (!(strict && sloppy)) return { fresh, help, manner, virtualNin };
   } catch {
     throw new SettingsError(
       `The only options are --fresh, --strict, --sloppy, --virtual-nin and --help; given: ${args.join(" ")}.`,
     );
   }
+  throw new SettingsError("--strict does not go with --sloppy.");
 };

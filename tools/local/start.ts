@@ -1,5 +1,5 @@
-import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
-import { SettingsError } from "../../infra/settings-error.ts";
+import { EXIT_FAILED } from "../../infra/exit-codes.ts";
+import { runCommand } from "../../infra/run-command.ts";
 import { errorFields, logOutput } from "../../shared/platform/log.ts";
 import { localLog } from "./local-log.ts";
 import { help, parseSettings } from "./settings.ts";
@@ -33,7 +33,7 @@ const holdLog = () => {
   return { printAll: () => print(held), printProblems: () => print(held.filter(isProblem)) };
 };
 
-const main = async (): Promise<void> => {
+const main = async (): Promise<undefined> => {
   const settings = parseSettings(process.argv.slice(2), process.env);
   if (settings === undefined) {
     console.log(help);
@@ -77,10 +77,6 @@ const main = async (): Promise<void> => {
   console.log(text);
 };
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  console.error(error.message);
-  process.exit(EXIT_REFUSED);
-}
+await runCommand(main);
+// What was started before the error would keep this process.
+if (process.exitCode !== undefined) process.exit();

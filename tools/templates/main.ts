@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import { readStages } from "../../infra/read-stages.ts";
-import { runCommand } from "../../infra/run-command.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
 import { readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
@@ -15,10 +14,6 @@ const readOptions = (args: readonly string[]): { readonly stage: string; readonl
   throw new Error("Name the stage and a folder.");
 };
 
-const main = async (): Promise<undefined> => {
-  const { stage, output } = readArguments(usage.templates, readOptions);
-  const stacks = writeTemplates(stage, settingsOf(stage, await readStages()), output);
-  console.log(`${output} has the templates of ${stacks.join(", ")}, to be deployed in this order.`);
-};
-
-await runCommand(main);
+const { stage, output } = readArguments(usage.templates, readOptions);
+const stacks = writeTemplates(stage, settingsOf(stage, await readStages()), output);
+console.log(`${output} has the templates of ${stacks.join(", ")}, to be deployed in this order.`);

@@ -1,12 +1,14 @@
 import { EXIT_REFUSED } from "../../infra/exit-codes.ts";
 
+export const asksForHelp = (args: readonly string[]): boolean => args.includes("--help") || args.includes("-h");
+
 /**
- * What a command was given. With `--help`, and with what `read` refuses by an error, the process ends here and says how
+ * What a command was given. With `--help` or `-h`, and with what `read` refuses by an error, the process ends here and says how
  * the command is called.
  */
 export const readArguments = <Given>(usage: string, read: (args: readonly string[]) => Given): Given => {
   const args = process.argv.slice(2);
-  if (args.includes("--help")) {
+  if (asksForHelp(args)) {
     console.log(usage);
     process.exit(0);
   }

@@ -9,3 +9,14 @@ export const usage = {
   acceptance: "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]",
   costs: "npm run costs -- [--json]",
 } as const;
+
+export const examples: Readonly<Record<keyof typeof usage, string>> = {
+  init: "npx airtime init",
+  synth: "npm run synth -- --stage prod",
+  diff: "npm run diff -- --stage prod --profile airtime-prod",
+  deploy: "npm run deploy -- --stage sandbox",
+  templates: "npm run templates -- --stage prod --output ../templates",
+  destroy: "npm run destroy -- --stage sandbox",
+  acceptance: "npm run acceptance -- --stage trial1 --region eu-west-1",
+  costs: "npm run costs -- --json",
+};

@@ -24,7 +24,7 @@ describe("a folder without usable stages is refused with one sentence", () => {
       "export default {};",
       "stages.ts exports no stages. It must contain: export const stages = defineStages({ ... }).",
     ],
-    ['throw new Error("broken");', "stages.ts cannot be read. Error: broken"],
+    ['throw new Error("broken");', "stages.ts, line 1, cannot be read. Error: broken"],
   ])("where stages.ts is %j", async (text, sentence) => {
     const own = temporaryFolder();
     writeFileSync(join(own, "stages.ts"), text);

@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { projectRoot } from "../../../../infra/bundle/project-root.ts";
-import { usage } from "../../../../tools/usage/usage.ts";
+import { examples, usage } from "../../../../tools/usage/usage.ts";
+import { version } from "../../../../tools/usage/version.ts";
 
 /** Goal: the command lists its commands, names a wrong one, and loads what an earlier command has compiled. */
 const airtime = (args: readonly string[], environment: NodeJS.ProcessEnv = {}) => {
@@ -15,6 +16,10 @@ test.each([
   [["publish"], 2, "stderr", 'There is no command "publish". The commands are init, start, admin, synth,'],
   [["deploy"], 2, "stderr", "Name the stage: npm run deploy -- --stage NAME."],
   [["deploy", "--help"], 0, "stdout", `airtime deploy deploys a stage.\n\n${usage.deploy}\n`],
+  [["deploy", "-h"], 0, "stdout", `Example:\n  ${examples.deploy}\n`],
+  [["help"], 0, "stdout", "airtime admin --help lists the operator's commands."],
+  [["--version"], 0, "stdout", `${version}\n`],
+  [["admin", "--version"], 0, "stdout", `${version}\n`],
 ] as const)("airtime %j ends with exit code %i and says on %s: %s", (args, exitCode, stream, text) => {
   const { status, ...output } = airtime(args);
   expect(output[stream]).toContain(text);

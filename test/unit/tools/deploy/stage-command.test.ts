@@ -113,7 +113,7 @@ test("deploy is refused, with exit code 2 and a sentence, by a profile with an M
   aws.enter();
   aws.writeConfig(MFA_CONFIG);
   // A process that leads its own session has no terminal.
-  const args = ["tools/deploy/cdk.ts", "deploy", "--stage", "sandbox", "--profile", "admin"];
+  const args = ["tools/airtime/main.ts", "deploy", "--stage", "sandbox", "--profile", "admin"];
   const child = spawn(process.execPath, args, {
     detached: true,
     env: { ...process.env, AWS_REGION: "eu-west-1" },

@@ -92,6 +92,7 @@ describe("the settings of npm start", () => {
       {},
       /^The only options are --fresh, --strict, --sloppy, --virtual-nin and --help; given: --frsh\.$/,
     ],
+    ["two manners of the simulator", ["--strict", "--sloppy"], {}, /^--strict does not go with --sloppy\.$/],
   ])("refuse %s with a message", (_what, args, env, message) => {
     expect(() => parseSettings(args, env)).toThrow(SettingsError);
     expect(() => parseSettings(args, env)).toThrow(message);
