@@ -135,9 +135,9 @@ export const erasure: readonly Erasure[] = [
   },
   { field: "order: fingerprint", result: "kept", because: "without it a repeated request would buy a second time" },
   {
-    field: "statement of the upstream: recipient's hash",
+    field: "statement of the upstream: recipient's hash, SHA-256 of its file",
     result: "kept",
-    because: "the supplier's bill is compared with the books",
+    because: "the supplier's bill is compared with the books; numbers can be tried against a file of few rows",
   },
   {
     field: "audit entry, and its copy",
