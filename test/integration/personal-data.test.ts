@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
@@ -40,6 +41,8 @@ const numbers = {
   bvns: ["22345678900", "27733445566", "22099887766"],
   phones: ["08031234567", "08031234560", "09012345678", "08000000001", "08000000002", "08000000003", "07055667788"],
 };
+/** In references of the upstream, which the ledger keeps, and in an operator's reason. */
+const mentioned = { inReference: "09055667701", inReason: "09055667702" };
 const keys: string[] = [];
 
 const record = async (answer: Promise<Answer>): Promise<Answer> => {
@@ -164,8 +167,22 @@ const askAboutPeople = async (): Promise<void> => {
     await ask("subjects report", kind, number);
     await ask("subjects erase", kind, number);
   }
+  await sendAction(sender, "accounts create", { name: "shop", why: `${mentioned.inReason} asked for it` });
   await expect(ask("subjects report", "nin", "7334455667x")).rejects.toThrow("Must be a NIN");
   await expect(ask("subjects report", "nin", "73344556677", "of 73344556677")).rejects.toThrow("no number of ten");
+};
+
+/** Events under references that are made of the recipient's number: with an unknown reference, unreadable, and with a wrong amount. */
+const hearOfOrders = async (): Promise<void> => {
+  const { url = "", secret = "" } = service.simulator.state.webhook ?? {};
+  const order = { type: `data ${mentioned.inReference}`, phone_number: mentioned.inReference, amount: 500 };
+  for (const changes of [{ status: "success" }, { status: "reversed" }, { status: "success", amount: "five" }]) {
+    const data = { ...order, ...changes, reference: `U-${mentioned.inReference}-${JSON.stringify(changes).length}` };
+    const body = JSON.stringify({ event: "transaction.updated", data });
+    const signature = createHmac("sha256", secret).update(body).digest("hex");
+    const headers = { "content-type": "application/json", "x-webhook-signature": signature };
+    expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+  }
 };
 
 /** Tables that fail while they hold a request's data. */
@@ -218,6 +235,7 @@ beforeAll(async () => {
   await meetTheUpstream(others.live);
   await loseTheWay(live);
   await askAboutPeople();
+  await hearOfOrders();
   await loseTheTables(others.live);
   // The sandbox's delayed settlements pass through the queue.
   await eventually(async () => {
@@ -272,6 +290,7 @@ const resultTexts = (): string[] => {
 };
 /** Without the leading zero, so that `+234...` is found too. */
 const phoneNeedles = (): string[] => numbers.phones.map((number) => number.slice(1));
+const mentionedNeedles = (): string[] => Object.values(mentioned).map((number) => number.slice(1));
 const identityNeedles = (): string[] => [
   ...numbers.nins,
   ...numbers.bvns,
@@ -324,13 +343,14 @@ describe("the log", () => {
       expect(lines.filter((line) => line.includes(id))).toHaveLength(1);
     }
     expect(logged.some((line) => line.includes('"level":"warn"'))).toBe(true);
-    expect(logged.some((line) => line.includes("replay.not_stored"))).toBe(true);
+    for (const event of ["replay.not_stored", "upstream_event.escalated", "transaction.amount_differs"]) {
+      expect(logged.some((line) => line.includes(event))).toBe(true);
+    }
   });
 
   test("the log contains no personal data, no key and no phone number", () => {
-    expect(foundIn(logged.flatMap(textsInLine), [...identityNeedles(), ...keyNeedles(), ...phoneNeedles()])).toEqual(
-      [],
-    );
+    const needles = [...identityNeedles(), ...keyNeedles(), ...phoneNeedles(), ...mentionedNeedles()];
+    expect(foundIn(logged.flatMap(textsInLine), needles)).toEqual([]);
   });
 });
 
@@ -359,6 +379,15 @@ describe("the tables", () => {
       expect(foundIn(items.flatMap(textsIn), [...identityNeedles(), ...keyNeedles()])).toEqual([]);
     },
   );
+
+  test("a number that only an event or a reason has is in the upstream's reference, and nowhere else", async () => {
+    const items = [...(await itemsOf("ledger")), ...(await itemsOf("audit")), ...(await itemsOf("cache"))];
+    const withNumber = items.filter((item) => foundIn(textsIn(item), mentionedNeedles()).length > 0);
+    expect(withNumber.length).toBeGreaterThan(0);
+    for (const { reference: _reference, pk: _pk, ...rest } of withNumber) {
+      expect(foundIn(textsIn(rest), mentionedNeedles())).toEqual([]);
+    }
+  });
 
   test("a phone number is in phone_number and description of a purchase, and nowhere else", async () => {
     const items = [...(await itemsOf("access")), ...(await itemsOf("ledger")), ...(await itemsOf("cache"))];
