@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../shared/contract/durations.ts";
-import { dateIn, datesOf, monthAfter } from "../../shared/contract/time-zone.ts";
+import { dateAfter, dateIn, datesOf, monthAfter, monthOf } from "../../shared/contract/time-zone.ts";
 
 /** Dates, both included; a missing one is no limit. */
 export type Period = { readonly from?: string | undefined; readonly to?: string | undefined };
@@ -53,16 +53,16 @@ export const earlierMonths = (nowMs: number, timeZone: string, count: number): r
 };
 
 export const yesterday = (nowMs: number, timeZone: string): Preset => {
-  const day = daysBefore(dateIn(nowMs, timeZone), 1);
+  const day = dateAfter(dateIn(nowMs, timeZone), -1);
   return { name: "Yesterday", from: day, to: day };
 };
 
 const lastSevenDays = (nowMs: number, timeZone: string): Preset => {
   const today = dateIn(nowMs, timeZone);
-  return { name: "Last 7 days", from: daysBefore(today, 6), to: today };
+  return { name: "Last 7 days", from: dateAfter(today, -6), to: today };
 };
 
-const monthIn = (nowMs: number, timeZone: string): string => dateIn(nowMs, timeZone).slice(0, "2026-11".length);
+const monthIn = (nowMs: number, timeZone: string): string => monthOf(dateIn(nowMs, timeZone));
 
 export const thisMonth = (nowMs: number, timeZone: string): Preset => ({
   name: "This month",
@@ -72,6 +72,3 @@ export const thisMonth = (nowMs: number, timeZone: string): Preset => ({
 /** The preset that has these dates. */
 export const presetOf = ({ from, to }: Omit<Preset, "name">, named: readonly Preset[]): Preset | undefined =>
   named.find((preset) => preset.from === from && preset.to === to);
-
-const daysBefore = (date: string, days: number): string =>
-  new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, date.length);

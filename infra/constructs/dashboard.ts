@@ -1,6 +1,7 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { AlarmStatusWidget, Dashboard, GraphWidget, type IMetric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
+import { batchesOf } from "../../shared/platform/batches.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import type { CallersApi } from "./callers-api.ts";
@@ -31,15 +32,9 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
     dashboardName: `${stage}-airtime`,
     defaultInterval: Duration.hours(24),
   });
-  for (let start = 0; start < alarms.all.length; start += ALARMS_PER_WIDGET_MAX) {
-    dashboard.addWidgets(
-      new AlarmStatusWidget({
-        title: start === 0 ? "Alarms" : "More alarms",
-        alarms: alarms.all.slice(start, start + ALARMS_PER_WIDGET_MAX),
-        width: 24,
-        height: 8,
-      }),
-    );
+  for (const [index, some] of [...batchesOf(alarms.all, ALARMS_PER_WIDGET_MAX)].entries()) {
+    const title = index === 0 ? "Alarms" : "More alarms";
+    dashboard.addWidgets(new AlarmStatusWidget({ title, alarms: [...some], width: 24, height: 8 }));
   }
   dashboard.addWidgets(
     graph("Requests", [

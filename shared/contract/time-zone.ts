@@ -66,14 +66,17 @@ export const dayStartMs = (date: string, timeZone: string): number => {
   return isStart ? earlier : utcMs - offsetMs(utcMs + 24 * HOUR_MS, timeZone);
 };
 
+/** `2026-11-21` to `2026-11`. */
+export const monthOf = (date: string): string => date.slice(0, "2026-11".length);
+
 /** `2026-10` to `2026-11`, by a number of months. */
 export const monthAfter = (month: string, count = 1): string => {
   const [year = 0, number = 1] = month.split("-").map(Number);
-  return isoTime(Date.UTC(year, number - 1 + count, 1)).slice(0, "2026-11".length);
+  return monthOf(isoTime(Date.UTC(year, number - 1 + count, 1)));
 };
 
 /** `2026-11-21` to `2026-11-22`, by a number of days. */
-const dateAfter = (date: string, days = 1): string =>
+export const dateAfter = (date: string, days = 1): string =>
   isoTime(Date.parse(`${date}T00:00:00.000Z`) + days * 24 * HOUR_MS).slice(0, "2026-11-21".length);
 
 /** A date and those before it, oldest first. */

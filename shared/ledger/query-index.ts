@@ -260,6 +260,6 @@ export async function* indexedAccounts(table: Table): AsyncGenerator<IndexedAcco
   }
 }
 
-/** The ids of all accounts, oldest first. */
-export const accountIdsOf = async (table: Table): Promise<readonly string[]> =>
-  (await listKeys(table, ACCOUNTS_LIST, ALL_TIMES)).map(({ pk }) => accountIdOf(pk));
+/** The ids of all accounts that were created until then, oldest first. */
+export const accountIdsOf = async (table: Table, to = ALL_TIMES.to): Promise<readonly string[]> =>
+  (await listKeys(table, ACCOUNTS_LIST, { from: ALL_TIMES.from, to })).map(({ pk }) => accountIdOf(pk));

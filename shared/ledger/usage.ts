@@ -8,7 +8,7 @@ import type {
   OrderLimits,
   PeriodLimitName,
 } from "../contract/order-limits.ts";
-import { dateIn } from "../contract/time-zone.ts";
+import { dateIn, monthOf } from "../contract/time-zone.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { itemKindOf, keyUsagePk } from "./schema.ts";
@@ -107,8 +107,6 @@ export const limitBelow = (limits: CallerLimits, amountKobo: Kobo): ReachedLimit
 
 /** The share of a limit above which it is near. */
 const NEAR = 0.8;
-
-const monthOf = (day: string): string => day.slice(0, "2026-11".length);
 
 /** Whether a counter is of the same period on both days. */
 const continues = (name: CounterName, from: string, to: string): boolean =>

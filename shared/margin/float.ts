@@ -11,7 +11,7 @@ import { transactWithRetry } from "../ledger/transact.ts";
 import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
@@ -270,9 +270,7 @@ const measureIfDue = async (
   deadline: Deadline,
 ): Promise<boolean> => {
   const measuredAt = stored?.measured_at ?? EPOCH;
-  const runDeadline = earlierDeadline(deadlineIn(ADD_SUMS_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
-  });
+  const runDeadline = deadlineWithin(deadline, ADD_SUMS_MS_MAX, ledger.clock, RUN_RESERVE_MS);
   const isDue = nowMs - Date.parse(measuredAt) >= MEASURED_EVERY_MS;
   if (!isDue || !(await advanceAllSums(ledger, measuredAt, runDeadline))) {
     // The metric alone would go on as if it were of now.

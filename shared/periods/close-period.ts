@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import { counted } from "../contract/counted.ts";
 import { koboMoneyText } from "../contract/money.ts";
-import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
+import { dateIn, monthAfter, monthOf, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { type OpenOrder, openOrdersAmong } from "../ledger/find-transactions.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
@@ -24,9 +24,9 @@ import {
 } from "../ledger/period.ts";
 import {
   ALL_TIMES,
+  accountIdsOf,
   INDEXED_AGE_MS,
   indexKeySchema,
-  listKeys,
   openKeys,
   queryList,
   waitingOrderKeys,
@@ -117,7 +117,7 @@ const requireAccountUntil = async (ledger: Ledger, month: string, to: string, ti
   const { keys } = await queryList(ledger, ACCOUNTS_LIST, ALL_TIMES, undefined, { oldest: 1 });
   const [first] = keys;
   if (first !== undefined && first.created_at <= to) return;
-  const firstMonth = first && dateIn(Date.parse(first.created_at), timeZone).slice(0, month.length);
+  const firstMonth = first && monthOf(dateIn(Date.parse(first.created_at), timeZone));
   const next = firstMonth !== undefined && firstMonth < offered ? firstMonth : offered;
   throw new OperatorError(`No account existed in ${month}: ${next} is the first month that can be closed`);
 };
@@ -126,7 +126,7 @@ const closableAt = (to: string): string => isoTime(Date.parse(to) + 1 + INDEXED_
 
 /** The month after the last closed one, or, if none is closed, the last one that can be closed; and from when on it can. */
 export const nextToClose = ({ clock }: Pick<Ledger, "clock">, last: string | undefined, timeZone: string) => {
-  const notClosable = dateIn(clock() - INDEXED_AGE_MS, timeZone).slice(0, "2026-11".length);
+  const notClosable = monthOf(dateIn(clock() - INDEXED_AGE_MS, timeZone));
   const month = last === undefined ? monthAfter(notClosable, -1) : monthAfter(last);
   return { month, from: closableAt(monthRange(month, timeZone).to) };
 };
@@ -134,7 +134,7 @@ export const nextToClose = ({ clock }: Pick<Ledger, "clock">, last: string | und
 export const beginClosing = async (ledger: Ledger, { to }: MonthToClose): Promise<Closing> => ({
   phase: "seal",
   done: 0,
-  accounts: (await listKeys(ledger, ACCOUNTS_LIST, { from: ALL_TIMES.from, to })).length,
+  accounts: (await accountIdsOf(ledger, to)).length,
 });
 
 /** Seals wallets and closes accounts until the time is up; undefined once every account is closed. */
@@ -349,8 +349,7 @@ export const closeService = async (
   month: MonthToClose,
   auditOf: (period: Pick<ServicePeriod, "month" | "hash">) => AuditPut,
 ): Promise<void> => {
-  const keys = await listKeys(ledger, ACCOUNTS_LIST, { from: ALL_TIMES.from, to: month.to });
-  const accountIds = keys.map(({ pk }) => accountIdOf(pk));
+  const accountIds = await accountIdsOf(ledger, month.to);
   const replacement = await readPeriodReplacement(ledger, month.month);
   const periods = await readAccountPeriods(ledger, month.month, accountIds);
   const before = await periodsBefore(ledger, month, accountIds);

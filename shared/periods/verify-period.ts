@@ -11,7 +11,7 @@ import {
   readServicePeriod,
   type ServicePeriod,
 } from "../ledger/period.ts";
-import { ALL_TIMES, indexKeySchema, listKeys, queryList } from "../ledger/query-index.ts";
+import { ALL_TIMES, accountIdsOf, indexKeySchema, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { serviceSums } from "./close-period.ts";
@@ -164,8 +164,7 @@ const firstDifference = async (
 const SERVICE_SUMS = ["opening_kobo", "kinds", "lines", "closing_kobo", "open_orders", "accounts", "hash"] as const;
 
 const serviceDifferences = async (ledger: Ledger, service: ServicePeriod): Promise<readonly Difference[]> => {
-  const keys = await listKeys(ledger, ACCOUNTS_LIST, { from: ALL_TIMES.from, to: service.to });
-  const accountIds = keys.map(({ pk }) => accountIdOf(pk));
+  const accountIds = await accountIdsOf(ledger, service.to);
   const sums = serviceSums(service, await readAccountPeriods(ledger, service.month, accountIds));
   const differing = SERVICE_SUMS.filter((name) => !isDeepStrictEqual(sums[name], service[name]));
   const before = await readServicePeriod(ledger, monthAfter(service.month, -1));

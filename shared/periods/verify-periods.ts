@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readServicePeriod } from "../ledger/period.ts";
 import { PERIOD_VERIFICATION_PK } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
 import { RUN_RESERVE_MS, VERIFY_PERIODS_MS_MAX } from "../platform/time-budgets.ts";
@@ -34,9 +34,7 @@ type Verification = z.infer<typeof verificationSchema>;
  * that were verified to their end.
  */
 export const verifyPeriods = async (ledger: Ledger, deadline: Deadline): Promise<number> => {
-  const runDeadline = earlierDeadline(deadlineIn(VERIFY_PERIODS_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
-  });
+  const runDeadline = deadlineWithin(deadline, VERIFY_PERIODS_MS_MAX, ledger.clock, RUN_RESERVE_MS);
   const now = isoTime(ledger.clock());
   let begunAt = now;
   let verified = 0;

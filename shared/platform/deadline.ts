@@ -47,9 +47,16 @@ export const withTimeout = async <Result>(
   }
 };
 
-export const earlierDeadline = (one: Deadline, other: Deadline): Deadline => ({
-  remainingMs: () => Math.min(one.remainingMs(), other.remainingMs()),
-});
+/** A deadline `budgetMs` from now, or `reserveMs` before the one of the whole if that is earlier. */
+export const deadlineWithin = (
+  whole: Deadline,
+  budgetMs: number,
+  clock: Clock = systemClock,
+  reserveMs = 0,
+): Deadline => {
+  const { remainingMs } = deadlineIn(budgetMs, clock);
+  return { remainingMs: () => Math.min(remainingMs(), whole.remainingMs() - reserveMs) };
+};
 
 /** How long the upstream may take. */
 export const upstreamBudgetMs = (deadline: Deadline): number =>

@@ -13,7 +13,7 @@ import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { walletNotRestricted, walletQueueGap } from "../ledger/wallet.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import { finaliseOrder, outcomeNotRecorded } from "../orders/place-order.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import {
@@ -139,7 +139,7 @@ const refund = async (
   failure: Failure,
   inLane: InLane | undefined,
 ): Promise<TurnResult> => {
-  const inTime = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
+  const inTime = deadlineWithin(deadline, REFUND_MS_MAX);
   const result = await settle(ledger, order, { status: "failed", failure }, inTime);
   const hasEnded =
     result.kind === "applied" || (result.kind === "already_settled" && isFinalStatus(result.transaction.status));
@@ -161,7 +161,7 @@ const claimUnsent = async (
   inLane: InLane | undefined,
 ): Promise<TurnResult> => {
   const others = inLane === undefined ? [] : [walletQueueGap(ledger, order.account_id, inLane.number)];
-  const { kind } = await claimOrder(ledger, order, others, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  const { kind } = await claimOrder(ledger, order, others, deadlineWithin(deadline, CLAIM_MS_MAX));
   if (kind !== "not_claimed") log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
   if (inLane !== undefined) leaveLane(inLane, kind === "claimed");
   return kind === "indeterminate" ? "not_written" : "unchanged";
@@ -189,7 +189,7 @@ const claimAndSend = async (run: Run, inLane: InLane, order: QueuedOrder): Promi
   const deadline = orderDeadline(run);
   const queue = { before: lane.queue, after: afterClaim(lane.queue, number) };
   const wallet = walletQueueClaim(ledger, order.account_id, queue, turnUntil);
-  const claim = await claimOrder(ledger, order, [wallet], earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  const claim = await claimOrder(ledger, order, [wallet], deadlineWithin(deadline, CLAIM_MS_MAX));
   if (claim.kind === "not_claimed") {
     leaveLane(inLane, claim.transaction !== undefined && isFinalStatus(claim.transaction.status));
     return "unchanged";
@@ -266,7 +266,7 @@ const setAsideEntry = ({ queued: { order, refusals = 0 } }: QueuedOrder): QueueE
   refusals < REFUSED_ORDER_RETRIES_MAX ? { order, refusals: refusals + 1 } : undefined;
 
 /** From its claim on, an order has as long as a request. */
-const orderDeadline = ({ deadline }: Run): Deadline => earlierDeadline(deadline, deadlineIn(CLAIMED_ORDER_MS_MAX));
+const orderDeadline = ({ deadline }: Run): Deadline => deadlineWithin(deadline, CLAIMED_ORDER_MS_MAX);
 
 /** Has the outcomes queue make an order wait again that was not sent. */
 const enqueueAgain = async (
@@ -286,7 +286,7 @@ const claimAndSendAgain = async (run: Run, order: QueuedOrder): Promise<TurnResu
   const { refusals } = order.queued;
   const deadline = orderDeadline(run);
   const wallet = walletNotRestricted(ledger, order.account_id);
-  const claim = await claimOrder(ledger, order, [wallet], earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  const claim = await claimOrder(ledger, order, [wallet], deadlineWithin(deadline, CLAIM_MS_MAX));
   if (claim.kind === "not_claimed") return "unchanged";
   if (claim.kind === "indeterminate") {
     return enqueueAgain(run, order, { ...claim.claimed, refusals, claimed: { isIndeterminate: true } }, deadline);

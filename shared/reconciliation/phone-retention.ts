@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { DAY_MS } from "../contract/durations.ts";
+import { dateIn } from "../contract/time-zone.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { consentSchema } from "../identity/consent.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -11,9 +12,9 @@ import { consentPk, deliveriesList, EVENTS_LIST, phoneRetentionPk, transactionLi
 import { transactionSchema } from "../ledger/transaction.ts";
 import { allEnded } from "../platform/all-ended.ts";
 import { batchesOf } from "../platform/batches.ts";
-import { type Deadline, deadlineIn } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { EPOCH, isoTime } from "../platform/time.ts";
+import { EPOCH } from "../platform/time.ts";
 import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
@@ -36,12 +37,12 @@ export type RetentionDays = { readonly phones: number; readonly consents: number
  */
 export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadline: Deadline): Promise<number> => {
   const midnightBefore = (ageDays: number): string =>
-    `${isoTime(ledger.clock() - ageDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
+    `${dateIn(ledger.clock() - ageDays * DAY_MS, "UTC")}T00:00:00.000Z`;
   // A pass is recorded by its day. By the limit of one retention, a longer one would stop passes for the other too.
   const today = midnightBefore(0);
   const before = midnightBefore(days.phones);
-  const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
-  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
+  const { remainingMs } = deadlineWithin(deadline, MASK_PHONES_MS_MAX, ledger.clock, RUN_RESERVE_MS);
+  const hasTime = (): boolean => remainingMs() > 0;
   let masked = 0;
   let isOverdue = false;
   const report = (error: unknown, list?: string, record?: string): void => {

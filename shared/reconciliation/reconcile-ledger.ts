@@ -25,7 +25,7 @@ import {
   type Transaction,
 } from "../ledger/transaction.ts";
 import { batchesOf } from "../platform/batches.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
@@ -63,9 +63,7 @@ export const reconcileLedger = async (
   );
   for (const [Kind, pending] of measured.pendingOf) putMetrics({ OpenOver24Hours: pending }, nowMs, { Kind });
   // Only from now on: what many open orders take leaves the refunds and the wallets their time.
-  const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
-  });
+  const reconcileDeadline = deadlineWithin(deadline, RECONCILE_WALLETS_MS_MAX, ledger.clock, RUN_RESERVE_MS);
   const abandoned = fromMovingStart(measured.abandoned, nowMs);
   const refunded = await refundAll(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
   const { reconciled, mismatches, unreached } = await reconcileDue(ledger, reconcileDeadline);
@@ -123,7 +121,7 @@ const refundAll = async (
     if (!hasTime()) break;
     if (notWritten.has(check.account_id)) continue;
     try {
-      const checkDeadline = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
+      const checkDeadline = deadlineWithin(deadline, REFUND_MS_MAX);
       const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
       if (kind === "applied") refunded += 1;
       if (kind !== "indeterminate") continue;
@@ -148,7 +146,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
     let before: Checkpoint | undefined;
     try {
       before = readBefore();
-      const walletDeadline = earlierDeadline(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
+      const walletDeadline = deadlineWithin(deadline, RECONCILE_WALLET_MS_MAX, ledger.clock);
       results.push(await reconcileIfDue(ledger, account, before, walletDeadline));
     } catch (error) {
       const fields = { account: account.account_id, ...errorFields(error) };

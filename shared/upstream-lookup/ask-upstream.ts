@@ -15,7 +15,7 @@ import {
 import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { AnswerMessage } from "../orders/outcome-message.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { type LogFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
@@ -76,9 +76,7 @@ type Due = { readonly order: Transaction; readonly record: LookupRecord | undefi
  */
 const readDue = async (deps: Pick<AskDeps, "ledger" | "cache" | "profile">, nowMs: number, deadline: Deadline) => {
   const { ledger, cache, profile } = deps;
-  const readDeadline = earlierDeadline(deadlineIn(READ_OPEN_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - ASK_RESERVE_MS,
-  });
+  const readDeadline = deadlineWithin(deadline, READ_OPEN_MS_MAX, ledger.clock, ASK_RESERVE_MS);
   const keys = await openKeys(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) });
   const keysInTurn = fromMovingStart([...keyBatches(keys)], nowMs);
   const batches = mapInOrder(keysInTurn, BATCHES_AT_ONCE, async (batch) => {
@@ -157,7 +155,7 @@ const askFor = async (
 
 /** The end of one question's time. */
 export const questionDeadline = (deadline: Deadline): Deadline =>
-  earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS));
+  deadlineWithin(deadline, LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS);
 
 type Asked = Exclude<LookupAnswer, { readonly kind: "not_asked" }>;
 

@@ -2,7 +2,7 @@ import { nairaFromKobo } from "../contract/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { lowBalanceOf, type Wallet } from "../ledger/wallet.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
 import { CHECK_BALANCES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type CheckDeps, checkSubscriptions } from "./check-subscriptions.ts";
@@ -15,7 +15,7 @@ import type { AccountEvent } from "./webhook-event.ts";
  * was not. Resolves with the number of events.
  */
 export const enqueueLowBalances = (deps: CheckDeps, deadline: Deadline): Promise<number> => {
-  const own = earlierDeadline(deadline, deadlineIn(CHECK_BALANCES_MS_MAX + RUN_RESERVE_MS, deps.ledger.clock));
+  const own = deadlineWithin(deadline, CHECK_BALANCES_MS_MAX + RUN_RESERVE_MS, deps.ledger.clock);
   return checkSubscriptions(deps.ledger, "wallet.low", own, async (subscription, wallet) =>
     (await checkBalance(deps, subscription, wallet)) ? 1 : 0,
   );

@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, dueParkedEndpointKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
 import { type EndpointKey, endpointKeyOf, parkedDeliveries } from "../ledger/schema.ts";
 import { batchesOf } from "../platform/batches.ts";
-import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineWithin } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
@@ -51,9 +51,7 @@ export const requeueDeliveries = async (
   deadline: Deadline,
 ): Promise<Omit<LogFields<"requeue-deliveries.ran">, "low_balances" | "near_limits">> => {
   const { ledger } = deps;
-  const endpointsDeadline = earlierDeadline(deadlineIn(REQUEUE_ENDPOINTS_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
-  });
+  const endpointsDeadline = deadlineWithin(deadline, REQUEUE_ENDPOINTS_MS_MAX, ledger.clock, RUN_RESERVE_MS);
   const total = { endpoints: 0, requeued: 0 };
   for await (const page of dueParkedEndpointKeys(ledger, isoTime(ledger.clock()))) {
     for (const keys of batchesOf(page, CONCURRENT_ENDPOINTS)) {

@@ -3,9 +3,9 @@ import {
   abortAfter,
   beforeSettlementMs,
   deadlineIn,
+  deadlineWithin,
   debitBudgetMs,
   debitRetryMs,
-  earlierDeadline,
   settleBudgetMs,
   upstreamBudgetMs,
   withTimeout,
@@ -23,9 +23,11 @@ test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms a
   expect(deadline.remainingMs()).toBe(-1);
 });
 
-test("the sooner of two deadlines counts, in either order", () => {
-  expect(earlierDeadline(withLeft(3), withLeft(5)).remainingMs()).toBe(3);
-  expect(earlierDeadline(withLeft(5), withLeft(3)).remainingMs()).toBe(3);
+test("a deadline within another one is the earlier one of its budget and of what the other one has without a reserve", () => {
+  const clock = () => NOON_MS;
+  expect(deadlineWithin(withLeft(5), 3, clock).remainingMs()).toBe(3);
+  expect(deadlineWithin(withLeft(5), 9, clock).remainingMs()).toBe(5);
+  expect(deadlineWithin(withLeft(5), 3, clock, 4).remainingMs()).toBe(1);
 });
 
 test.for([
