@@ -20,7 +20,7 @@ import {
 } from "../ledger/transact.ts";
 import { cancellationReasons } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
-import { OperatorError } from "../platform/operator-error.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
 import { priceListSchema, priceListWrites } from "../prices/price-list.ts";
@@ -121,9 +121,12 @@ export const findAccount = async ({ db, ledgerTable }: AccountTable, accountId: 
 export const accountText = ({ account_id, name }: Pick<Account, "account_id" | "name">): string =>
   `${account_id} (${name})`;
 
+export const accountNotFound = (accountId: string): NotFoundError =>
+  new NotFoundError(`There is no account ${accountId}`, { command: "accounts list shows the account ids" });
+
 export const requireAccount = async (store: AccountTable, accountId: string): Promise<Account> => {
   const account = await findAccount(store, accountId);
-  if (account === undefined) throw new OperatorError(`There is no account ${accountId}`);
+  if (account === undefined) throw accountNotFound(accountId);
   return account;
 };
 

@@ -308,7 +308,7 @@ const usedIdError = (
     field: "id",
     command:
       kind === "funding"
-        ? `If that is wrong: wallet reverse ${account_id} --id ${entry_id}, then credit it with the id ${again}`
+        ? `If that is wrong: wallet reverse ${account_id} --id ${entry_id} --why REASON, then credit it with the id ${again}`
         : "Correct the amount with wallet adjust and another --id",
   });
 };

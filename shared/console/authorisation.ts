@@ -1,11 +1,11 @@
-import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
+import { type Account, accountNotFound, accountSchema, findAccount } from "../access/account-store.ts";
 import { ownerItemSchema, owns, pkOfOwner } from "../access/owner-item.ts";
 import { type Action, itemInput } from "../contract/actions/action.ts";
 import { type Capacity, type Role, roleGroups, roles } from "../contract/roles.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { accountPk } from "../ledger/schema.ts";
-import { NotAllowedError, NotFoundError } from "../platform/operator-error.ts";
+import { NotAllowedError } from "../platform/operator-error.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 import type { Person } from "./person.ts";
 
@@ -62,7 +62,7 @@ export const authorise = async (
   if (byRole !== undefined && account !== undefined) return { capacity: byRole, account: accountId };
   if (byRole === undefined && held.length > 0) throw new NotAllowedError(notOfRoles(held));
   if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
-  throw new NotFoundError(`There is no account ${accountId}`, { command: "accounts list shows the account ids" });
+  throw accountNotFound(accountId);
 };
 
 const notOfRoles = (held: readonly Role[]): string => `This is not allowed to the role ${held.join(" or ")}`;

@@ -68,7 +68,7 @@ export const changedByPercent = (kobo: Kobo, percent: number): Kobo =>
 /** An amount of NGN as people type it; the sign is optional. A comma stands between thousands and nowhere else. */
 const TYPED = /^([+-]?)(\d{1,12}|[1-9]\d{0,2}(?:,\d{3}){1,3})(?:\.(\d{1,2}))?$/;
 export const TYPED_NAIRA_RULE =
-  "Must be an amount of NGN such as 5000 or 1,250.50: commas only between thousands, at most 2 digits after a point";
+  "Must be an amount of NGN such as 5000 or 1,250.50: commas only between thousands, at most 12 digits before a point and 2 after it";
 
 /** A typed amount such as `1,250.50` or `-500` in kobo. Undefined for another text: `500,00` could be 500 or 50,000. */
 export const koboFromText = (text: string): number | undefined => {

@@ -75,6 +75,16 @@ const addGroups = async (program: Command, isComplete: boolean): Promise<void> =
   if (isComplete) for (const fill of unfilled.values()) await fill();
 };
 
+/** What commander refuses, as the other refusals are written: without `error:`, in sentences on one line. */
+export const usageSentence = (text: string): string => {
+  const [problem = "", ...hints] = text
+    .replace(/^error: /, "")
+    .trim()
+    .split("\n");
+  const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1)}`.replace(/[^.]$/, "$&.");
+  return [sentence, ...hints.map((hint) => hint.replace(/^\((.*)\)$/, "$1"))].join(" ");
+};
+
 /**
  * The operator's command line. With `isQuiet`, commander prints no usage errors: `main` reports them as JSON. With
  * `isComplete`, all groups have their commands, not only the one that is named.
@@ -84,6 +94,7 @@ export const adminProgram = async ({ isQuiet = false, isComplete = false } = {})
     .configureOutput({
       writeOut: writeText,
       writeErr: (text) => void (isQuiet || writeMessage(text)),
+      outputError: (text, write) => write(`${usageSentence(text)}\n`),
     })
     .usage("<command> [options]")
     .description(

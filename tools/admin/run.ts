@@ -4,7 +4,7 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { PartlyDoneError } from "./command.ts";
 import { isUnreachable } from "./connection-error.ts";
-import { adminProgram } from "./program.ts";
+import { adminProgram, usageSentence } from "./program.ts";
 import { printMessage, printResult, terminal, UnprintedError } from "./terminal.ts";
 
 /** The error as `--json` prints it. `refused`: nothing was changed. */
@@ -27,7 +27,7 @@ const commandErrorOf = (error: unknown): CommandError => {
 
 /** commander's own message. Without a command commander prints the help and gives no message. */
 const usageErrorMessage = ({ code, message }: CommanderError): string =>
-  code === "commander.help" ? "Name a command. --help lists them." : message.replace(/^error: /, "");
+  code === "commander.help" ? "Name a command. --help lists them." : usageSentence(message);
 
 /** Runs one command line; resolves with its exit code. */
 export const runAdmin = async (args: readonly string[]): Promise<number> => {

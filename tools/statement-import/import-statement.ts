@@ -108,7 +108,7 @@ const storeRows = async (
   // The last rows make the file whole, under the hash of what was read first.
   if (seen !== total || hash.digest("hex") !== sha256)
     throw new OperatorError(
-      `${path} changed while it was imported: run reconciliation files remove ${day} ${sha256}, then import it again`,
+      `${path} changed while it was imported: run reconciliation files remove ${day} ${sha256} --why REASON, then import it again`,
     );
   await send(true);
 };
@@ -155,7 +155,7 @@ const compareDay = async (
     }
     if (stored.digest() !== rowsSha256) {
       throw new OperatorError(
-        `The rows stored by ${files[place]?.by} are not those of this file: run reconciliation files remove ${day} ${sha256}, then import it again`,
+        `The rows stored by ${files[place]?.by} are not those of this file: run reconciliation files remove ${day} ${sha256} --why REASON, then import it again`,
       );
     }
     read = 0;

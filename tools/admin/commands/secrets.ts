@@ -92,7 +92,10 @@ const addReferenceKeyVersion = async (context: AdminContext, why: string | undef
 const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): SecretName => {
   const found = secretNames.find((known) => known === name);
   if (found === undefined) {
-    const command = `secrets ${needed === "filled" ? "set" : "rotate"} takes ${namesOfKind(needed)}`;
+    const command =
+      needed === "filled"
+        ? `secrets set takes ${namesOfKind(needed)}`
+        : `secrets rotate takes ${namesOfKind(needed)} or ${REFERENCE_KEY}`;
     throw new OperatorError(`There is no secret ${name}`, { command });
   }
   const { kind } = secretTable[found];
@@ -100,7 +103,10 @@ const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): 
   const hints = {
     filled: `. Use secrets set ${name}`,
     generated: `. Use secrets rotate ${name}`,
-    fixed: ": stored data depends on its value, which must never change",
+    fixed:
+      name === REFERENCE_KEY
+        ? `: what it has hashed must be recognised. secrets rotate ${REFERENCE_KEY} adds a version`
+        : ": stored data depends on its value, which must never change",
   };
   throw new OperatorError(`${name} cannot be ${done}${hints[kind]}`);
 };

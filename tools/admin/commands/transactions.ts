@@ -55,8 +55,9 @@ const requireOneList = (input: z.output<typeof listInput>): void => {
     (name) => input[name] !== undefined && !taken.includes(name),
   );
   if (refused === undefined) return;
-  const options = taken.map((name) => `--${name}`).join(", ");
-  throw new OperatorError(`--${list || "account"} does not go with --${refused}, only with ${options}`);
+  const asked = list || "account";
+  const options = taken.filter((name) => name !== asked).map((name) => `--${name}`);
+  throw new OperatorError(`--${asked} does not go with --${refused}, only with ${options.join(" and ")}`);
 };
 
 const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {

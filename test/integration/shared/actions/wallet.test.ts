@@ -11,7 +11,7 @@ import { readAdjustment, recordEntry } from "../../../../shared/ledger/ledger-en
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
@@ -160,7 +160,7 @@ describe("wallet fund and wallet adjust", () => {
 
   test("an unknown account is not found", async () => {
     const unknown = { account: "acc_unknown", amount_kobo: 1, id: "x", why: "test" };
-    await expect(walletRuns["wallet fund"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
+    await expect(walletRuns["wallet fund"](context(), unknown)).rejects.toThrow(NotFoundError);
     await expect(walletRuns["wallet show"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
   });
 });
