@@ -23,6 +23,9 @@ const ROTATION_MS = DAY_MS;
 /** Repeated rotations replace the oldest: each signature adds 48 characters to a header of every webhook. */
 const REPLACED_SECRETS_MAX = 4;
 
+/** Over all time: what looks for deliveries reads those of each endpoint that an account ever had. */
+const ENDPOINTS_MADE_MAX = 1_000;
+
 /** Endpoints are stored on the accounts. Their webhook secrets are sealed, each bound to its account. */
 export type EndpointStore = {
   readonly accounts: AccountTable;
@@ -200,6 +203,11 @@ const withEndpoint = (
   if (account.endpoints.length >= ENDPOINTS_MAX) {
     throw new OperatorError(
       `Account ${account.account_id} has ${ENDPOINTS_MAX} webhook endpoints, as many as an account can have`,
+    );
+  }
+  if (account.endpoints_made >= ENDPOINTS_MADE_MAX) {
+    throw new OperatorError(
+      `Account ${account.account_id} has had ${ENDPOINTS_MADE_MAX} webhook endpoints, as many as an account can have: set another URL of one that it has`,
     );
   }
   const added: StoredEndpoint = {

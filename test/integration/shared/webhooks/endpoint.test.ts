@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { type AccountStore, accountSchema, requireAccount } from "../../../../shared/access/account-store.ts";
+import { type AccountStore, accountSchema, changeAccount, requireAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -155,4 +155,15 @@ test("the URL of an endpoint that the account does not have is not set, also if 
   const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
   const set = setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:1/", { endpoint: "1" });
   await expect(set).rejects.toThrow("has no webhook endpoint 1");
+});
+
+test("an account that has had 1000 endpoints gets no other: searches read the deliveries of all that it ever had", async () => {
+  const { account_id, accounts, endpoints } = await anEndpoint();
+  await changeAccount(accounts, account_id, (account) => ({ ...account, endpoints_made: 999 }));
+  const add = (path: string) => addEndpoint(endpoints, rules, account_id, `http://127.0.0.1:1/${path}`);
+  expect((await add("last")).endpoint.id).toBe("1000");
+  await removeEndpoint(endpoints, { accountId: account_id, endpoint: "1000" });
+  await expect(add("next")).rejects.toThrow("has had 1000 webhook endpoints");
+  const { endpoint } = await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:1/other");
+  expect(endpoint).toMatchObject({ id: "1", url: "http://127.0.0.1:1/other" });
 });
