@@ -2,7 +2,7 @@ import type { Admit } from "../call/call.ts";
 import type { Rate } from "../call/result.ts";
 import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
-import { rateGroups } from "../contract/limits.ts";
+import { type RateGroup, rateGroups } from "../contract/limits.ts";
 import { allows, lacksPermission, notEntitled, permittedEntitlements } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
@@ -12,20 +12,43 @@ import { hasChecksum, hashApiKey, hasKeyForm } from "./api-key.ts";
 import type { ChecksumKey } from "./checksum-key.ts";
 import { countRequest, type KeyItem } from "./key-store.ts";
 
+type Counted = Awaited<ReturnType<typeof countRequest>>;
+
 /**
  * Checks key (401), account, permission and IP address (403), and rate (429). One write reads and counts without a
  * cache, so a revoked key or a restricted account is refused from the next request on. Source: docs/interface.md
  * section 2.
  */
-export const createAdmission =
-  (db: DocumentClient, accessTable: string, checksumKey: ChecksumKey, clock: Clock = systemClock): Admit =>
-  async (route, request) => {
+export const createAdmission = (
+  db: DocumentClient,
+  accessTable: string,
+  checksumKey: ChecksumKey,
+  clock: Clock = systemClock,
+): Admit => {
+  let spent = { minute: 0, counts: new Map<string, Counted>() };
+  /**
+   * Counts a request, unless this instance knows that the key has spent its minute: it is refused then, whatever else holds.
+   * Without this a flood of one key would throttle the partition of its item, and functions that retry would take up the
+   * concurrency of the AWS account.
+   */
+  const count = async (hash: string, group: RateGroup, minute: number): Promise<Counted> => {
+    if (spent.minute !== minute) spent = { minute, counts: new Map() };
+    const { counts } = spent;
+    const counter = `${group} ${hash}`;
+    const known = counts.get(counter);
+    if (known !== undefined) return known;
+    const counted = await countRequest(db, accessTable, { hash, group, minute });
+    if ((counted?.requestsThisMinute ?? 0) > rateGroups[group].requestsPerMinute) counts.set(counter, counted);
+    return counted;
+  };
+
+  return async (route, request) => {
     const presented = presentedKey(request.headers);
     const known = await checksumKey();
     if (known !== undefined && !hasChecksum(presented, known)) throw new ServiceError("invalid_api_key");
     const hash = hashApiKey(presented);
     const nowMs = clock();
-    const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(nowMs) });
+    const counted = await count(hash, route.group, minuteOf(nowMs));
     if (counted === undefined || hasEnded(counted.keyItem, nowMs)) throw new ServiceError("invalid_api_key");
 
     const { keyItem, requestsThisMinute } = counted;
@@ -43,6 +66,7 @@ export const createAdmission =
     const { price_list: priceList } = keyItem;
     return { rate, caller: { accountId, keyId, mode, entitlements, priceList, duplicateWindowS, limits } };
   };
+};
 
 /** True if the key is revoked, or rotated and past its end. */
 const hasEnded = ({ status, expires_at }: KeyItem, nowMs: number): boolean =>

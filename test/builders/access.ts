@@ -49,7 +49,9 @@ export type AccessFixture = {
   readonly anAccount: (
     options?: AccountOptions,
   ) => Promise<{ readonly accountId: string; readonly key: string; readonly keyId: string }>;
-  /** Admits or refuses one request; `proxy` records its DynamoDB calls. */
+  /** What one instance of a function admits or refuses; `proxy` records its DynamoDB calls. */
+  readonly newInstance: (checksums?: ChecksumKey) => (request: Omit<Ask, "checksums">) => Promise<Admission>;
+  /** Admits or refuses one request by an instance of its own. */
   readonly admit: (ask: Ask) => Promise<Admission>;
   readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
   readonly keyItem: (key: string) => Promise<KeyItem>;
@@ -90,13 +92,15 @@ export const openAccess = async (): Promise<AccessFixture> => {
       const created = await createKey(store, account_id, { mode, ...(permissions && { permissions }) });
       return { accountId: account_id, ...created };
     },
-    admit: ({ headers = {}, sourceIp = OFFICE, route = routes.buyData, checksums = loadChecksumKey(checksumKey) }) =>
-      createAdmission(
-        emulatorClient(proxy.endpoint),
-        accessTable,
-        checksums,
-        clock,
-      )(route, callRequest(apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp })))),
+    newInstance: (checksums = loadChecksumKey(checksumKey)) => {
+      const admit = createAdmission(emulatorClient(proxy.endpoint), accessTable, checksums, clock);
+      return ({ headers = {}, sourceIp = OFFICE, route = routes.buyData }) =>
+        admit(
+          route,
+          callRequest(apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp }))),
+        );
+    },
+    admit: ({ checksums, ...request }) => access.newInstance(checksums)(request),
     withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
     keyItem: async (key) => {
       const { Item } = await db.get({ TableName: accessTable, Key: { pk: hashApiKey(key) }, ConsistentRead: true });

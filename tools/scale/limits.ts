@@ -137,13 +137,13 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.access,
     source: sources.partition,
     symptom: {
-      text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
+      text: `The count of a request is retried for 2 s. ${unanswered}`,
       logEvents: ["request.failed", "request.outcome_unknown"],
       alarms: ["AccessWriteThrottles", "Event-request.failed", "PurchaseErrors"],
     },
     remedy: {
       by: "agreement",
-      text: "More keys. `requestsPerSecondMax` keeps a caller that ignores 429 from reaching it",
+      text: "More keys. A caller that ignores 429 does not reach it: what is beyond the key's limit is not counted",
     },
   },
   {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { setAccountStatus } from "../../../../shared/access/accounts.ts";
+import { revokeKey, setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
@@ -133,6 +134,49 @@ test("a restriction precedes the permission, the permission the address, the add
   await access.useUp(key, route.group);
   expect(await codeOf({ sourceIp: NEIGHBOUR, route })).toBe("ip_not_whitelisted");
   expect(await codeOf({ route })).toBe("rate_limited");
+});
+
+describe("a key beyond its limit", () => {
+  const { getWallet: route, listTransactions: other } = routes;
+  const over = async () => {
+    const caller = await access.anAccount();
+    const admit = access.newInstance();
+    const ask = (more: Parameters<typeof admit>[0] = {}) =>
+      admissionCode(admit({ route, headers: { authorization: `Bearer ${caller.key}` }, ...more }));
+    await access.useUp(caller.key, route.group);
+    expect(await ask()).toBe("rate_limited");
+    access.proxy.calls.length = 0;
+    return { ...caller, ask, admit };
+  };
+
+  test("is refused without a call until the minute ends: a flood of one key would throttle its item and keep functions busy", async () => {
+    const { ask } = await over();
+    expect([await ask(), await ask({ route: other })]).toEqual(["rate_limited", "rate_limited"]);
+    expect(await ask({ sourceIp: NEIGHBOUR })).toBe("ip_not_whitelisted");
+    expect(access.proxy.calls).toEqual([]);
+    access.nowMs += MINUTE_MS;
+    expect(await ask()).toBe("admitted");
+  });
+
+  test("has its other groups, and another key its own limit", async () => {
+    const { key, admit } = await over();
+    const another = await access.anAccount();
+    const bearer = (of: string) => ({ headers: { authorization: `Bearer ${of}` } });
+    expect(await admissionCode(admit({ ...bearer(key), route: routes.buyData }))).toBe("admitted");
+    expect(await admissionCode(admit({ ...bearer(another.key), route }))).toBe("admitted");
+  });
+
+  test("that was revoked in between is refused as one that is", async () => {
+    const { accountId, key, keyId } = await access.anAccount();
+    const admit = access.newInstance();
+    const ask = () => admissionCode(admit({ route, headers: { authorization: `Bearer ${key}` } }));
+    await access.useUp(key, route.group);
+    await revokeKey(access.store, accountId, keyId);
+    expect(await ask()).toBe("invalid_api_key");
+    access.proxy.calls.length = 0;
+    expect(await ask()).toBe("invalid_api_key");
+    expect(access.proxy.calls).toEqual([]);
+  });
 });
 
 describe("the permissions of a key", () => {

@@ -1,5 +1,10 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { type AccountStore, accountSchema, changeAccount, requireAccount } from "../../../../shared/access/account-store.ts";
+import {
+  type AccountStore,
+  accountSchema,
+  changeAccount,
+  requireAccount,
+} from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
