@@ -121,7 +121,12 @@ const SwitchedOff = ({ title, orders, since, by, why, action }: SwitchedOffProps
         , by <bdi>{by}</bdi>
       </>
     )}
-    . {why !== null && `Reason: ${why}`}
+    .{" "}
+    {why !== null && (
+      <>
+        Reason: <bdi>{why}</bdi>
+      </>
+    )}
   </Notice>
 );
 
@@ -172,7 +177,11 @@ const EndpointsDown = ({ account }: { readonly account: string }) => {
     <Notice
       key={endpoint}
       tone="attention"
-      title={status === "on" ? `The webhook endpoint ${name} is down` : `The webhook endpoint ${name} is switched off`}
+      title={
+        <>
+          The webhook endpoint <bdi>{name}</bdi> is {status === "on" ? "down" : "switched off"}
+        </>
+      }
       action={<PageLink to={accountPath(account, "webhooks", endpoint ?? "")}>Endpoint</PageLink>}
     >
       {status === "on"

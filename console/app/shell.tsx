@@ -186,7 +186,8 @@ const Allowed = ({
   return (
     <Page title="Not your page">
       <Empty>
-        {seesService && `The role ${roles.join(" or ")} does not include this page.`}
+        {seesService &&
+          `The role ${roles.join(" or ")} does not include this page. Ask an operator for what you need from it.`}
         {!seesService &&
           audience === "service" &&
           "Only people with a role see this page. Choose one of your accounts."}

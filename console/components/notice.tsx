@@ -5,7 +5,7 @@ import { type Tone, toneIcons } from "./tones.ts";
 
 type NoticeProps = {
   readonly tone: Tone;
-  readonly title: string;
+  readonly title: ReactNode;
   /** A button. */
   readonly action?: ReactNode;
   readonly children?: ReactNode;

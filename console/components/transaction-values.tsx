@@ -32,6 +32,8 @@ const statuses: Readonly<Record<TransactionStatus, { readonly tone: Tone; readon
 
 export const transactionStatuses = Object.entries(statuses).map(([value, { label }]) => ({ value, label }));
 
+export const statusText = (status: TransactionStatus): string => statuses[status].label;
+
 export const TransactionStatusText = ({ status }: { readonly status: TransactionStatus }) => (
   <Status tone={statuses[status].tone}>{statuses[status].label}</Status>
 );

@@ -8,12 +8,14 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { DeliveryState } from "../../components/delivery-state.tsx";
+import { eventText } from "../../components/event-text.ts";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { ReferenceLink } from "../../components/record-links.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
+import { statusText } from "../../components/transaction-values.tsx";
 import { createStore } from "../../store.ts";
 import { Attempts } from "./delivery-attempts.tsx";
 import { endpointName, isDown } from "./endpoint-name.ts";
@@ -123,7 +125,11 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
               ...(endpoint === undefined
                 ? [{ header: "Endpoint", cell: (each: Delivery) => endpointName(endpoints, each.endpoint) }]
                 : []),
-              { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
+              {
+                header: "Event",
+                cell: ({ event, status }) =>
+                  status === null ? eventText(event) : `${eventText(event)}: ${statusText(status)}`,
+              },
               {
                 header: "State",
                 cell: (delivery) => (
@@ -230,5 +236,5 @@ const StateCell = ({ delivery, isEndpointDown }: { readonly delivery: Delivery; 
 
 const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
   if (attempt === undefined) return "–";
-  return attempt.http_status === undefined ? reasonText(attempt.outcome) : String(attempt.http_status);
+  return attempt.http_status === undefined ? reasonText(attempt.outcome) : `HTTP ${attempt.http_status}`;
 };

@@ -70,16 +70,18 @@ export const StatementPage = () => {
       <Row>
         <PeriodFields period={period} months={MONTHS_TO_CHOOSE} onChange={choose} />
       </Row>
-      <Facts
-        facts={[
-          { name: "Opening balance", value: opening === undefined ? undefined : <Money naira={opening} /> },
-          {
-            name: hasNextPage ? "Balance after these lines" : "Closing balance",
-            value: last === undefined ? undefined : <Money naira={last.closing} />,
-          },
-          ...sumsByKind(lines),
-        ]}
-      />
+      {last !== undefined && (
+        <Facts
+          facts={[
+            { name: "Opening balance", value: opening === undefined ? undefined : <Money naira={opening} /> },
+            {
+              name: hasNextPage ? "Balance after these lines" : "Closing balance",
+              value: <Money naira={last.closing} />,
+            },
+            ...sumsByKind(lines),
+          ]}
+        />
+      )}
       <PagedTable
         label={STATEMENT_TABLE}
         of={statement}

@@ -122,7 +122,18 @@ const isFollowed = ({ status, updated_at }: Shown): boolean =>
 const Taken = ({ by, at }: NonNullable<Shown["taken"]>) => {
   const isOwn = usePerson().by === by;
   return (
-    <Notice tone="attention" title={isOwn ? "You are on it" : `${by} is on it`}>
+    <Notice
+      tone="attention"
+      title={
+        isOwn ? (
+          "You are on it"
+        ) : (
+          <>
+            <bdi>{by}</bdi> is on it
+          </>
+        )
+      }
+    >
       Since <Time iso={at} />.{!isOwn && " Ask them before you call the upstream or resolve it."}
     </Notice>
   );

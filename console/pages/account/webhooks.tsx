@@ -12,7 +12,7 @@ export const WebhooksPage = () => {
   const account = useAccount();
   const endpoints = useRead("webhook list", { account }, { everyMs: ENDPOINTS_REFRESH_MS });
   return (
-    <Page description="Your app's endpoints. The service posts signed events to them.">
+    <Page description="The app's endpoints. The service posts signed events to them.">
       <Section
         title="Endpoints"
         description={`Each gets its own copy of the events that it is for, signed with its own secret. An account has at most ${ENDPOINTS_MAX}.`}

@@ -25,7 +25,7 @@ export const NotificationsPage = () => {
   const { may } = usePerson();
   return (
     <Page
-      description={`Messages about your accounts when you are not in the console: once, and again after a day while the problem lasts. They end ${SIGN_IN_DAYS_MAX} days after your last sign-in.`}
+      description={`Messages when you are not in the console: once, and again after a day while the problem lasts. They end ${SIGN_IN_DAYS_MAX} days after your last sign-in.`}
     >
       <Query of={choices}>{(data) => <Own choices={data} />}</Query>
       {may("notifications list") && <People />}

@@ -1,9 +1,11 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../../api/use-read.ts";
+import { capitalised } from "../../components/capitalised.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { eventText } from "../../components/event-text.ts";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink, runbookPath } from "../../components/page-link.tsx";
@@ -36,6 +38,25 @@ const texts = {
     todo: "Find out why runs could not begin. The runbook says how to remove the messages.",
   },
 } as const satisfies Record<Queue["queue"], object>;
+
+/** What a message is, where it is no event of an endpoint. */
+const kindTexts: Readonly<Record<string, string>> = {
+  settlement: "Outcome of an order",
+  void: "Refund of an order",
+  wait: "Queued order",
+  event: "Upstream event",
+  unreadable_event: "Unreadable upstream event",
+  answer: "Answer of the upstream",
+  changes: "Changes of the ledger",
+  run: "Scheduled run",
+  unknown: "Unknown",
+};
+
+/** What AWS says, in words. Sources: AWS, "Retaining discarded batches"; "Using dead-letter queues" of EventBridge. */
+const whyTexts: Readonly<Record<string, string>> = {
+  RetryAttemptsExhausted: "failed in each attempt",
+  MaximumRecordAgeExceeded: "was too old to try again",
+};
 
 export const DeadLettersPage = () => {
   const queues = useRead("dead-letters list", {});
@@ -97,10 +118,10 @@ const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readon
           emptyText="They are being processed. Reload the page in a minute."
           columns={[
             { header: "Message", cell: ({ id }) => <code>{id}</code> },
-            { header: "Kind", cell: ({ kind }) => kind },
+            { header: "Kind", cell: ({ kind }) => kindTexts[kind] ?? eventText(kind) },
             { header: "About", cell: ({ about }) => about ?? "–" },
             { header: "Sent", cell: ({ sent_at }) => <Time iso={sent_at} /> },
-            { header: "Why", cell: ({ why }) => why },
+            { header: "Why", cell: ({ why }) => capitalised(whyTexts[why] ?? why) },
           ]}
         />
       )}

@@ -243,9 +243,9 @@ const CaseState = ({ of: { state, decisions } }: { readonly of: Case }) => {
   if (state === "open") return <Status tone="bad">To decide</Status>;
   if (state === "withdrawn" || last === undefined) return <Status tone="neutral">No longer found</Status>;
   return (
-    <Status
-      tone={last.decision === "disputed" ? "attention" : "good"}
-    >{`${shortDecisionTexts[last.decision]} by ${last.by}`}</Status>
+    <Status tone={last.decision === "disputed" ? "attention" : "good"}>
+      {shortDecisionTexts[last.decision]} by <bdi>{last.by}</bdi>
+    </Status>
   );
 };
 

@@ -170,7 +170,12 @@ const Since = ({ since, by }: SinceProps) =>
     <>
       {" since "}
       <Time iso={since} />
-      {by !== null && ` by ${by}`}
+      {by !== null && (
+        <>
+          {" "}
+          by <bdi>{by}</bdi>
+        </>
+      )}
     </>
   );
 
