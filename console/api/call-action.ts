@@ -147,15 +147,9 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
   }
   if (status === 429) return new ActionError("Too many requests. Wait a few seconds and try again.", details);
   if (status >= 500) return new ActionError("The service failed. Try again in a moment.", details);
-  // The fields of a form show these messages themselves.
-  const messages = isChange
-    ? []
-    : Object.values(envelope?.errors ?? {})
-        .flat()
-        .filter((message) => message !== envelope?.message);
-  if (envelope !== undefined && messages.length > 0) {
-    return new ActionError(withFullStop(`${envelope.message}: ${messages.join(". ")}`), details);
-  }
+  // A form shows these at its fields; what is read has none.
+  const messages = isChange ? [] : Object.values(envelope?.errors ?? {}).flat();
+  if (messages.length > 0) return new ActionError(withFullStop(messages.join(". ")), details);
   return new ActionError(
     envelope === undefined ? `The service refused with status ${status}.` : withFullStop(envelope.message),
     details,

@@ -95,8 +95,10 @@ const Own = ({ choices: { email, slack } }: { readonly choices: Choices }) => (
 const isKind = (value: string): value is NotificationKind => notificationKind.safeParse(value).success;
 
 const Choose = ({ choices: { email, slack } }: { readonly choices: Choices }) => {
-  const { roles } = usePerson();
-  const options = notificationKind.options.map((kind) => {
+  const { roles, owns } = usePerson();
+  const isOffered = (kind: NotificationKind): boolean =>
+    owns.length > 0 || isOfAllAccounts(kind, roles) || email.kinds.includes(kind) || slack.kinds.includes(kind);
+  const options = notificationKind.options.filter(isOffered).map((kind) => {
     const { label, description } = kindTexts[kind];
     const whose = isOfAllAccounts(kind, roles) ? "of any account" : "of an account that you own";
     return { value: kind, label, description: `${description}, ${whose}` };

@@ -40,6 +40,7 @@ import {
   checkDialogs,
   choosePerson,
   consoleTests,
+  dialog,
   heading,
   keepBack,
   outdate,
@@ -1236,7 +1237,7 @@ describe("the search", () => {
     await row(page, "no such thing").waitFor();
     expectError(/422/);
     await searchFor(page, "no");
-    await page.getByText("Some fields are not valid: Must have at least 3 characters.").waitFor();
+    await page.getByText("Must have at least 3 characters.", { exact: true }).waitFor();
     await page.route("**/console-api/search", async (route) => {
       const response = await route.fetch();
       const { data, ...rest } = foundAccounts.parse(await response.json());
@@ -1344,6 +1345,13 @@ test("chosen notifications are shown after a reload, until none is chosen", asyn
   await shown.waitFor();
   await choose("uncheck");
   await shown.waitFor({ state: "detached" });
+});
+
+test("a person is offered the notifications alone that may be sent to them", async () => {
+  const page = await open("support", "/notifications");
+  await button(page, "Choose").click();
+  await expect.poll(() => dialog(page).getByRole("checkbox", { name: "Orders without an outcome" }).count()).toBe(2);
+  expect(await dialog(page).getByRole("checkbox").count()).toBe(2);
 });
 
 test("the attempts of an order's webhook are found by the id that its app got, and the button that showed them has the focus once they are closed", async () => {
