@@ -152,12 +152,16 @@ export const erasure: readonly Erasure[] = [
   {
     field: "cache: sealed result, window for duplicates",
     result: "kept",
-    because: "they end by themselves, after 10 minutes and at most 24 hours",
+    because: "nothing reads them after 10 minutes, or after the window, and DynamoDB deletes them within some days of that",
   },
   {
     field: "queue, dead letter: a keyed hash, and seven digits of a number",
     result: "kept",
     because: "a message is deleted after 14 days at most",
   },
-  { field: "backup", result: "kept", because: "it ends after 35 days, or as recovery says" },
+  {
+    field: "stream of the table's changes, backup",
+    result: "kept",
+    because: "a change ends after 24 hours; a backup after 35 days, or as recovery says",
+  },
 ];
