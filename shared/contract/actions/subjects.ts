@@ -145,14 +145,15 @@ export const erasure: readonly Erasure[] = [
     because: "it says who looked, and why in the person's words, with phone numbers masked",
   },
   {
-    field: "credit, proposal, case, switch: the reason",
+    field: "correction, proposal, case: the reason",
     result: "kept",
-    because: "it belongs to the decision, in the person's words",
+    because: "it belongs to the decision, in the person's words, with phone numbers masked but in cases",
   },
   {
     field: "cache: sealed result, window for duplicates",
     result: "kept",
-    because: "nothing reads them after 10 minutes, or after the window, and DynamoDB deletes them within some days of that",
+    because:
+      "nothing reads them after 10 minutes, or after the window, and DynamoDB deletes them within some days of that",
   },
   {
     field: "queue, dead letter: a keyed hash, and seven digits of a number",

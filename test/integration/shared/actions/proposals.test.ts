@@ -359,6 +359,17 @@ describe("nobody approves their own proposal", () => {
   });
 });
 
+test("a proposal, its rejection and what it would do are stored without the phone numbers of their reasons", async () => {
+  const { accountId: account } = await ledger.anAccount();
+  const correction = { account, amount_kobo: -500_00, id: "case-1", why: "08031234567 paid twice" };
+  const { proposal } = proposalIn(await send(ada, "wallet adjust", correction));
+  expect(proposalIn(await send(ada, "wallet adjust", correction)).proposal).toBe(proposal);
+  await send(bola, "proposals reject", { proposal, why: "08031234567 did not" });
+  const stored = await readProposal(ledger.ledgerAt(), proposal);
+  expect(stored).toMatchObject({ why: "*********67 paid twice", decided_why: "*********67 did not" });
+  expect(JSON.stringify(stored)).not.toContain("0803123");
+});
+
 test("what was proposed under another identity provider is approved by nobody: it is proposed again", async () => {
   const { input, id, balance } = await aProposal();
   const rules = { ...fourEyes, issuer: "https://new.example.com/" };
