@@ -116,6 +116,9 @@ test("npm start writes its URL and keys to the service file, its printed command
       },
     ],
   });
+  const { base_url, accounts } = details;
+  const first = await fetch(`${base_url}/vtu/data`, { headers: { authorization: `Bearer ${accounts[0]?.live_key}` } });
+  expect(first.headers.get("x-ratelimit-remaining"), "the start used none of the key's requests").toBe("119");
   if (isInstalled("curl")) {
     const [catalog, purchase, wallet, help] = await runPrintedCommands(run);
     expect(catalog.data.data_plans.length).toBeGreaterThan(0);

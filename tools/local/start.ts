@@ -72,9 +72,8 @@ const main = async (): Promise<undefined> => {
     console.error(sentence);
     exit(EXIT_FAILED);
   });
-  const text = await welcome(service.details, settings);
   log.printProblems();
-  console.log(text);
+  console.log(welcome(service.details, settings));
 };
 
 await runCommand(main);

@@ -1,23 +1,23 @@
-import * as z from "#zod";
-import { catalogSchema } from "../../shared/contract/catalog.ts";
-import { successEnvelope } from "../../shared/contract/envelope.ts";
+import { AIRTIME_NAIRA_MIN } from "../../shared/contract/limits.ts";
 import { moneyText } from "../../shared/contract/money.ts";
 import { CONTROL_PREFIX } from "../simulator/request-handler.ts";
 import type { ServiceDetails } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
 
-/** The text that a new user reads once the service is ready. Its commands can be pasted as they are. */
-export const welcome = async (
+/**
+ * The text that a new user reads once the service is ready. Its commands can be pasted as they are. It is made without a
+ * request, which would count towards the demo key's limit.
+ */
+export const welcome = (
   { base_url: url, upstream, accounts, console }: ServiceDetails,
   settings: Pick<Settings, "serviceFile" | "upstream">,
-): Promise<string> => {
+): string => {
   const isSimulated = settings.upstream === undefined;
   const key = accounts[0]?.live_key ?? "";
-  const plan = await cheapestPlan(url, key);
   const order = {
-    network_id: plan?.network_id ?? 1,
-    plan_id: plan?.id ?? 1,
+    network: "mtn",
     phone_number: "08031234567",
+    amount: AIRTIME_NAIRA_MIN,
     reference: `try-${Date.now().toString(36)}`,
   };
   const authorization = `-H 'Authorization: Bearer ${key}'`;
@@ -32,14 +32,13 @@ Account ${name} (${account_id}) with ${moneyText(balance)}:
   live key  ${live_key}
             charges the wallet and orders from ${isSimulated ? "the upstream simulator" : upstream.base_url}`,
     ),
-    ...(plan === undefined ? [`\nThe upstream's catalog is not available yet; the service retries every minute.`] : []),
     `
 Try it in another terminal:
   # List networks and data plans
   curl ${url}/vtu/data ${authorization}
 
-  # Buy a data bundle${isSimulated ? "" : " with real money"}
-  curl ${url}/vtu/data/purchase ${authorization} ${json}
+  # Buy airtime${isSimulated ? "" : " with real money"}
+  curl ${url}/vtu/airtime/purchase ${authorization} ${json}
 
   # Read the wallet
   curl ${url}/wallet ${authorization}
@@ -55,10 +54,3 @@ const simulatorText = (baseUrl: string): string => `
   # List what the simulator of the upstream can be made to do: lose answers, refuse orders, send events
   curl ${baseUrl.replace(/\/v1$/, CONTROL_PREFIX)}/help
 `;
-
-/** The cheapest plan of the service's catalog; undefined while there is no catalog. */
-const cheapestPlan = async (url: string, key: string) => {
-  const response = await fetch(`${url}/vtu/data`, { headers: { authorization: `Bearer ${key}` } });
-  const parsed = z.safeParse(successEnvelope(catalogSchema), await response.json());
-  return parsed.data?.data.data_plans.toSorted((one, other) => one.price - other.price)[0];
-};
