@@ -126,12 +126,22 @@ const profileMessage = async (): Promise<string> => {
     if (!isAbsent) return notObtained(error);
   }
   return profile
-    ? `There are no AWS credentials in the profile "${profile}", or it is not in ~/.aws/config.`
+    ? `There are no AWS credentials in the profile "${profile}" or in its source_profile, or it is not in ~/.aws/config.`
     : "There are no AWS credentials. Sign in (aws sso login), set AWS_PROFILE, or add --profile.";
 };
 
 const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  error instanceof Error ? `${error.name}: ${error.message.trim()}` : String(error);
+
+const refusalOf = (error: unknown): string => {
+  if (!(error instanceof STSServiceException)) {
+    return `in ${process.env.AWS_REGION} did not answer: check the network, a proxy and AWS_REGION.`;
+  }
+  if (error.$fault === "server") return "failed: try again later.";
+  return /^Signature (expired|not yet current)/.test(error.message)
+    ? "does not accept the time of this machine: set its clock."
+    : "does not accept these credentials: sign in again, or renew them.";
+};
 
 const callerIdentity = async (credentials: Provider): Promise<{ readonly account: string; readonly arn: string }> => {
   try {
@@ -141,10 +151,6 @@ const callerIdentity = async (credentials: Provider): Promise<{ readonly account
     if (Account === undefined || Arn === undefined) throw new Error("the response has no account");
     return { account: Account, arn: Arn };
   } catch (error) {
-    const what =
-      error instanceof STSServiceException
-        ? "does not accept these credentials: sign in again, or renew them."
-        : `in ${process.env.AWS_REGION} did not answer: check the network, a proxy and AWS_REGION.`;
-    throw new SettingsError(`AWS STS ${what} ${describe(error)}`, { cause: error });
+    throw new SettingsError(`AWS STS ${refusalOf(error)} ${describe(error)}`, { cause: error });
   }
 };

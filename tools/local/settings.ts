@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { jsonOf } from "../../shared/contract/json.ts";
+import { fileProblem } from "../../shared/platform/file-problem.ts";
 import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
 import type { Manner } from "../simulator/manner.ts";
 
@@ -11,7 +12,7 @@ export const withSetting = <Result>(setting: string, work: () => Result): Result
     return work();
   } catch (error) {
     if (error instanceof SettingsError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? fileProblem(error) : String(error);
     throw new SettingsError(`${setting} cannot be used: ${reason}.`, { cause: error });
   }
 };

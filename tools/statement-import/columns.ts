@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as z from "#zod";
 import { isTimeZone } from "../../shared/contract/time-zone.ts";
 import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
+import { fileProblem } from "../../shared/platform/file-problem.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { ISO, isTimeFormat, TIME_FORMAT_RULE } from "./zoned-time.ts";
 
@@ -98,7 +99,9 @@ const readText = (path: string): string => {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new OperatorError(`${path} cannot be read`, { cause: error });
+    throw new OperatorError(`${path} cannot be read${error instanceof Error ? `: ${fileProblem(error)}` : ""}`, {
+      cause: error,
+    });
   }
 };
 
@@ -107,6 +110,8 @@ const parsedJson = (text: string, path: string): unknown => {
     // Some editors begin a file with a byte order mark.
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
-    throw new OperatorError(`${path} is no JSON`, { cause: error });
+    // The rest of the message quotes the file, which may be the statement by mistake.
+    const place = error instanceof Error ? /line \d+ column \d+/.exec(error.message)?.[0] : undefined;
+    throw new OperatorError(`${path} is no JSON${place === undefined ? "" : `: ${place}`}`, { cause: error });
   }
 };

@@ -7,6 +7,7 @@ import { sentRow } from "../../shared/contract/actions/reconciliation.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
 import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import { inOurLetters } from "../../shared/contract/upstream-event.ts";
+import { fileProblem } from "../../shared/platform/file-problem.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import type { ColumnMap } from "./columns.ts";
@@ -54,12 +55,15 @@ export async function* readStatement(
     }
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
-    // The parser names the last line of the file.
-    throw error.code === "CSV_QUOTE_NOT_CLOSED"
-      ? new OperatorError(`${path}: a quote that begins behind line ${line} is not closed`, { cause: error })
-      : new OperatorError(`${path}: ${error.message}`, { cause: error });
+    throw new OperatorError(`${path}${problemOf(error, line)}`, { cause: error });
   }
 }
+
+/** Of a quote that is not closed the parser names the last line of the file, and not the one behind which it begins. */
+const problemOf = (error: Error & { readonly code: unknown }, line: number): string => {
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return `: a quote that begins behind line ${line} is not closed`;
+  return String(error.code).startsWith("CSV_") ? `: ${error.message}` : ` cannot be read: ${fileProblem(error)}`;
+};
 
 /** Reads a row; undefined for one that is left out and states no balance. */
 const rowReader = (headings: readonly string[], map: ColumnMap) => {

@@ -68,13 +68,13 @@ const wholeStatement = (pages: readonly StatementPage[]): Statement => {
 };
 
 const cells = (line: Statement["lines"][number]): readonly string[] => [
-  ...[line.at, line.kind, line.id, line.caller_reference ?? "", line.network ?? "", line.description],
+  ...[line.local_time, line.kind, line.id, line.caller_reference ?? "", line.network ?? "", line.description],
   ...[nairaText(line.effect), nairaText(line.balance)],
 ];
 
 const statementTable = ({ opening, closing, lines }: Statement): string =>
   `Opening balance ${moneyText(opening)}\n\n${table(
-    statementColumns,
+    statementColumns.map((column) => column.replaceAll("_", " ")),
     lines.map(cells),
   )}\n\nClosing balance ${moneyText(closing)}`;
 

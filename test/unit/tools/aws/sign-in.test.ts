@@ -158,7 +158,7 @@ describe("credentials that cannot be obtained", () => {
     [
       "those of a profile that does not exist",
       { profile: "prdo" },
-      'credentials in the profile "prdo", or it is not in ~/.aws/config.',
+      'credentials in the profile "prdo" or in its source_profile, or it is not in ~/.aws/config.',
     ],
   ])("%s", async (_which, options, sentence) => {
     expect(await refusal(place, options)).toBe(`SettingsError: There are no AWS ${sentence}`);
@@ -195,15 +195,24 @@ describe("credentials that cannot be obtained", () => {
     );
   });
 
-  test("expired keys are reported with the message of STS", async () => {
-    const expired = await startFakeAws(() => ({ error: "ExpiredToken", message: "The security token is expired" }));
-    expired.enter(keys);
+  test.each([
+    [
+      "ExpiredToken",
+      "The security token is expired",
+      "does not accept these credentials: sign in again, or renew them.",
+    ],
+    [
+      "SignatureDoesNotMatch",
+      "Signature expired: 20261130T170000Z is now earlier than 20261130T171000Z",
+      "does not accept the time of this machine: set its clock.",
+    ],
+  ])("%s of STS is reported with its message, and what to do", async (error, message, what) => {
+    const sts = await startFakeAws(() => ({ error, message }));
+    sts.enter(keys);
     try {
-      expect(await refusal(place, {})).toContain(
-        "AWS STS does not accept these credentials: sign in again, or renew them. ExpiredToken: The security token is expired",
-      );
+      expect(await refusal(place, {})).toContain(`AWS STS ${what} ${error}: ${message}`);
     } finally {
-      await expired.stop();
+      await sts.stop();
     }
   });
 });
