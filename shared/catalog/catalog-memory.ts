@@ -16,32 +16,28 @@ export type CatalogMemory = {
 };
 
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
-  let cached: Snapshot | undefined;
-  let requestedAtMs = Number.NEGATIVE_INFINITY;
+  let cached: { readonly snapshot: Snapshot; readonly request: number; readonly requestedAtMs: number } | undefined;
   /** Numbers the requests, because the clock may be set back. */
   let requests = 0;
-  let answeredRequest = 0;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
 
   const snapshot = async (): Promise<Snapshot | undefined> => {
     // An answer may arrive an hour later, after Lambda froze the process: its catalog is as old as the request.
-    const nowMs = clock();
-    if (cached !== undefined && isRecent(requestedAtMs, CATALOG_MEMORY_MS, nowMs)) return cached;
+    const requestedAtMs = clock();
+    if (cached !== undefined && isRecent(cached.requestedAtMs, CATALOG_MEMORY_MS, requestedAtMs))
+      return cached.snapshot;
     requests += 1;
     const request = requests;
     try {
-      const stored = await store.read();
-      if (request > answeredRequest) {
-        cached = stored ?? cached;
-        requestedAtMs = nowMs;
-        answeredRequest = request;
-      }
+      const latest = (await store.read()) ?? cached?.snapshot;
+      const isNewest = cached === undefined || cached.request < request;
+      if (latest !== undefined && isNewest) cached = { snapshot: latest, request, requestedAtMs };
     } catch (error) {
       // While the table cannot be read, the copy in memory is served. Callers decide whether it is too old.
       if (cached === undefined) throw error;
       log.warn("catalog.read_failed", errorFields(error));
     }
-    return cached;
+    return cached?.snapshot;
   };
 
   const plans = async () => {

@@ -57,6 +57,14 @@ test("a clock that is set back does not prolong the 60 s, and what is read then 
   expect([await snapshot(), await snapshot(), table.reads]).toEqual([newer, newer, 2]);
 });
 
+test("a catalog that the table has lost is served from memory, and the table is read again after 60 s", async () => {
+  const { snapshot, table, clock } = aMemory(older);
+  await snapshot();
+  table.stored = undefined;
+  clock.nowMs = NOON_MS + 60_000;
+  expect([await snapshot(), await snapshot(), table.reads]).toEqual([older, older, 2]);
+});
+
 describe("while the table cannot be read", () => {
   test("while the table cannot be read the copy in memory is served, and afterwards the new catalog", async () => {
     const { snapshot, plans, table, clock } = aMemory(older);
