@@ -54,6 +54,7 @@ const CONCURRENT_RECIPIENTS = 10;
 
 type Run = NotificationDeps & { readonly subscriptions: () => ReturnType<typeof mailSubscriptions> };
 type Counts = Pick<LogFields<"send-notifications.ran">, "sent" | "not_sent">;
+type Result = Partial<Counts> & { readonly unreached?: number; readonly error?: unknown };
 
 /**
  * Every 5 minutes: notifies each person who chose it of what is wrong now, once, and again after a day. What could not be
@@ -83,36 +84,26 @@ export const sendNotifications = async (
     onUnreadable,
   );
   const notifiedOf = new Map(stored.map((each) => [each.pk, each]));
-  const errors: unknown[] = [];
   let listed: ReturnType<Run["subscriptions"]> | undefined;
-  const subscriptions: Run["subscriptions"] = () => {
-    listed ??= mailSubscriptions(deps.topic);
-    return listed;
-  };
-  const thisRun = { ...deps, subscriptions };
-  let unreached = 0;
+  const thisRun = { ...deps, subscriptions: () => (listed ??= mailSubscriptions(deps.topic)) };
   const inTurn = fromMovingStart(notifiable, ledger.clock());
-  const results = mapInOrder(inTurn, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
-    if (deadline.remainingMs() <= RUN_RESERVE_MS) {
-      unreached += 1;
-      return { sent: 0, not_sent: 0 };
-    }
+  const results = mapInOrder(inTurn, CONCURRENT_RECIPIENTS, async (each): Promise<Result> => {
+    if (deadline.remainingMs() <= RUN_RESERVE_MS) return { unreached: 1 };
     const pk = notifiedPk(personIdOf(each.recipient));
     // What the person was notified of is not known: another record would replace it.
-    if (unreadable.has(pk)) return { sent: 0, not_sent: 0 };
-    try {
-      return await notify(thisRun, each, found, notifiedOf.get(pk) ?? { pk });
-    } catch (error) {
-      errors.push(error);
-      return { sent: 0, not_sent: 0 };
-    }
+    if (unreadable.has(pk)) return {};
+    return notify(thisRun, each, found, notifiedOf.get(pk) ?? { pk }).catch((error: unknown) => ({ error }));
   });
-  for await (const { sent, not_sent } of results) {
+  let unreached = 0;
+  let firstError: unknown;
+  for await (const { sent = 0, not_sent = 0, unreached: one = 0, error } of results) {
     counts.sent += sent;
     counts.not_sent += not_sent;
+    unreached += one;
+    firstError ??= error;
   }
   // Only now: the other recipients are notified.
-  if (errors.length > 0) throw errors[0];
+  if (firstError !== undefined) throw firstError;
   return {
     ...counts,
     ...(found.unchecked > 0 && { unchecked: found.unchecked }),
