@@ -1,4 +1,5 @@
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
@@ -8,7 +9,7 @@ import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
 import { ANNOUNCE } from "../../../../shared/actions/transaction-history.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
-import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { deliveryPk, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { queueUrls } from "../../../../shared/platform/queue-names.ts";
@@ -233,6 +234,25 @@ test(`an account's webhooks are sent again at most ${RESENDS_PER_MINUTE} times a
   nowMs += 60_000;
   expect(await recover()).toMatchObject({ recovered: 1 });
   expect(await messages()).toHaveLength(1);
+});
+
+test("one recovery reads 10,000 deliveries at most, and says from when to go on", async () => {
+  const { account } = await anAccountWithReceiver();
+  const asked: unknown[] = [];
+  const created_at = isoTime(NOON_MS);
+  const query = tables.db.query.bind(tables.db);
+  const pages = vi.spyOn(tables.db, "query").mockImplementation(async (input: QueryCommandInput) => {
+    if (input.IndexName !== "by_list") return query(input);
+    asked.push(input.Limit);
+    const Count = Math.min(4_000, input.Limit ?? 0);
+    const Items = Array.from({ length: Count }, () => ({ pk: deliveryPk(messageAbout("transaction#x")), created_at }));
+    return { $metadata: {}, Items, Count, LastEvaluatedKey: { pk: "delivery#x", created_at } };
+  });
+  nowMs = NOON_MS;
+  const recovered = await deliveriesRuns["deliveries recover"](context(), { account, from: isoTime(NOON_MS - 1_000) });
+  pages.mockRestore();
+  expect(asked).toEqual([10_000, 6_000, 2_000]);
+  expect(recovered).toMatchObject({ recovered: 0, next_from: created_at });
 });
 
 test("an endpoint that is enabled again and again is enabled, and what waits is left to the schedule", async () => {

@@ -183,6 +183,20 @@ test("the next entry follows the attested hash of the last one, and no item with
   expect((await linksAt()).get(2)).toMatchObject({ previous: links.get(1)?.hash });
 });
 
+test("a page of a rare kind looks through 2000 entries and is empty then, and the next one goes on behind them", async () => {
+  const log = `rare-${randomUUID()}`;
+  const ledger = operator.ledgerAt();
+  await recordAudit(ledger, { audit_log: log, by: "ada", action: "test" });
+  const [entry] = await Array.fromAsync(readAllEntries({ db: ledger.db, table: ledger.auditTable }, log));
+  if (entry === undefined) expect.unreachable();
+  const LastEvaluatedKey = { pk: entriesPk(log), sequence: entry.sequence };
+  const query = vi.spyOn(ledger.db, "query");
+  query.mockImplementation(async () => ({ Items: Array(51).fill(entry), Count: 51, LastEvaluatedKey }));
+  const page = await readAuditPage(ledger, { auditLog: log, isWanted: () => false }, undefined);
+  expect(page).toEqual({ entries: [], next: expect.any(String) });
+  expect(query).toHaveBeenCalledTimes(Math.ceil(2_001 / 51));
+});
+
 test("entries are read by pages, newest first, and those about an item until its time", async () => {
   const log = `pages-${randomUUID()}`;
   for (let second = 0; second < 52; second += 1) {

@@ -7,7 +7,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";
-import { type HttpUpstream, httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { type HttpUpstream, httpUpstream, upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId } from "../../../../shared/upstream/key-pool.ts";
 import { type ProfileChanges, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
@@ -408,6 +408,29 @@ describe("the catalog", () => {
     const { upstream } = await aClient({ faults: [{ kind: "huge", bytes: 20_000_000 }] });
     expect(await upstream.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "no_answer", reason: "answer_too_large" });
   });
+});
+
+test("an answer to an order of more than 1 MiB, and one to a check of more than 5.5 MiB, is not read to its end", async () => {
+  const { upstream, buy } = await aClient({
+    faults: [
+      { kind: "huge", bytes: 2_000_000, times: 1 },
+      { kind: "huge", bytes: 7_000_000, times: 1 },
+    ],
+  });
+  const tooLarge = { kind: "unknown", reason: "answer_too_large" };
+  expect(await buy()).toMatchObject(tooLarge);
+  expect(await upstream.check(check("nin", verification), REFERENCE, deadlineIn(29_000))).toMatchObject(tooLarge);
+});
+
+test("an answer about an order that was asked for, of more than 256 KB, is not read to its end", async () => {
+  const server = createHttpServer((_request, response) => void response.end("x".repeat(300_000)));
+  onTestFinished(() => void server.close());
+  const { lookUp } = upstreamReader({
+    baseUrl: `http://127.0.0.1:${await listenOnLoopback(server)}/v1`,
+    profile: profileOf({ reference: "all", lookup: { path: "/transactions/{reference}" } }),
+    liveKey: aSecret(KEY).secret,
+  });
+  expect(await lookUp?.(REFERENCE, deadlineIn(29_000))).toEqual({ kind: "unclear", reason: "answer_too_large" });
 });
 
 test("an upstream that compresses whatever a client does not refuse to read is understood", async () => {
