@@ -3,8 +3,10 @@ import { type Action, methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
+import type { FieldErrors } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { jsonOf } from "../../shared/contract/json.ts";
+import { withTimes } from "../components/time-text.ts";
 import { liveSession, refuseSession, type Session } from "../sign-in/session.ts";
 import { ActionError } from "./action-error.ts";
 
@@ -136,7 +138,7 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
   const details = {
     status,
     ...(code !== null && { code }),
-    ...(envelope?.errors !== undefined && { fields: envelope.errors }),
+    ...(envelope?.errors !== undefined && { fields: withReadableTimes(envelope.errors) }),
     ...(Number.isFinite(retryAfter) && { retryAfterS: retryAfter }),
   };
   if (status >= 500 && isChange) {
@@ -151,9 +153,12 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
   const messages = isChange ? [] : Object.values(envelope?.errors ?? {}).flat();
   if (messages.length > 0) return new ActionError(withFullStop(messages.join(". ")), details);
   return new ActionError(
-    envelope === undefined ? `The service refused with status ${status}.` : withFullStop(envelope.message),
+    envelope === undefined ? `The service refused with status ${status}.` : withFullStop(withTimes(envelope.message)),
     details,
   );
 };
+
+const withReadableTimes = (errors: FieldErrors): FieldErrors =>
+  Object.fromEntries(Object.entries(errors).map(([name, messages]) => [name, messages.map(withTimes)]));
 
 const withFullStop = (sentence: string): string => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`);

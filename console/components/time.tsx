@@ -1,24 +1,8 @@
 import { timeIn } from "../../shared/contract/time-zone.ts";
 import { usePerson } from "../api/use-person.ts";
+import { timeText } from "./time-text.ts";
 import { Unbroken } from "./unbroken.tsx";
 import styles from "./values.module.css";
-
-const fields = {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  timeZoneName: "shortOffset",
-} as const;
-const thisYear = new Intl.DateTimeFormat("en-GB", fields);
-const anyYear = new Intl.DateTimeFormat("en-GB", { ...fields, year: "numeric" });
-
-/** A time in the viewer's zone with its offset, as text. The year is left out if it is this one. */
-const timeText = (iso: string): string => {
-  const time = new Date(iso);
-  return (time.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(time);
-};
 
 /** What was read some seconds ago may have passed since. */
 export const isInFuture = (iso: string | null): iso is string => iso !== null && Date.parse(iso) > Date.now();

@@ -177,7 +177,12 @@ export const accountsActions = {
     ...serviceChange,
     input: z.extend(accountChangeInput, {
       window_s: z
-        .pipe(typedNumber, z.int("Must be whole seconds").check(z.minimum(0), z.maximum(DUPLICATE_WINDOW_S_MAX)))
+        .pipe(
+          typedNumber,
+          z
+            .int(`Must be a whole number from 0 to ${DUPLICATE_WINDOW_S_MAX}`)
+            .check(z.minimum(0), z.maximum(DUPLICATE_WINDOW_S_MAX)),
+        )
         .register(z.globalRegistry, {
           description: "from 1 to 86400 seconds in which a purchase like an earlier one is refused; 0 for none",
         }),

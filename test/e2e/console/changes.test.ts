@@ -287,7 +287,7 @@ test("a form with several wrong fields begins with links to them, and what the s
   await submit(page, "Credit NGN 5.00");
   const refused = dialog(page).getByRole("textbox", {
     name: "The bank's reference",
-    description: new RegExp(`first-${accountId} was recorded already, with NGN 100\\.00`),
+    description: new RegExp(`first-${accountId} was recorded already, with NGN 100\\.00 at \\d+ \\w+, \\d`),
   });
   await refused.and(page.locator("[aria-invalid=true]:focus")).waitFor();
   expect(await dialog(page).getByText("was recorded already").count()).toBe(1);
