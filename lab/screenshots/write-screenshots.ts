@@ -91,7 +91,7 @@ const takePictures = async (
   for (const [name, { path }] of Object.entries(pageList)) {
     if (named.length > 0 && !named.includes(name)) continue;
     const page = owners.some((owned) => owned === name) ? owner : operator;
-    const { closedMonth, statedDay } = sampleDates(Date.now(), "Africa/Lagos");
+    const { closedMonth, statedDay } = sampleDates(Date.now(), { timeZone: "Africa/Lagos", queueMinutes: 15 });
     const places = {
       ":account": account,
       ":reference": reference,

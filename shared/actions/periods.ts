@@ -48,11 +48,12 @@ const CALL_MS = 8_000;
 const ACCOUNTS_PER_PAGE = 100;
 
 export const periodsRuns: ActionRuns<typeof periodsActions> = {
-  "periods list": async ({ ledger, timeZone }) => {
+  "periods list": async (context) => {
+    const { ledger, timeZone } = context;
     const periods = await listServicePeriods(ledger);
     return {
       time_zone: timeZone,
-      next: nextToClose(ledger, periods[0]?.month, timeZone),
+      next: nextToClose(ledger, periods[0]?.month, context),
       periods: periods.map(serviceView),
     };
   },
@@ -88,7 +89,7 @@ export const periodsRuns: ActionRuns<typeof periodsActions> = {
     const { ledger } = context;
     const closed = await readServicePeriod(ledger, month);
     if (closed !== undefined) return closedView(closed);
-    const toClose = await monthToClose(ledger, month, context.timeZone);
+    const toClose = await monthToClose(ledger, month, context);
     // What was begun with another zone, or before the month before was closed, is begun again.
     const list = ["periods close", month, toClose.from, toClose.to, toClose.previous];
     const begun =

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import { counted } from "../contract/counted.ts";
+import { MINUTE_MS } from "../contract/durations.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { dateIn, monthAfter, monthOf, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
@@ -81,8 +82,12 @@ export type ClosingProgress = {
 /** What of a month is known before it is closed. */
 export type MonthToClose = Pick<ServicePeriod, "month" | "time_zone" | "from" | "to" | "previous">;
 
+/** What a stage's settings say of its months: their zone, and for how long an order waits to be sent. */
+export type MonthSettings = { readonly timeZone: string; readonly queueMinutes: number };
+
 /** The month as it can be closed, or why not. A period begins where the one before ended, whatever the zone is now. */
-export const monthToClose = async (ledger: Ledger, month: string, timeZone: string): Promise<MonthToClose> => {
+export const monthToClose = async (ledger: Ledger, month: string, settings: MonthSettings): Promise<MonthToClose> => {
+  const { timeZone } = settings;
   const [last] = await listServicePeriods(ledger, 1);
   const before = await readServicePeriod(ledger, monthAfter(month, -1));
   if (before === undefined && last !== undefined) {
@@ -91,11 +96,11 @@ export const monthToClose = async (ledger: Ledger, month: string, timeZone: stri
     );
   }
   const { from, to } = monthRange(month, timeZone);
-  if (before === undefined) await requireAccountUntil(ledger, month, to, timeZone);
-  const closableFrom = closableAt(to);
+  if (before === undefined) await requireAccountUntil(ledger, month, to, settings);
+  const closableFrom = closableAt(to, settings);
   if (isoTime(ledger.clock()) < closableFrom) {
     throw new OperatorError(
-      `${month} ends at ${to} and can be closed from ${closableFrom} on, when no write of it is in flight any more`,
+      `${month} ends at ${to} and can be closed from ${closableFrom} on, when no order of it is sent any more`,
     );
   }
   return {
@@ -111,24 +116,36 @@ export const monthToClose = async (ledger: Ledger, month: string, timeZone: stri
  * After an empty month that a person mistyped, each month until now would have to be closed by itself. The last one that can
  * be closed is closed without an account too: it is the one that the console offers.
  */
-const requireAccountUntil = async (ledger: Ledger, month: string, to: string, timeZone: string): Promise<void> => {
-  const offered = nextToClose(ledger, undefined, timeZone).month;
+const requireAccountUntil = async (
+  ledger: Ledger,
+  month: string,
+  to: string,
+  settings: MonthSettings,
+): Promise<void> => {
+  const offered = nextToClose(ledger, undefined, settings).month;
   if (month >= offered) return;
   const { keys } = await queryList(ledger, ACCOUNTS_LIST, ALL_TIMES, undefined, { oldest: 1 });
   const [first] = keys;
   if (first !== undefined && first.created_at <= to) return;
-  const firstMonth = first && monthOf(dateIn(Date.parse(first.created_at), timeZone));
+  const firstMonth = first && monthOf(dateIn(Date.parse(first.created_at), settings.timeZone));
   const next = firstMonth !== undefined && firstMonth < offered ? firstMonth : offered;
   throw new OperatorError(`No account existed in ${month}: ${next} is the first month that can be closed`);
 };
 
-const closableAt = (to: string): string => isoTime(Date.parse(to) + 1 + INDEXED_AGE_MS);
+/**
+ * From then on no write of a month is in flight, and none of its orders is sent: an order that leaves its queue moves between two
+ * lists of the index, which may have it in neither for a moment, and costs what its delivery says.
+ */
+const closableAfterMs = ({ queueMinutes }: MonthSettings): number => queueMinutes * MINUTE_MS + INDEXED_AGE_MS;
+const closableAt = (to: string, settings: MonthSettings): string =>
+  isoTime(Date.parse(to) + 1 + closableAfterMs(settings));
 
 /** The month after the last closed one, or, if none is closed, the last one that can be closed; and from when on it can. */
-export const nextToClose = ({ clock }: Pick<Ledger, "clock">, last: string | undefined, timeZone: string) => {
-  const notClosable = monthOf(dateIn(clock() - INDEXED_AGE_MS, timeZone));
+export const nextToClose = ({ clock }: Pick<Ledger, "clock">, last: string | undefined, settings: MonthSettings) => {
+  const { timeZone } = settings;
+  const notClosable = monthOf(dateIn(clock() - closableAfterMs(settings), timeZone));
   const month = last === undefined ? monthAfter(notClosable, -1) : monthAfter(last);
-  return { month, from: closableAt(monthRange(month, timeZone).to) };
+  return { month, from: closableAt(monthRange(month, timeZone).to, settings) };
 };
 
 export const beginClosing = async (ledger: Ledger, { to }: MonthToClose): Promise<Closing> => ({
@@ -301,14 +318,15 @@ const readOpenOrders = async (ledger: Ledger, to: string): Promise<OpenOrders> =
 
 /** What an account's period has of its open orders. An order from before the first closed month is in no file. */
 export const openFields = ({ from }: MonthToClose, open: readonly OpenOrder[], before: AccountPeriod | undefined) => {
-  if (open.length > OPEN_ORDERS_MAX)
-    throw new OperatorError(
-      `${open[0]?.account_id} has ${open.length} open orders: close the month once it has at most ${OPEN_ORDERS_MAX}`,
-    );
   const inFiles = open.filter(
     (order) => order.created_at >= from || Object.hasOwn(before?.open_costs ?? {}, transactionIdOf(order)),
   );
   const costs = inFiles.map((order) => [transactionIdOf(order), order.cost_kobo ?? null] as const);
+  if (costs.length > OPEN_ORDERS_MAX)
+    throw new OperatorError(
+      `${open[0]?.account_id} has ${costs.length} orders that are open, and a month is closed with at most ${OPEN_ORDERS_MAX} of an account: end some of them, then close it again`,
+      { command: `"Stuck purchase" in docs/runbook.md says how` },
+    );
   return { open_orders: open.length, ...(costs.length > 0 && { open_costs: Object.fromEntries(costs) }) };
 };
 

@@ -379,7 +379,7 @@ const runEveryCommand = async (): Promise<void> => {
   const old = await anOldAccount(service.ledger, CLOSED_MONTH);
   if (mode === "service") {
     // What another run closed in another zone is replaced.
-    const inUtc = await monthToClose(service.ledger, CLOSED_MONTH, "UTC");
+    const inUtc = await monthToClose(service.ledger, CLOSED_MONTH, { timeZone: "UTC", queueMinutes: 15 });
     await continueClosing(service.ledger, inUtc, { phase: "close", done: 0, accounts: 1 }, deadlineIn(9_000));
   }
   await admin("periods close", CLOSED_MONTH, ...why);

@@ -21,6 +21,7 @@ import {
   beginClosing,
   closeService,
   continueClosing,
+  type MonthSettings,
   monthToClose,
   nextToClose,
 } from "../../shared/periods/close-period.ts";
@@ -34,12 +35,10 @@ import { importStatement } from "../statement-import/import-statement.ts";
 import { OWNER_EMAIL } from "./identity-provider.ts";
 
 /** What the sample books are written with. */
-type SampleContext = {
+type SampleContext = MonthSettings & {
   readonly accounts: AccountStore;
   readonly ledger: AuditedLedger;
   readonly costs: UpstreamCosts;
-  readonly queueMinutes: number;
-  readonly timeZone: string;
   readonly keyedHashes: () => Promise<KeyedHashes>;
 };
 
@@ -84,7 +83,7 @@ export const makeSampleBooks = async (
   const nowMs = context.ledger.clock();
   const today = dateIn(nowMs, timeZone);
   const todayMs = dayStartMs(today, timeZone);
-  const { thisMonth, closedMonth: first, lastMonth: second, statedDay } = sampleDates(nowMs, timeZone);
+  const { thisMonth, closedMonth: first, lastMonth: second, statedDay } = sampleDates(nowMs, context);
   const at = (month: string, day: number, hour: number): number =>
     dayStartMs(`${month}-${String(day).padStart(2, "0")}`, timeZone) + hour * HOUR_MS;
 
@@ -121,7 +120,7 @@ export const makeSampleBooks = async (
     ).flat(),
     // Open when the month is closed, and refunded in the next one.
     ...orderSteps(9, sampleOrder(books, 9, atMonthEnd), { afterMs: HOUR_MS / 2, isDelivered: false }),
-    [atMonthEnd + HOUR_MS / 4, (ledger) => closeMonth({ ...context, ledger }, first)],
+    [atMonthEnd + HOUR_MS / 3, (ledger) => closeMonth({ ...context, ledger }, first)],
     funding(at(second, 3, 9), `GTB-${second}-0087`, 40_000),
     payment(at(second, 4, 10), `WEMA-${second}-0344`, 30_000),
     ...Array.from({ length: 12 }, (_, index) =>
@@ -153,8 +152,8 @@ export const makeSampleBooks = async (
 const STATED_DAY = 27;
 
 /** What the sample books are about: the month that is closed, the two after it, and the day of the upstream's statement. */
-export const sampleDates = (nowMs: number, timeZone: string) => {
-  const { month: lastMonth } = nextToClose({ clock: () => nowMs }, undefined, timeZone);
+export const sampleDates = (nowMs: number, settings: MonthSettings) => {
+  const { month: lastMonth } = nextToClose({ clock: () => nowMs }, undefined, settings);
   const [closedMonth, thisMonth] = [monthAfter(lastMonth, -1), monthAfter(lastMonth)];
   return { thisMonth, closedMonth, lastMonth, statedDay: `${lastMonth}-${STATED_DAY}` };
 };
@@ -237,8 +236,9 @@ const bookPayment = (ledger: AuditedLedger, id: string, naira: number) =>
     auditOf(ledger, "float fund", { id, amount: naira }),
   );
 
-const closeMonth = async ({ ledger, timeZone }: SampleContext, month: string): Promise<void> => {
-  const toClose = await monthToClose(ledger, month, timeZone);
+const closeMonth = async (context: SampleContext, month: string): Promise<void> => {
+  const { ledger } = context;
+  const toClose = await monthToClose(ledger, month, context);
   let closing = await beginClosing(ledger, toClose);
   for (;;) {
     const progress = await continueClosing(ledger, toClose, closing, deadlineIn(WRITE_MS));

@@ -54,7 +54,7 @@ type Row<Name extends ActionName> = {
 
 const why = "Test of permissions";
 /** The one that can be closed while no account has existed in it. */
-const CLOSED_MONTH = nextToClose({ clock: Date.now }, undefined, "Africa/Lagos").month;
+const CLOSED_MONTH = nextToClose({ clock: Date.now }, undefined, { timeZone: "Africa/Lagos", queueMinutes: 15 }).month;
 const COMPARISON = randomUUID();
 const onAccount = ({ account }: TestAccount) => ({ account });
 const changeOf = ({ account }: TestAccount) => ({ account, why });

@@ -149,7 +149,7 @@ beforeAll(async () => {
     { db, accessTable, ledgerTable, auditTable, cacheTable, checksumKey },
     { clock: Date.now },
   );
-  month = nextToClose(ledger, undefined, context.timeZone).month;
+  month = nextToClose(ledger, undefined, context).month;
   oldAccount = await anOldAccount(ledger, month);
   await closeMonth(context, month, () => {});
   for (const day of [STATEMENT_DAY, WRONG_DAY]) await importStatement(context, day);

@@ -18,14 +18,14 @@ import { advance, now } from "../system/clock.ts";
 import { openTestAccount, type TestAccount } from "../test-account.ts";
 import { alarmsIn, withStage } from "./observed-alarms.ts";
 
-const ZONE = "Africa/Lagos";
+const MONTHS = { timeZone: "Africa/Lagos", queueMinutes: 15 };
 
 const auditOf = ({ system: { ledger } }: TestAccount, action: string) =>
   auditPut(ledger, auditEntry({ audit_log: SERVICE, by: "operator", action, why: "test" }, now()));
 
 const closeLastMonth = async (account: TestAccount): Promise<void> => {
   const { ledger } = account.system;
-  const month = await monthToClose(ledger, nextToClose(ledger, undefined, ZONE).month, ZONE);
+  const month = await monthToClose(ledger, nextToClose(ledger, undefined, MONTHS).month, MONTHS);
   const unfinished = await continueClosing(ledger, month, await beginClosing(ledger, month), deadlineIn(60_000));
   if (unfinished !== undefined) throw new Error("The month was not closed at once");
   await closeService(ledger, month, () => auditOf(account, "periods close"));

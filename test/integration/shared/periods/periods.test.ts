@@ -62,7 +62,7 @@ const noTime = { remainingMs: () => 0 };
 
 /** Closes accounts of a month, but not the service: all that the time allows after they were sealed. */
 const begin = async (month: string, deadline: Deadline, accounts = 2) => {
-  const toClose = await monthToClose(context.ledger, month, context.timeZone);
+  const toClose = await monthToClose(context.ledger, month, context);
   await continueClosing(context.ledger, toClose, { phase: "seal", done: 0, accounts }, noTime);
   const begun = await continueClosing(context.ledger, toClose, { phase: "close", done: 0, accounts }, deadline);
   expect(begun?.closing.done).toBe(deadline === noTime ? 1 : undefined);
@@ -159,8 +159,8 @@ test("the open orders of a closed month are those placed in it, also the queued 
 
 test("a month that has not ended, or that would leave a gap, is refused", async () => {
   await anAccount();
-  at("2026-10-31T23:01:59.999Z");
-  await expect(close("2026-10")).rejects.toThrow(/can be closed from 2026-10-31T23:02:00.000Z on/);
+  at("2026-10-31T23:16:59.999Z");
+  await expect(close("2026-10")).rejects.toThrow(/can be closed from 2026-10-31T23:17:00.000Z on/);
   nowMs += 1;
   await close("2026-10");
   at("2027-01-05T12:00:00.000Z");
@@ -198,7 +198,7 @@ test("after a month that was closed without an account the next one can be close
 test("a month can be closed again and again: it stays as it is, and an interrupted run continues", async () => {
   const accounts = [await anAccount(), await anAccount(), await anAccount()];
   at("2026-11-03T12:00:00.000Z");
-  const month = await monthToClose(context.ledger, "2026-10", "Africa/Lagos");
+  const month = await monthToClose(context.ledger, "2026-10", context);
   const sealed = await continueClosing(context.ledger, month, { phase: "seal", done: 0, accounts: 3 }, noTime);
   expect(sealed).toMatchObject({ closing: { phase: "close", done: 0 }, waitMs: 0 });
   for (const account of accounts)
@@ -346,7 +346,7 @@ test("a month that is closed in another zone begins where the one before ended, 
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
   await close("2026-08");
-  expect(await monthToClose(context.ledger, "2026-09", "UTC")).toMatchObject({
+  expect(await monthToClose(context.ledger, "2026-09", { ...context, timeZone: "UTC" })).toMatchObject({
     ...{ from: "2026-08-31T23:00:00.000Z", to: "2026-09-30T23:59:59.999Z" },
   });
   expect(await runs["periods list"](context, {})).toMatchObject({ next: { month: "2026-09" } });
@@ -360,7 +360,7 @@ test("a month is not closed if a run in another zone replaces an account's perio
   // The second time other periods were replaced before.
   for (const _time of [1, 2]) {
     const toClose = await begin("2026-10", deadlineIn(9_000));
-    const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
+    const inUtc = await monthToClose(context.ledger, "2026-10", { ...context, timeZone: "UTC" });
     beforeNext(db, "transactWrite", () =>
       continueClosing(context.ledger, inUtc, { phase: "close", done: 0, accounts: 2 }, noTime),
     );
@@ -378,7 +378,7 @@ test.each([
 ] as const)("an account is not closed if %s", async (_what, operation, part) => {
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
-  const month = await monthToClose(context.ledger, "2026-10", "Africa/Lagos");
+  const month = await monthToClose(context.ledger, "2026-10", context);
   const failing = beforeEachCall(context.ledger.db, operation, (input) => {
     if (JSON.stringify(input).includes(part)) throw new Error("No answer");
   });
@@ -394,7 +394,7 @@ test("a month is not closed of which an account was closed in another zone, or w
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
   const toClose = await begin("2026-10", deadlineIn(9_000));
-  const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
+  const inUtc = await monthToClose(context.ledger, "2026-10", { ...context, timeZone: "UTC" });
   await expect(closeService(context.ledger, inUtc, audited)).rejects.toThrow("Another run has closed acc_");
   at("2026-10-31T12:00:00.000Z");
   await anAccount();
@@ -414,7 +414,7 @@ test("an account without a wallet keeps a month from being closed, with a senten
 test("what was summed up of one account is not taken for another's, also of the same balance", async () => {
   const [first, other] = [await anAccount(), await anAccount()];
   at("2026-11-03T12:00:00.000Z");
-  const toClose = await monthToClose(context.ledger, "2026-10", context.timeZone);
+  const toClose = await monthToClose(context.ledger, "2026-10", context);
   await continueClosing(context.ledger, toClose, { phase: "seal", done: 0, accounts: 2 }, noTime);
   const { fold } = await foldNext(context.ledger, { ...toClose, account_id: other }, emptyFold);
   const compared = positionAfter(toClose.to, { balance_after_kobo: fold.balance_kobo, version: fold.version });
@@ -628,7 +628,7 @@ test("an account of more than 5,000 lines is closed and verified part by part, a
   at("2026-11-02T12:00:00.000Z");
   await bookLines(account, 5_050);
   at("2026-11-03T12:00:00.000Z");
-  const month = await monthToClose(context.ledger, "2026-10", context.timeZone);
+  const month = await monthToClose(context.ledger, "2026-10", context);
   const progress: unknown[] = [];
   let closing: Closing | undefined = { phase: "seal", done: 0, accounts: 1 };
   while (closing !== undefined) {
@@ -695,6 +695,23 @@ test("an order that waits when its month is closed has the cost of its debit in 
   expect((await linesOf("2026-11")).cost_changes).toMatchObject([
     { id: referenceOf(queued), at: "2026-11-03T12:00:00.000Z", cost: -5, unknown_price: 0, balance: 0 },
   ]);
+});
+
+test("a month is not closed while an order of it can leave the queue, because the index may have it in no list then", async () => {
+  at("2026-10-31T22:00:00.000Z");
+  const account = await anAccount();
+  at("2026-10-31T22:59:59.998Z");
+  const queued = await order(account);
+  await enqueueOrder(context.ledger, queued, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+  const moving = hideFromIndex(
+    context.ledger.db,
+    ({ pk }, { IndexName }) => pk === queued.pk && IndexName === "by_open",
+  );
+  at("2026-10-31T23:16:59.999Z");
+  await expect(close("2026-10")).rejects.toThrow("2026-10-31T23:17:00.000Z on, when no order of it is sent any more");
+  moving.mockRestore();
+  nowMs += 1;
+  expect((await close("2026-10")).period).toMatchObject({ open_orders: 1 });
 });
 
 test("an order that begins to wait again while the open orders of a month are read is one of them, once", async () => {

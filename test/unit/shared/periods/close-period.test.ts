@@ -9,17 +9,20 @@ const ZONE = "Africa/Lagos";
 const MONTH_STARTS_MS = Date.parse("2026-11-30T23:00:00.000Z");
 
 test.for([
-  [-1, "2026-10"],
-  [119_999, "2026-10"],
-  [120_000, "2026-11"],
+  [-1, 0, "2026-10"],
+  [119_999, 0, "2026-10"],
+  [120_000, 0, "2026-11"],
+  [1_019_999, 15, "2026-10"],
+  [1_020_000, 15, "2026-11"],
 ] as const)(
-  "%i ms after a month has begun, the first month to close is the last one that can be closed: %s",
-  ([afterMs, month]) => {
+  "%i ms after a month has begun, where orders wait for %i minutes, the first month to close is the last one that can be closed: %s",
+  ([afterMs, queueMinutes, month]) => {
     const nowMs = MONTH_STARTS_MS + afterMs;
-    const next = nextToClose({ clock: () => nowMs }, undefined, ZONE);
+    const settings = { timeZone: ZONE, queueMinutes };
+    const next = nextToClose({ clock: () => nowMs }, undefined, settings);
     expect(next.month).toBe(month);
     expect(Date.parse(next.from)).toBeLessThanOrEqual(nowMs);
-    expect(sampleDates(nowMs, ZONE).lastMonth).toBe(month);
+    expect(sampleDates(nowMs, settings).lastMonth).toBe(month);
   },
 );
 
@@ -44,5 +47,9 @@ test("an account with more open orders than an item can have costs of is not clo
   const open = Array.from({ length: 10_001 }, () => aTransaction({ pk: newTransactionPk(), created_at }));
   const { open_costs = {} } = openFields(month, open.slice(1), undefined);
   expect(Object.keys(open_costs)).toHaveLength(10_000);
-  expect(() => openFields(month, open, undefined)).toThrow(/has 10001 open orders/);
+  expect(() => openFields(month, open, undefined)).toThrow(
+    /has 10001 orders that are open, .* at most 10000 of an account: .*"Stuck purchase"/,
+  );
+  // Those from before the first closed month are in no file.
+  expect(openFields({ ...month, from: "2026-10-31T13:00:00.000Z" }, open, undefined)).toEqual({ open_orders: 10_001 });
 });
