@@ -12,6 +12,7 @@ import {
   writePart,
   writePurchasesSwitch,
 } from "../orders/purchases-switch.ts";
+import { maskedText } from "../platform/mask-phones.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type ActionContext, type AuditFields, recordAudited } from "./action-context.ts";
@@ -58,6 +59,13 @@ export const purchasesRuns: ActionRuns<typeof purchasesActions> = {
     part === undefined ? switchPurchases(context, "on", why) : switchPart(context, part, "on", why),
 };
 
+/** Owners of all accounts see the reason. */
+const switchedBy = (context: ActionContext, why: string | undefined) => {
+  const { caller_arn, ...actor } = context.actor();
+  const since = isoTime(context.ledger.clock());
+  return { since, by: actorName(actor), caller_arn, why: why && maskedText(why) };
+};
+
 const switchPart = async (context: ActionContext, part: string, purchases: OnOrOff, why: string | undefined) => {
   if (purchases === "off") await assertIsPart(context, part);
   const { off } = await readParts(context.purchases);
@@ -66,8 +74,7 @@ const switchPart = async (context: ActionContext, part: string, purchases: OnOrO
   if ((stored !== undefined) === (purchases === "off")) {
     return { ...switchView({ purchases, ...stored }), part, changed: false };
   }
-  const { caller_arn, ...actor } = context.actor();
-  const next = { since: isoTime(context.ledger.clock()), by: actorName(actor), caller_arn, why };
+  const next = switchedBy(context, why);
   const audit = { action: `purchases ${purchases}`, why, details: { part } };
   const audited = await switchAudited(context, purchases, audit, () =>
     writePart(context.purchases, part, next, purchases),
@@ -88,8 +95,7 @@ const switchPurchases = async (context: ActionContext, purchases: OnOrOff, why: 
   // Also sets a switch that was never used, because its default changes when the stage adopts a ledger.
   if (before.purchases === purchases && before.since !== undefined)
     return { ...switchView(before), part: null, changed: false };
-  const { caller_arn, ...actor } = context.actor();
-  const next = { purchases, since: isoTime(context.ledger.clock()), by: actorName(actor), caller_arn, why };
+  const next = { purchases, ...switchedBy(context, why) };
   const audited = await switchAudited(context, purchases, { action: `purchases ${purchases}`, why }, () =>
     writePurchasesSwitch(context.purchases, next),
   );

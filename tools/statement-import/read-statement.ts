@@ -8,6 +8,7 @@ import { koboFromText } from "../../shared/contract/money.ts";
 import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import { inOurLetters } from "../../shared/contract/upstream-event.ts";
 import { fileProblem } from "../../shared/platform/file-problem.ts";
+import { maskedText } from "../../shared/platform/mask-phones.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import type { ColumnMap } from "./columns.ts";
@@ -65,7 +66,10 @@ const problemOf = (error: Error & { readonly code: unknown }, line: number): str
   return String(error.code).startsWith("CSV_") ? `: ${error.message}` : ` cannot be read: ${fileProblem(error)}`;
 };
 
-/** Reads a row; undefined for one that is left out and states no balance. */
+/**
+ * Reads a row; undefined for one that is left out and states no balance. Phone numbers that a message repeats of it are masked:
+ * an import may be a job whose output is kept.
+ */
 const rowReader = (headings: readonly string[], map: ColumnMap) => {
   const { columns, amount, time, statuses, types } = map;
   const places = new Map(
@@ -76,7 +80,7 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
         throw new OperatorError(`The file has several columns "${heading}": rename all but the one that is meant`);
       if (place < 0)
         throw new OperatorError(
-          `The file has no column "${heading}", but ${headings.join(", ")}: name those in the file of --columns (docs/finance.md)`,
+          `The file has no column "${heading}", but ${maskedText(headings.join(", "))}: name those in the file of --columns (docs/finance.md)`,
         );
       return [[field, place] as const];
     }),
@@ -87,7 +91,7 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
     const cell = (field: keyof ColumnMap["columns"]): string | undefined =>
       cells[places.get(field) ?? -1]?.trim() || undefined;
     const wrong = (field: keyof ColumnMap["columns"], problem: string): OperatorError =>
-      new OperatorError(`Line ${line}: ${columns[field]} "${cell(field) ?? ""}" ${problem}`);
+      new OperatorError(`Line ${line}: ${columns[field]} "${maskedText(cell(field) ?? "")}" ${problem}`);
     const status = statuses.get(cell("status")?.toLowerCase() ?? "");
     const typeText = cell("type")?.toLowerCase();
     const type = typeText === undefined ? undefined : types.get(typeText);

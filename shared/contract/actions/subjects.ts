@@ -145,9 +145,9 @@ export const erasure: readonly Erasure[] = [
     because: "it says who looked, and why in the person's words, with phone numbers masked",
   },
   {
-    field: "correction, proposal, case: the reason",
+    field: "correction, proposal, case, purchases switch: the reason",
     result: "kept",
-    because: "it belongs to the decision, in the person's words, with phone numbers masked but in cases",
+    because: "it belongs to the decision, in the person's words, with phone numbers masked",
   },
   {
     field: "cache: sealed result, window for duplicates",

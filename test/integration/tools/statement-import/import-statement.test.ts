@@ -83,7 +83,7 @@ const decide = (id: string, decision: "disputed" | "resolved") =>
     day: DAY,
     case: id,
     decision,
-    why: "Mail to the upstream",
+    why: "Mail to the upstream about 08031234599",
   });
 const sign = () => reconciliationRuns["reconciliation statements sign"](context, { day: DAY, why: "test" });
 /** What is stored of the day after an import that is refused. */
@@ -177,6 +177,7 @@ test.each([
   [{ amount: "5.005" }, 'amount "5.005" is no amount in naira'],
   [{ amount: "-500" }, 'amount "-500" has the sign of a credit'],
   [{ status: "done" }, 'status "done" is no known status'],
+  [{ status: "to 08031234567" }, 'status "to *********67" is no known status'],
   [{ type: "funding" }, 'type "funding" is no known type'],
   [{ at: "yesterday" }, 'created_at "yesterday" is no time'],
 ])(
@@ -368,6 +369,10 @@ test("a file that is not there is refused, and one with other columns with those
   const path = writtenFile("Txn ID,Debit", "UP-1,500.00");
   await expect(imported(path)).rejects.toThrow(
     /The file has no column ".*", but Txn ID, Debit: name those in the file of --columns/,
+  );
+  // A file without headings begins with a customer's row.
+  await expect(imported(writtenFile("UP-1,08031234567", "UP-2,08031234568"))).rejects.toThrow(
+    "but UP-1, *********67: name those",
   );
 });
 
