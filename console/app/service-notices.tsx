@@ -65,7 +65,7 @@ const Found = ({ tone, titles: [one, several], checks }: FoundProps) => {
       action={<PageLink to="/doctor">Doctor</PageLink>}
     >
       {/* How long a fault lasts changes with each read, and would be read out again and again. */}
-      <ul className={styles.faults} aria-live="off">
+      <ul aria-live="off">
         {checks.map((check) => (
           <li key={check.check}>
             {checkName(check)}: {check.found}. {checkToDo(check)}
