@@ -53,7 +53,7 @@ export const nairaField = z.number().check(
 
 /** A percentage with at most 2 decimals. */
 export const percentField = z
-  .number("Must be a number")
+  .number()
   .check(
     z.refine((percent) => wholeKobo(percent) !== undefined, { error: "Must have at most 2 decimals", abort: true }),
   );

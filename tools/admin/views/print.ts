@@ -1,4 +1,4 @@
-import Table from "cli-table3";
+import stringWidth from "string-width";
 import { escapeControls } from "../../../shared/contract/control-characters.ts";
 import { timeIn } from "../../../shared/contract/time-zone.ts";
 import { printMessage } from "../terminal.ts";
@@ -9,21 +9,18 @@ export { orNull } from "../../../shared/platform/format.ts";
 
 export type Cell = string | number | null | undefined;
 
-const EDGES = [
-  ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],
-  ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"],
-];
-/** Columns without borders: easy to read, copy and grep. */
-const layout = {
-  chars: Object.fromEntries(EDGES.map((edge) => [edge, edge === "middle" ? "  " : ""])),
-  style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+/** Columns without borders, two spaces apart: easy to read, copy and grep. All rows have as many cells. */
+const inColumns = (rows: readonly (readonly string[])[], isRight: readonly boolean[] = []): string => {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
+  }
+  const padded = (cell: string, column: number): string => {
+    const space = " ".repeat((widths[column] ?? 0) - stringWidth(cell));
+    return isRight[column] ? `${space}${cell}` : `${cell}${space}`;
+  };
+  return rows.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
 };
-
-const trimLines = (text: string): string =>
-  text
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .join("\n");
 
 const cellText = (cell: Cell): string =>
   cell === null || cell === undefined || cell === "" ? "-" : withoutLineEnds(escapeControls(String(cell)));
@@ -36,22 +33,15 @@ const isNumber = (cell: Cell): boolean => typeof cell === "number" || /^-?[\d,]+
 /** A table with headings; columns of numbers are aligned to the right. */
 export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   if (rows.length === 0) return "None.";
-  const printed = new Table({
-    ...layout,
-    head: headings.map((heading) => heading.toUpperCase()),
-    colAligns: headings.map((_, column) => (rows.every((row) => isNumber(row[column])) ? "right" : "left")),
-  });
-  // A row with fewer cells than the others would be printed with an empty line behind it.
-  printed.push(...rows.map((row) => headings.map((_, column) => cellText(row[column]))));
-  return trimLines(printed.toString());
+  // A row may have fewer cells than there are headings.
+  const cells = rows.map((row) => headings.map((_, column) => cellText(row[column])));
+  const isRight = headings.map((_, column) => rows.every((row) => isNumber(row[column])));
+  return inColumns([headings.map((heading) => heading.toUpperCase()), ...cells], isRight);
 };
 
 /** One record, a line for each field. */
-export const fields = (named: Readonly<Record<string, Cell>>): string => {
-  const printed = new Table(layout);
-  printed.push(...Object.entries(named).map(([name, cell]) => [name, cellText(cell)]));
-  return trimLines(printed.toString());
-};
+export const fields = (named: Readonly<Record<string, Cell>>): string =>
+  inColumns(Object.entries(named).map(([name, cell]) => [name, cellText(cell)]));
 
 /** Indented sections, each below its heading. */
 export const sections = (parts: Readonly<Record<string, string>>): string =>
