@@ -330,7 +330,7 @@ test("two of the three DynamoDB calls of a purchase come before the upstream req
 const bundles = functionNames.filter((name) => !Object.hasOwn(largerBundles, name));
 test.each(bundles)("the bundle of %s is within the budget", (name) => {
   const { bytes, gzipBytes } = bundleSize(name);
-  expect(bytes).toBeGreaterThan(40_000);
+  expect(bytes).toBeGreaterThan(30_000);
   const budget = name === "purchase" ? purchaseBundleBudget : bundleBudget;
   expect(bytes).toBeLessThanOrEqual(budget.bytes);
   expect(gzipBytes).toBeLessThanOrEqual(budget.gzipBytes);

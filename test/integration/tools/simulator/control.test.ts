@@ -69,7 +69,7 @@ test("an invalid control request is answered with a message that names the field
   ];
   expect(invalid.map(({ status }) => status)).toEqual([400, 400, 409, 404]);
   const messages = invalid.map(({ body }) => bodySchema.parse(body).message);
-  expect(messages[0]).toMatch(/faults\.0\.delay_ms: .*number/);
-  expect(messages[1]).toMatch(/reference: .*string/);
+  expect(messages[0]).toMatch(/faults\.0\.delay_ms: Is required/);
+  expect(messages[1]).toMatch(/reference: Is required/);
   expect(messages[2]).toBe("No webhook is configured, so no event can be sent.");
 });
