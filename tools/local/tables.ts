@@ -92,7 +92,7 @@ const requireShape = async (client: DynamoDBClient, name: string, shape: TableSh
   const hasStream = Table?.StreamSpecification?.StreamEnabled === true;
   if (!shape.indexes.every(isPresent) || (shape.stream && !hasStream)) {
     throw new SettingsError(
-      `The table ${name} was created by another version: npm start -- --fresh starts with empty data.`,
+      `The table ${name} was created by another version, or while the disk was full: npm start -- --fresh deletes the local data, and starts with none.`,
     );
   }
 };

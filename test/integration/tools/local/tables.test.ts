@@ -30,6 +30,6 @@ test("a table whose index lacks an attribute is refused with what to do", async 
   const definition = tableDefinition(localTableNames.ledger, { ...tables.ledger, indexes });
   await db.send(new CreateTableCommand(definition));
   await expect(createTables(endpoint)).rejects.toThrow(
-    `The table ${localTableNames.ledger} was created by another version: npm start -- --fresh starts with empty data.`,
+    `The table ${localTableNames.ledger} was created by another version, or while the disk was full: npm start -- --fresh deletes the local data, and starts with none.`,
   );
 });
