@@ -189,7 +189,7 @@ const events: DoctorCheck = async ({ ledger }) => {
 const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   const hoursLeft = await readHoursLeft(ledger);
   if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
-  const found = `lasts for ${counted(hoursLeft, "hour")} at the pace of the last 24 hours, by the latest hourly measurement`;
+  const found = `lasts for ${counted(Math.floor(hoursLeft), "hour")} at the pace of the last 24 hours, by the latest hourly measurement`;
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 

@@ -10,6 +10,8 @@ import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
+import { FLOAT_PK } from "../../../../shared/ledger/schema.ts";
+import { setParts, updateOf } from "../../../../shared/ledger/update-parts.ts";
 import { measureFloat, recordPayment } from "../../../../shared/margin/float.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
@@ -345,6 +347,14 @@ test("a float below its alarm, an endpoint that is down and a low wallet are loo
     wallets: `look: below their threshold, the lowest first: ${accountId} (test)`,
   });
   expect((await checksOf({ ...context, floatAlarmHours: 10_000 })).float).toMatch(/^ok/);
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: FLOAT_PK },
+    ...updateOf(setParts({ hours_left: 11.9 })),
+  });
+  expect((await checksOf({ ...context, floatAlarmHours: 12 })).float).toBe(
+    "look: lasts for 11 hours at the pace of the last 24 hours, by the latest hourly measurement",
+  );
   await disableEndpoint(context.endpoints, firstEndpoint(accountId));
   expect((await checksOf(context)).endpoints).toBe("ok: none is down");
 });
