@@ -162,7 +162,6 @@ const putEndpoint = async (
   const sealSecret = await createSeal(store, accountId);
   const newSecret = newWebhookSecret();
   const sealedSecret = sealSecret(newSecret);
-  let changedId = "";
   const account = await changeAccount(store.accounts, accountId, (found) => {
     const id = idOf(found);
     const same = found.endpoints.find((endpoint) => endpoint.url === url && endpoint.id !== id);
@@ -173,16 +172,16 @@ const putEndpoint = async (
       ...(choice.name !== undefined && { name: choice.name }),
       ...(choice.events !== undefined && { events: [...choice.events] }),
     };
-    changedId = id ?? String(found.endpoints_made + 1);
     return id === undefined
-      ? withEndpoint(found, changedId, sealedSecret, change)
+      ? withEndpoint(found, sealedSecret, change)
       : withChanged(found, id, (stored) => {
           const isAsWanted = isDeepStrictEqual(stored, { ...stored, ...change, status: "on" });
           if (before !== undefined && !isAsWanted && !isAsSeen(stored, before)) throw changedByAnother();
           return { ...switchedOn(stored), ...change };
         });
   });
-  const endpoint = chosenEndpoint(account, changedId);
+  const endpoint = account.endpoints.find((each) => each.url === url);
+  if (endpoint === undefined) throw new Error("The endpoint was not stored");
   const [webhookSecret] = (await unsealEndpoint(store, accountId, endpoint)).secrets;
   return { endpoint, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
@@ -196,9 +195,8 @@ const changedByAnother = (): OperatorError =>
 
 const withEndpoint = (
   { first_webhook_secret, ...account }: Account,
-  id: string,
   sealedSecret: string,
-  { url = "", name = `Endpoint ${id}`, events = [TRANSACTION_UPDATED] }: Partial<StoredEndpoint>,
+  { url = "", name, events = [TRANSACTION_UPDATED] }: Partial<StoredEndpoint>,
 ): Account => {
   if (account.endpoints.length >= ENDPOINTS_MAX) {
     throw new OperatorError(
@@ -210,12 +208,14 @@ const withEndpoint = (
       `Account ${account.account_id} has had ${ENDPOINTS_MADE_MAX} webhook endpoints, as many as an account can have: set another URL of one that it has`,
     );
   }
+  const endpoints_made = account.endpoints_made + 1;
+  const id = String(endpoints_made);
   const added: StoredEndpoint = {
-    ...{ id, name, url, events, status: "on", generation: 0 },
+    ...{ id, name: name ?? `Endpoint ${id}`, url, events, status: "on", generation: 0 },
     secret: first_webhook_secret ?? sealedSecret,
     replaced_secrets: [],
   };
-  return { ...account, endpoints: [...account.endpoints, added], endpoints_made: account.endpoints_made + 1 };
+  return { ...account, endpoints: [...account.endpoints, added], endpoints_made };
 };
 
 const withChanged = (account: Account, id: string, change: (endpoint: StoredEndpoint) => StoredEndpoint): Account => ({
