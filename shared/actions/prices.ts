@@ -42,16 +42,15 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
   "prices set": async (context, input) => {
     const nowMs = context.ledger.clock();
     const { bounded } = await plannedRule(context, input);
-    let rule: PriceRule | undefined;
     const details = {
       rule: `${bounded.id}: ${ruleText(bounded)}`,
       ...(input.from !== undefined && { from: input.from }),
     };
     const store = audited(context, () => ({ action: "prices set", why: input.why, details }));
-    await changePriceRules(store, input.account, (account) => {
-      rule = { ...bounded, from: beginOf(account, input.from, nowMs) };
-      return rulesWith(context, account, rule);
-    });
+    const { price_list } = await changePriceRules(store, input.account, (account) =>
+      rulesWith(context, account, { ...bounded, from: beginOf(account, input.from, nowMs) }),
+    );
+    const rule = price_list?.rules.find(({ id }) => id === bounded.id);
     if (rule === undefined) throw new Error("The price rule was not made");
     return { account_id: input.account, rule: ruleView(rule, nowMs, input.below_cost === true) };
   },
