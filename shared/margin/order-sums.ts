@@ -154,16 +154,16 @@ const withoutLastMoment = <Dated extends Pick<IndexKey, "created_at">>(dated: re
 const cutOff = (orders: readonly Transaction[], openMax: number, timeZone: string): readonly Transaction[] => {
   const days = new Map<string, Set<string>>();
   let open = 0;
-  const beyond = orders.findIndex((order) => {
+  for (const order of orders) {
     const day = dayOf(order, timeZone);
     const names = days.get(day) ?? new Set<string>();
     for (const [name] of incrementsOf(order)) names.add(name);
     days.set(day, names);
     open += order.status === "processing" ? 1 : 0;
-    return days.size > DAYS_AT_ONCE || names.size > DAY_NAMES_AT_ONCE || open > openMax;
-  });
-  const first = orders[beyond]?.created_at;
-  return first === undefined ? orders : orders.filter(({ created_at }) => created_at < first);
+    if (days.size > DAYS_AT_ONCE || names.size > DAY_NAMES_AT_ONCE || open > openMax)
+      return orders.filter(({ created_at }) => created_at < order.created_at);
+  }
+  return orders;
 };
 
 const sumOf = (orders: readonly Transaction[], koboOf: (order: Transaction) => number): number =>
