@@ -47,12 +47,13 @@ export const verifyPeriods = async (ledger: Ledger, deadline: Deadline): Promise
       stored !== undefined && stored.months.length > 0
         ? stored
         : { pk: PERIOD_VERIFICATION_PK, begun_at: now, ...(await nextRound(ledger, stored?.in_turn)) };
-    for (let [month] = verification.months; month !== undefined && runDeadline.remainingMs() > 0; ) {
-      const next = await verifyMonth(ledger, month, verification.verifying, runDeadline);
-      const { verifying: _ended, months, ...rest } = verification;
-      verification = next === undefined ? { ...rest, months: months.slice(1) } : { ...rest, months, verifying: next };
+    while (runDeadline.remainingMs() > 0) {
+      const { verifying, ...round } = verification;
+      const [month, ...left] = round.months;
+      if (month === undefined) break;
+      const next = await verifyMonth(ledger, month, verifying, runDeadline);
+      verification = next === undefined ? { ...round, months: left } : { ...round, verifying: next };
       verified += next === undefined ? 1 : 0;
-      [month] = verification.months;
       await writeVerification(ledger, verification);
     }
     if (verification.months.length === 0 && verified === 0) await writeVerification(ledger, verification);
