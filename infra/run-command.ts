@@ -27,7 +27,8 @@ const messageOfOthers = (error: unknown): string | undefined => {
   if (/^(ERR_)?MODULE_NOT_FOUND$/.test(code)) {
     return `${cause.message.split("\n")[0]}. If it is in a package, npm ci installs all packages again.`;
   }
-  return "$fault" in cause || /^E[A-Z]+$/.test(code)
-    ? `The command failed. ${cause.name}: ${cause.message}`
+  // Node's own errors begin with ERR_. Of a host with several addresses the error has no message.
+  return "$fault" in cause || /^E(?!RR_)[A-Z_]+$/.test(code)
+    ? `The command failed. ${cause.name}: ${cause.message || code}`
     : undefined;
 };
