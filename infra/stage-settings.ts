@@ -249,14 +249,14 @@ export const stageSettings = z
     account: z.optional(z.string().check(z.regex(/^\d{12}$/, "An AWS account id has 12 digits"))),
     region: z.optional(regionName),
     /** Base URL of the upstream, `/v1` included. */
-    upstreamBaseUrl: z
-      .url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" })
-      .check(
-        z.refine(
-          (url) => !/[@?#]/.test(url),
-          "The upstream's URL ends with its path: templates, outputs and commands show it, so it has no password and no key",
-        ),
+    upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }).check(
+      z.refine(
+        (url) => !/[@?#]/.test(url),
+        "The upstream's URL ends with its path: templates, outputs and commands show it, so it has no password and no key",
       ),
+      // Another URL counts as another upstream: another spelling of the same one must not.
+      z.overwrite((url) => (URL.parse(url)?.href ?? url).replace(/\/+$/, "")),
+    ),
     /** Addresses from which the upstream sends its events; empty if it has named none. */
     upstreamWebhookIps: ipRanges,
     /** How the upstream differs from the document (docs/upstream.md). A stage that sells must name its `reference`. */

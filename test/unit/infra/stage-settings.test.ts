@@ -238,6 +238,15 @@ describe("settingsOf", () => {
     expect(settingsOf("prod", { prod: settings })).toMatchObject({ maxConcurrency: { outcomes: 10, delivery: 20 } });
   });
 
+  test.each([
+    ["https://Upstream.example.com/v1", "https://upstream.example.com/v1"],
+    ["https://upstream.example.com:443/v1/", "https://upstream.example.com/v1"],
+    ["https://upstream.example.com:8443//", "https://upstream.example.com:8443"],
+    ["https://upstream.example.com/V1", "https://upstream.example.com/V1"],
+  ])("the upstream at %s is the one at %s: queued orders are refunded when it changes", (upstreamBaseUrl, same) => {
+    expect(settingsOf("prod", { prod: { ...stages.prod, upstreamBaseUrl } }).upstreamBaseUrl).toBe(same);
+  });
+
   test("a new version gets all invocations at once unless the stage has a canary, as prod has and the sandbox has not", () => {
     expect(settingsOf("sandbox", stages).release).toEqual({ kind: "all-at-once" });
     expect(settingsOf("prod", stages).release).toEqual({ kind: "canary", percent: 10, minutes: 10 });
