@@ -64,8 +64,8 @@ export type AccessFixture = {
   readonly rememberAccount: (accountId: string) => Promise<() => Promise<unknown>>;
   readonly rememberItem: (key: string) => Promise<() => Promise<unknown>>;
   readonly deleteItem: (key: string) => Promise<unknown>;
-  /** Counts as many requests of a key in this minute as its rate has. */
-  readonly useUp: (key: string, group: RateGroup) => Promise<void>;
+  /** Counts as many requests of a key in this minute as its rate has, or all but `left` of them. */
+  readonly useUp: (key: string, group: RateGroup, left?: number) => Promise<void>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
   /** Sets the clock to noon, and clears faults and recorded calls. */
   readonly reset: () => void;
@@ -115,9 +115,9 @@ export const openAccess = async (): Promise<AccessFixture> => {
     rememberAccount: (accountId) => remember(ledgerTable, accountPk(accountId)),
     rememberItem: (key) => remember(accessTable, hashApiKey(key)),
     deleteItem: (key) => db.delete({ TableName: accessTable, Key: { pk: hashApiKey(key) } }),
-    useUp: (key, group) =>
+    useUp: (key, group, left = 0) =>
       changeItem({ db, table: accessTable }, hashApiKey(key), {
-        [`${group}:${Math.floor(access.nowMs / MINUTE_MS)}`]: rateGroups[group].requestsPerMinute,
+        [`${group}:${Math.floor(access.nowMs / MINUTE_MS)}`]: rateGroups[group].requestsPerMinute - left,
       }),
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),

@@ -158,6 +158,14 @@ describe("a key beyond its limit", () => {
     expect(await ask()).toBe("admitted");
   });
 
+  test("has spent its minute with the request after the last one that is admitted", async () => {
+    const { key } = await access.anAccount();
+    const admit = access.newInstance();
+    const ask = () => admissionCode(admit({ route, headers: { authorization: `Bearer ${key}` } }));
+    await access.useUp(key, route.group, 1);
+    expect([await ask(), await ask(), await ask()]).toEqual(["admitted", "rate_limited", "rate_limited"]);
+  });
+
   test("has its other groups, and another key its own limit", async () => {
     const { key, admit } = await over();
     const another = await access.anAccount();
