@@ -345,12 +345,17 @@ def whole_number(text: str | None) -> int | None:
     return int(text) if text and re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
+HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT")
+
+
 def retry_after(text: str | None) -> int | None:
-    """The service sends seconds; a proxy may send a date, as RFC 9110 has it."""
-    seconds = whole_number(text)
-    with suppress(ValueError, TypeError):
-        return min(max(0, ceil(parsedate_to_datetime(text or "").timestamp() - time())), SECONDS_MAX)
-    return seconds
+    """The service sends seconds; a proxy may send a date, as RFC 9110 has it. `parsedate_to_datetime` takes other
+    texts too, and raises an `OverflowError` at a long number."""
+    if not text or not HTTP_DATE.fullmatch(text):
+        return whole_number(text)
+    with suppress(ValueError):
+        return min(max(0, ceil(parsedate_to_datetime(text).timestamp() - time())), SECONDS_MAX)
+    return None
 
 
 def new_reference() -> str:

@@ -446,9 +446,11 @@ public final class AirtimeClient {
   /** The service sends seconds; a proxy may send a date. */
   private static Long secondsIn(String retryAfter) {
     if (retryAfter.matches("\\d{1,9}")) return Long.valueOf(retryAfter);
+    // The format takes other zones too.
+    if (!retryAfter.endsWith(" GMT")) return null;
     try {
       Instant until = Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(retryAfter));
-      return Math.min(Math.max(0, Duration.between(Instant.now(), until).toSeconds()), SECONDS_MAX);
+      return Math.min(Math.max(0, until.getEpochSecond() - Instant.now().getEpochSecond()), SECONDS_MAX);
     } catch (DateTimeException error) {
       return null;
     }
