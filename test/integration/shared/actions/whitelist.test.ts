@@ -78,7 +78,9 @@ test("an address that is none, one that is not on the list, and a 21st are refus
   const many = Array.from({ length: 20 }, (_, n) => `10.0.0.${n}`);
   for (const range of ["127.0.0.999", "app.example", "::ffff:10.0.0.1"]) {
     const refused = whitelistRuns["ips allow"](context(), { account, ranges: [range] });
-    await expect(refused).rejects.toEqual(new OperatorError(`"${range}" is not an IP address or CIDR range`));
+    await expect(refused).rejects.toEqual(
+      new OperatorError(`"${range}" is not an IP address or CIDR range`, { field: "ranges" }),
+    );
   }
   const unknown = whitelistRuns["ips disallow"](context(), { account, ranges: ["10.9.9.9"] });
   await expect(unknown).rejects.toMatchObject({ sentence: `10.9.9.9 is not on the list of ${account}` });
