@@ -87,7 +87,7 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     const { reason } = shown;
     if (refusal?.reason === reason && isRecent(Date.parse(refusal.refused_at), REFUSAL_NOTED_MS, nowMs)) return;
     await noteRefusal(store, group, reason, nowMs, signal());
-    refusal = { pk: refusalPk, reason, refused_at: isoTime(nowMs), since: refusal?.since ?? isoTime(nowMs) };
+    refusal = { pk: refusalPk, reason, refused_at: isoTime(nowMs) };
   };
 
   const noteBlocks: OrderGate["noteBlocks"] = async ({ limitUntilMs, unrecognizedUntilMs }, before, deadline) => {

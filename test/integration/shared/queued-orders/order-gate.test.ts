@@ -367,12 +367,14 @@ describe("the note of what the upstream does with orders", () => {
     nowMs += 60_000;
     await gate.noteOutcome(refused, deadlineIn(9_000));
     expect(writes()).toBe(2);
-    await gate.noteOutcome(delivered, deadlineIn(9_000));
+    for (let order = 0; order < 5; order += 1) await gate.noteOutcome(delivered, deadlineIn(9_000));
     expect(writes()).toBe(3);
     const other = orderGate(store, clock, "vtu");
     await other.purchases();
     await other.noteOutcome(delivered, deadlineIn(9_000));
     expect(writes()).toBe(3);
+    await gate.noteOutcome(refused, deadlineIn(9_000));
+    expect(await standing()).toHaveLength(1);
   });
 
   test("keeps purchases and identity checks apart, because a key may lack the permission for one of them", async () => {
