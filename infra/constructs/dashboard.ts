@@ -32,9 +32,8 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
     dashboardName: `${stage}-airtime`,
     defaultInterval: Duration.hours(24),
   });
-  for (const [index, some] of [...batchesOf(alarms.all, ALARMS_PER_WIDGET_MAX)].entries()) {
-    const title = index === 0 ? "Alarms" : "More alarms";
-    dashboard.addWidgets(new AlarmStatusWidget({ title, alarms: [...some], width: 24, height: 8 }));
+  for (const some of batchesOf(alarms.all, ALARMS_PER_WIDGET_MAX)) {
+    dashboard.addWidgets(new AlarmStatusWidget({ title: "Alarms", alarms: [...some], width: 24, height: 8 }));
   }
   dashboard.addWidgets(
     graph("Requests", [
