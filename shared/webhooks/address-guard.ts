@@ -30,13 +30,10 @@ export const createResolve =
     return [v4, v6].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };
 
-/** It waits twice for an answer, each time longer, for 4 seconds together. */
-const resolver = new dns.Resolver({ timeout: 1_000, tries: 2 });
+/** It asks twice for each family, and for 4 seconds in all, so that a webhook has a second left. */
+export const newResolver = () => new dns.Resolver({ timeout: 1_000, tries: 2 });
 
-export const systemResolve = createResolve({
-  resolve4: (hostname) => resolver.resolve4(hostname),
-  resolve6: (hostname) => resolver.resolve6(hostname),
-});
+export const systemResolve = createResolve(newResolver());
 
 export const splitList = (text: string): readonly string[] =>
   text

@@ -1,13 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { createSocket } from "node:dgram";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import {
   type AddressRules,
   createResolve,
   mayReach,
+  newResolver,
   parseEndpointUrl,
   type Resolve,
   splitList,
-  systemResolve,
 } from "../../../../shared/webhooks/address-guard.ts";
 
 const https = new URL("https://app.example.com/hook");
@@ -19,6 +20,18 @@ const rules = (changes: Partial<AddressRules> = {}): AddressRules => ({
   resolve: async () => [PUBLIC],
   ...changes,
 });
+
+/** It answers nothing, and keeps which types of addresses it was asked for. */
+const aSilentNameServer = async () => {
+  const socket = createSocket("udp4");
+  onTestFinished(() => void socket.close());
+  const asked: unknown[] = [];
+  // A query ends with its name, type and class, and then what the resolver can do.
+  const types: Readonly<Record<number, string>> = { 1: "A", 28: "AAAA" };
+  socket.on("message", (query) => asked.push(types[query.readUInt16BE(query.indexOf("\x03com\0") + 5)]));
+  await new Promise<void>((resolve) => void socket.bind(0, "127.0.0.1", resolve));
+  return { address: `127.0.0.1:${socket.address().port}`, asked };
+};
 
 describe("the system's resolver", () => {
   const answering = (resolve4: Resolve, resolve6: Resolve) => createResolve({ resolve4, resolve6 })("app.example.com");
@@ -39,10 +52,14 @@ describe("the system's resolver", () => {
     await expect(answering(failing("ENOTFOUND"), failing("ENODATA"))).rejects.toMatchObject({ code: "ENOTFOUND" });
   });
 
-  test("occupies no thread: a name server that does not answer must not delay the webhooks of other apps", async () => {
-    const resolving = systemResolve("app.invalid").catch(() => []);
+  test("occupies no thread, and asks twice for each family: a name server that does not answer must not delay the webhooks of other apps", async () => {
+    const { address, asked } = await aSilentNameServer();
+    const resolver = newResolver();
+    resolver.setServers([address]);
+    const resolving = createResolve(resolver)("app.example.com");
     expect(process.getActiveResourcesInfo()).not.toContain("GetAddrInfoReqWrap");
-    await resolving;
+    await expect(resolving).rejects.toMatchObject({ code: "ETIMEOUT" });
+    expect(asked.toSorted()).toEqual(["A", "A", "AAAA", "AAAA"]);
   });
 });
 
