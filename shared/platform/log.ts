@@ -63,11 +63,11 @@ export const errorFields = (error: unknown): { readonly error: string; readonly 
   return { error: error.name, at: place?.trim().slice(0, 160) };
 };
 /** The stack begins with the message, which may have lines that look like places. */
-const placesOf = ({ stack = "", message }: Error): readonly string[] => {
-  const messageAt = stack.indexOf(message);
-  const places = messageAt < 0 ? stack : stack.slice(messageAt + message.length);
-  return places.split("\n").filter((line) => line.trimStart().startsWith("at "));
-};
+const placesOf = ({ stack = "", message }: Error): readonly string[] =>
+  stack
+    .replace(message, "")
+    .split("\n")
+    .filter((line) => line.trimStart().startsWith("at "));
 /** The method `parse` of zod/mini and what it calls come first in the stack of its error, and would be the place of each. */
 const PARSE_FRAMES = 2;
 
