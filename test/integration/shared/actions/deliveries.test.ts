@@ -229,7 +229,11 @@ test(`an account's webhooks are sent again at most ${RESENDS_PER_MINUTE} times a
   const recover = () => deliveriesRuns["deliveries recover"](context(), { account, from });
   for (let count = 0; count < RESENDS_PER_MINUTE; count += 1) await recover();
   await messages();
-  await expect(recover()).rejects.toMatchObject({ code: "rate_limited", details: { retryAfterS: 60 } });
+  await expect(recover()).rejects.toMatchObject({
+    code: "rate_limited",
+    message: "An account's webhooks are sent again 5 times a minute: wait a minute",
+    details: { retryAfterS: 60 },
+  });
   expect(await messages()).toEqual([]);
   nowMs += 60_000;
   expect(await recover()).toMatchObject({ recovered: 1 });
@@ -255,12 +259,19 @@ test("one recovery reads 10,000 deliveries at most, and says from when to go on"
   expect(recovered).toMatchObject({ recovered: 0, next_from: created_at });
 });
 
-test("an endpoint that is enabled again and again is enabled, and what waits is left to the schedule", async () => {
+test("an endpoint that is enabled again and again is enabled, what waits is left to the schedule, and webhooks can be recovered", async () => {
   const { account } = await anAccountWithReceiver();
   const enable = () => webhookRuns["webhook enable"](context(), { account });
   nowMs = NOON_MS;
   for (let count = 0; count < RESENDS_PER_MINUTE; count += 1) expect(await enable()).toMatchObject({ requeued: 0 });
+  const counting = vi.spyOn(tables.db, "update");
   expect(await enable()).toMatchObject({ status: "on", requeued: null });
+  // DynamoDB deletes the count only after its minute.
+  const kept = expect.objectContaining({ ":end": nowMs / 1_000 + 3_600 });
+  expect(counting).toHaveBeenCalledWith(expect.objectContaining({ ExpressionAttributeValues: kept }));
+  counting.mockRestore();
+  const recovery = { account, from: isoTime(NOON_MS - 1_000) };
+  expect(await deliveriesRuns["deliveries recover"](context(), recovery)).toMatchObject({ recovered: 0 });
 });
 
 test("a time that has passed is shown as no next attempt", async () => {

@@ -730,19 +730,23 @@ test("an order that begins to wait again while the open orders of a month are re
   expect(await runs["periods show"](context, { month: "2026-10" })).toMatchObject({ open_orders: 1 });
 });
 
-test("orders that end after a month, before the month is closed, change their cost at the end of the month, by id", async () => {
+test("orders that end after a month, before the month is closed, change their cost at the end of the month, by id and after those that ended in it", async () => {
   at("2026-10-31T12:00:00.000Z");
-  const account = await anAccount();
+  const account = await anAccount(1_500);
+  const ended = await order(account);
   const data = await order(account);
   const airtime = await order(account, { type: "airtime" });
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
-  at("2026-12-02T12:00:00.000Z");
   const charged = { status: "success", cost_kobo: koboSchema.parse(480_00) } as const;
+  at("2026-11-20T12:00:00.000Z");
+  await settleTransaction(context.ledger, ended, charged, deadlineIn(9_000));
+  at("2026-12-02T12:00:00.000Z");
   for (const each of [data, airtime]) await settleTransaction(context.ledger, each, charged, deadlineIn(9_000));
   await close("2026-11");
   const change = { at: "2026-11-30T22:59:59.999Z", cost: 480, unknown_price: 500 };
   expect((await runs["periods lines"](context, { month: "2026-11", account })).cost_changes).toMatchObject([
+    { id: referenceOf(ended), ...change, at: "2026-11-20T12:00:00.000Z" },
     { id: referenceOf(airtime), ...change },
     { id: referenceOf(data), ...change },
   ]);
