@@ -2,20 +2,19 @@ import { EXIT_FAILED } from "../../infra/exit-codes.ts";
 
 /**
  * Nobody reads on after `| head`, or when the terminal is gone: this process finishes its work nevertheless. An exception
- * there would leave it half done, for example a stage that was deployed to be tried. A full disk has the exit code of a failure.
+ * there would leave it half done, for example a stage that was deployed to be tried. Output that does not fit on the disk makes
+ * the command a failed one.
  */
 export const outliveReaders = (): void => {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", reportUnlessReaderEnded);
-};
-
-let isReported = false;
-
-const reportUnlessReaderEnded = (error: NodeJS.ErrnoException): void => {
-  if (isReported || error.code === "EPIPE" || error.code === "EIO") return;
-  isReported = true;
+  let unwritten: Error | undefined;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE" && error.code !== "EIO") unwritten = error;
+    });
+  }
   process.once("exit", () => {
-    if (process.exitCode !== undefined && process.exitCode !== 0) return;
+    if (unwritten === undefined || process.exitCode) return;
     process.exitCode = EXIT_FAILED;
-    process.stderr.write(`The output could not be written (${error.message}).\n`);
+    process.stderr.write(`The output could not be written (${unwritten.message}).\n`);
   });
 };

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, openSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 test("a command whose reader has ended prints on to nobody, and finishes its work", async () => {
   const program = `
@@ -21,15 +21,34 @@ test("a command whose reader has ended prints on to nobody, and finishes its wor
   expect(await once(child, "exit")).toEqual([3, null]);
 });
 
-test.runIf(existsSync("/dev/full"))("a command whose output does not fit on the disk says so, and fails", async () => {
-  const program = `
-    import { outliveReaders } from "./tools/usage/ended-reader.ts";
-    outliveReaders();
-    console.log("the result");`;
-  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
-    stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
-    encoding: "utf8",
+/** Its standard output is a full disk, where the machine has one. */
+const run = (work: string) =>
+  spawnSync(
+    process.execPath,
+    [
+      "--input-type=module",
+      "--eval",
+      `import { outliveReaders } from "./tools/usage/ended-reader.ts"; outliveReaders(); ${work}`,
+    ],
+    { stdio: ["ignore", existsSync("/dev/full") ? openSync("/dev/full", "w") : "ignore", "pipe"], encoding: "utf8" },
+  );
+
+describe.runIf(existsSync("/dev/full"))("a command whose output does not fit on the disk", () => {
+  const print = 'console.log("the result"); console.log("more");';
+
+  test("says so once, and fails", () => {
+    const { status, stderr } = run(print);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^The output could not be written \(ENOSPC.*\)\.\n$/);
   });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^The output could not be written \(ENOSPC/);
+
+  test("keeps the exit code of its own failure", () => {
+    const { status, stderr } = run(`process.exitCode = 2; ${print}`);
+    expect([status, stderr]).toEqual([2, ""]);
+  });
+});
+
+test("a terminal that is gone is no failure", () => {
+  const { status, stderr } = run('process.stdout.emit("error", Object.assign(new Error("gone"), { code: "EIO" }));');
+  expect([status, stderr]).toEqual([0, ""]);
 });
