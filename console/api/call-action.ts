@@ -135,10 +135,11 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
   const envelope = errorEnvelope.safeParse(body).data;
   const code = response.headers.get(headers.errorCode);
   const retryAfter = Number(response.headers.get(headers.retryAfter) ?? Number.NaN);
+  const fields = envelope?.errors && withReadableTimes(envelope.errors);
   const details = {
     status,
     ...(code !== null && { code }),
-    ...(envelope?.errors !== undefined && { fields: withReadableTimes(envelope.errors) }),
+    ...(fields !== undefined && { fields }),
     ...(Number.isFinite(retryAfter) && { retryAfterS: retryAfter }),
   };
   if (status >= 500 && isChange) {
@@ -150,7 +151,7 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
   if (status === 429) return new ActionError("Too many requests. Wait a few seconds and try again.", details);
   if (status >= 500) return new ActionError("The service failed. Try again in a moment.", details);
   // A form shows these at its fields; what is read has none.
-  const messages = isChange ? [] : Object.values(envelope?.errors ?? {}).flat();
+  const messages = isChange ? [] : Object.values(fields ?? {}).flat();
   if (messages.length > 0) return new ActionError(withFullStop(messages.join(". ")), details);
   return new ActionError(
     envelope === undefined ? `The service refused with status ${status}.` : withFullStop(withTimes(envelope.message)),

@@ -18,4 +18,4 @@ export const timeText = (iso: string): string => {
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /** A sentence of the service with its times as the pages show them. */
-export const withTimes = (sentence: string): string => sentence.replaceAll(ISO_TIME, (iso) => timeText(iso));
+export const withTimes = (sentence: string): string => sentence.replaceAll(ISO_TIME, timeText);

@@ -1,8 +1,8 @@
 import type { Message } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
-import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
+import { type DeadLetterKind, type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
 import { jsonOf } from "../contract/json.ts";
-import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
+import { type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-message.ts";
@@ -79,7 +79,7 @@ export const countMessages = async ({ sqs }: ActionContext, QueueUrl: string): P
 
 /** What may be shown of a message. `transaction`: the key of the transaction that it is about. */
 type Summary = {
-  readonly kind: string;
+  readonly kind: DeadLetterKind | EndpointEventName;
   readonly why: string;
   readonly about?: string | undefined;
   readonly transaction?: string;

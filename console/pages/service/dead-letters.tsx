@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
+import { type DeadLetterKind, REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { capitalised } from "../../components/capitalised.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
@@ -39,7 +39,6 @@ const texts = {
   },
 } as const satisfies Record<Queue["queue"], object>;
 
-/** What a message is, where it is no event of an endpoint. */
 const kindTexts: Readonly<Record<string, string>> = {
   settlement: "Outcome of an order",
   void: "Refund of an order",
@@ -50,7 +49,7 @@ const kindTexts: Readonly<Record<string, string>> = {
   changes: "Changes of the ledger",
   run: "Scheduled run",
   unknown: "Unknown",
-};
+} satisfies Record<DeadLetterKind, string>;
 
 /** What AWS says, in words. Sources: AWS, "Retaining discarded batches"; "Using dead-letter queues" of EventBridge. */
 const whyTexts: Readonly<Record<string, string>> = {

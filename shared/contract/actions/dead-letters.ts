@@ -8,6 +8,11 @@ const redrivable = z
 /** How many messages one `redrive` moves. */
 export const REDRIVE_MAX = 50;
 
+/** What a message is, where it is no event of an endpoint. Another release may have others. */
+export type DeadLetterKind =
+  | ("settlement" | "void" | "wait" | "event" | "unreadable_event" | "answer")
+  | ("changes" | "run" | "unknown");
+
 /** Messages that were given up. */
 export const deadLettersActions = {
   "dead-letters list": {

@@ -11,7 +11,6 @@ import { pagesOf } from "../../../shared/platform/pages.ts";
 import type { AuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-
 import { perform } from "../perform.ts";
 import { scanTable } from "../table-scan.ts";
 import { auditTable } from "../views/audit.ts";
