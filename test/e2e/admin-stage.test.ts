@@ -391,9 +391,9 @@ test("doctor finds a mapping, a stream and people for tickets missing, and an au
 
 test("doctor names the alarms that were deleted, and those whose actions were switched off with the command that switches them on", async () => {
   const [age = "", nothing = "", writes = ""] = ALARMS;
-  const left = { alarms: [nothing, writes], alarmsOff: [nothing, writes] };
+  const left = { alarms: [nothing, writes], alarmsOff: [nothing, writes], alarmsRaised: [writes] };
   const command = `aws cloudwatch enable-alarm-actions --alarm-names ${nothing} ${writes}`;
-  const line = `deleted: ${age}; switched off: ${nothing} ${writes} .*docs/deployment.md. ${command}`;
+  const line = `deleted: ${age}; raised: ${writes}; switched off: ${nothing} ${writes} .*docs/deployment.md. .* ${command}$`;
   await expectDoctor(left, 1, `alarm actions +wrong +${line}`);
 });
 

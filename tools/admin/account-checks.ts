@@ -166,8 +166,9 @@ export const alarmActions: DoctorCheck<AdminContext> = async ({ target: { name, 
   const raised = namesOf(all.filter(({ StateValue }) => StateValue === "ALARM"));
   const findings = [
     [missing.join(" "), "deleted", 'Make them again: "What was changed by hand" in docs/deployment.md.'],
-    [off, "switched off", `aws cloudwatch enable-alarm-actions --alarm-names ${off}`],
     [raised, "raised", 'Each has its section in docs/runbook.md, "Alarms".'],
+    // Last, because its end is the command's.
+    [off, "switched off", `aws cloudwatch enable-alarm-actions --alarm-names ${off}`],
   ].filter(([names]) => names !== "");
   if (findings.length === 0) return ok(`${counted(all.length, "alarm")} may notify, and none is raised`);
   const found = findings.map(([names, what]) => `${what}: ${names}`).join("; ");
