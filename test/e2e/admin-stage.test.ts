@@ -397,6 +397,13 @@ test("doctor names the alarms that were deleted, and those whose actions were sw
   await expectDoctor(left, 1, `alarm actions +wrong +${line}`);
 });
 
+test.each([
+  ["deleted", { alarms: ALARMS.slice(1) }],
+  ["switched off", { alarmsOff: ALARMS.slice(0, 1) }],
+])("doctor is wrong about a stage of which one alarm is %s", async (found, says) => {
+  await expectDoctor(says, 1, `alarm actions +wrong +${found}: ${ALARMS[0]} `);
+});
+
 test("doctor names the alarms that are raised, because they do not notify again", async () => {
   const alarmsRaised = ALARMS.slice(0, 2);
   await expectDoctor({ alarmsRaised }, 0, `alarm actions +look +raised: ${alarmsRaised.join(" ")} +.*docs/runbook.md`);

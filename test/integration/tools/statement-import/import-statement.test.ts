@@ -365,7 +365,9 @@ test.each([
 );
 
 test("a file that is not there is refused, and one with other columns with those that it has, and how to name them", async () => {
-  await expect(imported("/no/such.csv")).rejects.toThrow(OperatorError);
+  await expect(imported("/no/such.csv")).rejects.toThrow(
+    new OperatorError("/no/such.csv cannot be read: it does not exist (ENOENT)"),
+  );
   const path = writtenFile("Txn ID,Debit", "UP-1,500.00");
   await expect(imported(path)).rejects.toThrow(
     /The file has no column ".*", but Txn ID, Debit: name those in the file of --columns/,
@@ -491,6 +493,14 @@ test("a map may begin with a byte order mark", () => {
   const map = { columns: { amount: "a", status: "s", time: "t" }, amount: { unit: "naira" }, time, statuses: {} };
   writeFileSync(path, `\ufeff${JSON.stringify(map)}`);
   expect(readColumnMap(path).time).toEqual(time);
+});
+
+test("a map that is not there, or is no JSON, is refused with what is wrong, and without the text of the file", () => {
+  expect(() => readColumnMap("/no/such.json")).toThrow("/no/such.json cannot be read: it does not exist (ENOENT)");
+  const broken = writtenFile('{"columns":', '"08031234567" "x"}');
+  expect(() => readColumnMap(broken)).toThrow(new OperatorError(`${broken} is no JSON: line 2 column 15`));
+  const statement = writtenFile("UP-1,08031234567");
+  expect(() => readColumnMap(statement)).toThrow(new OperatorError(`${statement} is no JSON`));
 });
 
 test("a map in which a text stands for two statuses, and a file with two columns of one name, are refused", async () => {

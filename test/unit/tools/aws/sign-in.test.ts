@@ -206,11 +206,17 @@ describe("credentials that cannot be obtained", () => {
       "Signature expired: 20261130T170000Z is now earlier than 20261130T171000Z",
       "does not accept the time of this machine: set its clock.",
     ],
-  ])("%s of STS is reported with its message, and what to do", async (error, message, what) => {
-    const sts = await startFakeAws(() => ({ error, message }));
+    [
+      "SignatureDoesNotMatch",
+      "Signature not yet current: 20261130T171000Z is still later than 20261130T170000Z",
+      "does not accept the time of this machine: set its clock.",
+    ],
+    ["InternalFailure", "An error has occurred", "failed: try again later.", 500],
+  ])("%s of STS is reported with its message, and what to do", async (error, message, what, status = 400) => {
+    const sts = await startFakeAws(() => ({ error, message: `${message}\n`, status }));
     sts.enter(keys);
     try {
-      expect(await refusal(place, {})).toContain(`AWS STS ${what} ${error}: ${message}`);
+      expect(await refusal(place, {})).toBe(`SettingsError: AWS STS ${what} ${error}: ${message}`);
     } finally {
       await sts.stop();
     }

@@ -98,6 +98,15 @@ describe("airtime init", () => {
     expect(wrong).toThrow(sentence);
   });
 
+  test.each([
+    ["{", "package.json is no manifest of npm: Expected property name"],
+    ["[]", "package.json is no manifest of npm. Nothing was changed."],
+  ])("a package.json that is %s is refused with a sentence", (present, sentence) => {
+    const made = () => repositoryFiles("/shop", answers, present);
+    expect(made).toThrow(SettingsError);
+    expect(made).toThrow(sentence);
+  });
+
   test("the examples are accepted", () => {
     const examples = questions.map(({ name, example }) => [name, example] as const);
     expect(() => assertValid({ ...answers, ...Object.fromEntries(examples) })).not.toThrow();

@@ -54,8 +54,8 @@ describe("the settings of npm start", () => {
     expect(parseSettings([], env)?.upstream?.liveKey).toBe("live_x\nlive_y");
   });
 
-  test("the settings of npm start are undefined with --help", () => {
-    expect(parseSettings(["--help"], {})).toBeUndefined();
+  test.each(["--help", "-h"])("the settings of npm start are undefined with %s", (option) => {
+    expect(parseSettings([option], {})).toBeUndefined();
   });
 
   test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
