@@ -282,12 +282,9 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       change.end(outcomeOf(error));
       if (error instanceof ProposedChange) return onProposed(error.message);
       const refused = error instanceof ActionError ? (error.details.fields ?? {}) : {};
-      const atFields = Object.fromEntries(
-        Object.entries(refused).map(([name, messages]) => [fieldOf([name]), messages] as const),
-      );
-      setErrors(atFields);
+      setErrors(refused);
       // What is said at its field is not said twice.
-      if (isInDoubt || !Object.keys(atFields).some((name) => hasField(fields, name))) setFailure(error);
+      if (isInDoubt || !Object.keys(refused).some((name) => hasField(fields, name))) setFailure(error);
       setFailedAttempts((before) => before + 1);
       if (isOutcomeUnknown(error)) setIsInDoubt(true);
     } finally {
