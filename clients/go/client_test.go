@@ -288,6 +288,12 @@ func TestARefusalSaysWhenToSendAgainAndHasItsIDForSupport(t *testing.T) {
 	}
 }
 
+func TestAPastDateInRetryAfterIsNoNegativeWait(t *testing.T) {
+	if wait := secondsIn("Wed, 21 Oct 2015 07:28:00 GMT"); wait == nil || *wait != 0 {
+		t.Errorf("the wait is %v", wait)
+	}
+}
+
 func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 	hang := func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
 	client, _ := serve(t, hang, hang)

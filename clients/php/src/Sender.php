@@ -28,7 +28,6 @@ final class Sender
     private const JITTER_S_MAX = 1.0;
     /** A retry with less time would hardly be answered, and could make a known outcome unknown. */
     private const RETRY_S_MIN = 1.0;
-    private const SECONDS_MAX = 999_999_999;
     private const PASSING_CODES = ['rate_limited', 'provider_unavailable', 'internal_error'];
     /** Without `X-Error-Code`: what a proxy or API Gateway answers and what passes by itself. */
     private const PASSING_STATUSES = [408, 425, 429];
@@ -297,7 +296,7 @@ final class Sender
         if ($until === false || $until->format('D, d M Y H:i:s \G\M\T') !== $text) {
             return self::wholeNumber($text);
         }
-        return min(max(0, $until->getTimestamp() - time()), self::SECONDS_MAX);
+        return max(0, $until->getTimestamp() - time());
     }
 
     private static function wholeNumber(?string $text): ?int

@@ -41,7 +41,6 @@ JITTER_S_MAX = 1.0
 ATTEMPT_S_MIN = 1.0
 """A retry with less time would hardly be answered, and could make a known outcome unknown. A last lookup, and the
 cancellation of an order that was refused at the deadline, get this time."""
-SECONDS_MAX = 999_999_999
 PASSING_CODES = {"rate_limited", "provider_unavailable", "internal_error"}
 PASSING_STATUSES = {408, 425, 429}
 """Without `X-Error-Code`: what a proxy or API Gateway answers and what passes by itself."""
@@ -354,7 +353,7 @@ def retry_after(text: str | None) -> int | None:
     if not text or not HTTP_DATE.fullmatch(text):
         return whole_number(text)
     with suppress(ValueError):
-        return min(max(0, ceil(parsedate_to_datetime(text).timestamp() - time())), SECONDS_MAX)
+        return max(0, ceil(parsedate_to_datetime(text).timestamp() - time()))
     return None
 
 

@@ -371,6 +371,13 @@ describe.concurrent("an order that is not placed so far", () => {
     expect(events[0]?.retryInMs).toBeGreaterThanOrEqual(2_000);
   });
 
+  test("is sent again after a pause, and not at once, if the date in Retry-After has passed", async () => {
+    const past = refuses(429, "rate_limited", { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" });
+    const { client, events } = await scripted([past, delivered]);
+    await buy(client);
+    expect(events[0]?.retryInMs).toBeGreaterThan(0);
+  });
+
   test("is undecided if the caller aborts between a cancellation that found it placed and its replay", async () => {
     const controller = new AbortController();
     const { client, received } = await scripted(

@@ -58,7 +58,6 @@ public final class AirtimeClient {
   private static final long JITTER_MS_MAX = 1_000;
   /** An attempt with less time would hardly be answered, and could make a known outcome unknown. */
   private static final long RETRY_MS_MIN = 1_000;
-  private static final long SECONDS_MAX = 999_999_999;
   private static final long POLL_MS_MAX = 10_000;
   /** No answer of the service is longer: Lambda sends at most 6 MB. */
   private static final int BODY_BYTES_MAX = 8_000_000;
@@ -450,7 +449,7 @@ public final class AirtimeClient {
     if (!retryAfter.endsWith(" GMT")) return null;
     try {
       Instant until = Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(retryAfter));
-      return Math.min(Math.max(0, until.getEpochSecond() - Instant.now().getEpochSecond()), SECONDS_MAX);
+      return Math.max(0, until.getEpochSecond() - Instant.now().getEpochSecond());
     } catch (DateTimeException error) {
       return null;
     }
