@@ -283,19 +283,20 @@ const identityOf = ({ by, caller_arn, person }: Actor): string =>
 /** The response to an error. Only an unexpected one is logged: it may have changed something. */
 const errorAnswer = (error: unknown, request_id: string, { route, isCommand }: Progress): ApiResponse => {
   // An operator at a command line can run the command that a message recommends.
-  const textOf = ({ message, sentence }: OperatorError): string => (isCommand ? message : sentence);
-  const detailsOf = ({ field, sentence }: OperatorError): ErrorDetails =>
-    isCommand || field === undefined ? {} : { fields: { [field]: [sentence] } };
+  const refusal = (status: number, code: string, { message, sentence, field }: OperatorError): ApiResponse =>
+    isCommand
+      ? actionError(status, code, message)
+      : actionError(status, code, sentence, field === undefined ? {} : { fields: { [field]: [sentence] } });
   if (error instanceof ServiceError && error.code !== "internal_error") {
     return envelopedError(errors[error.code].status, error);
   }
   if (error instanceof WrongTokenError) return actionError(401, "wrong_token", error.message);
-  if (error instanceof NotFoundError) return actionError(404, "not_found", textOf(error), detailsOf(error));
-  if (error instanceof NotAllowedError) return actionError(403, "not_allowed", textOf(error), detailsOf(error));
+  if (error instanceof NotFoundError) return refusal(404, "not_found", error);
+  if (error instanceof NotAllowedError) return refusal(403, "not_allowed", error);
   if (error instanceof InFlightError) {
     return actionError(409, "in_flight", error.sentence, { retryAfterS: Math.ceil(error.retryAfterMs / 1_000) });
   }
-  if (error instanceof OperatorError) return actionError(409, "refused", textOf(error), detailsOf(error));
+  if (error instanceof OperatorError) return refusal(409, "refused", error);
   log.alarm("console.failed", { request_id, route, ...errorFields(error) });
   return actionError(500, "internal_error", "The service failed unexpectedly. Check what changed before you retry");
 };

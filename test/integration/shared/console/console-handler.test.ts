@@ -308,6 +308,11 @@ test("the account of what another field names may be left out by operators, and 
   expect(refused.body.message).toBe("Only people with a role in the service may leave out the account");
 });
 
+test("an owner is refused what is of the service, and learns who may", async () => {
+  const { status, body } = await send(owner, "notes/all");
+  expect([status, body.message]).toEqual([403, "Only people with a role in the service may do this"]);
+});
+
 test("a person without a role is refused, and learns whom to ask", async () => {
   const { status, code, body } = await send(nobody, "notes/list", { query: { account: mine } });
   expect([status, code]).toEqual([403, "not_allowed"]);
