@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
 import { runs } from "../../../../shared/actions/runs.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
 import { type AuditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
@@ -339,6 +340,16 @@ test("a zone that is changed while a month is closed leaves no line in no period
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
   at("2026-12-03T12:00:00.000Z");
   expect((await close("2026-11")).period).toMatchObject({ opening: 2_007, lines: 0, closing: 2_007 });
+});
+
+test("before any month is closed, the one is offered that has ended and whose orders are sent no more", async () => {
+  const { queueMinutes } = context;
+  const end = Date.parse("2026-11-30T23:00:00.000Z");
+  const from = isoTime(end + (queueMinutes + 2) * MINUTE_MS);
+  at(isoTime(Date.parse(from) - 1));
+  expect(await runs["periods list"](context, {})).toMatchObject({ next: { month: "2026-10" } });
+  at(from);
+  expect(await runs["periods list"](context, {})).toMatchObject({ next: { month: "2026-11", from } });
 });
 
 test("a month that is closed in another zone begins where the one before ended, and the oldest one is offered", async () => {

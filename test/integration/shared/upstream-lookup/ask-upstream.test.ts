@@ -280,6 +280,17 @@ test("an answer that lacks a field, or whose status is open or unknown, settles 
   expect(await service.reasons()).toEqual([]);
 });
 
+test("a number in the type of an answer is masked in what is sent", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("success");
+  service.simulator.state.lookupChanges.set(order.reference, { type: "to 08031234567" });
+  await askNow(service.cache, order.transaction, service.ledger.nowMs);
+  service.ledger.nowMs += MINUTE_MS;
+  await service.run();
+  expect(service.sent).toMatchObject([{ event: { type: "to *********67" } }]);
+});
+
 test("a case is sent once, whatever is answered in between, and an outcome with each answer until it is applied", async () => {
   const service = await aService();
   const order = await service.anOrder();

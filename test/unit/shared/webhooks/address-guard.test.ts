@@ -59,7 +59,7 @@ describe("the system's resolver", () => {
     const resolving = createResolve(resolver)("app.example.com");
     expect(process.getActiveResourcesInfo()).not.toContain("GetAddrInfoReqWrap");
     await expect(resolving).rejects.toMatchObject({ code: "ETIMEOUT" });
-    expect(asked.toSorted()).toEqual(["A", "A", "AAAA", "AAAA"]);
+    expect(["A", "AAAA"].map((type) => asked.filter((each) => each === type).length)).toEqual([2, 2]);
   });
 });
 
