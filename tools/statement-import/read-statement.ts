@@ -60,9 +60,9 @@ export async function* readStatement(
   }
 }
 
-/** Of a quote that is not closed the parser names the last line of the file, and not the one behind which it begins. */
+/** Of a quote that is not closed the parser names the last line of the file, not where it begins. */
 const problemOf = (error: Error & { readonly code: unknown }, line: number): string => {
-  if (error.code === "CSV_QUOTE_NOT_CLOSED") return `: a quote that begins behind line ${line} is not closed`;
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return `: a quote that begins after line ${line} is not closed`;
   return String(error.code).startsWith("CSV_") ? `: ${error.message}` : ` cannot be read: ${fileProblem(error)}`;
 };
 

@@ -453,7 +453,7 @@ test("a quote that is not closed is found behind the last row that could be read
   const row = (note: string): string => `UP-1,500,success,2026-11-21T10:00:00Z,${note}`;
   const path = writtenFile("r,a,s,t,note", row("one"), row('"two\nlines"'), row('"three'), row("four"));
   const map = mapWith({ columns: { upstream_reference: "r", amount: "a", status: "s", time: "t" } });
-  await expect(imported(path, map)).rejects.toThrow("a quote that begins behind line 4 is not closed");
+  await expect(imported(path, map)).rejects.toThrow("a quote that begins after line 4 is not closed");
 });
 
 const mapWith = (changes: Readonly<Record<string, unknown>>) => {
