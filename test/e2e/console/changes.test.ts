@@ -275,7 +275,9 @@ test("a form with several wrong fields begins with links to them, and what the s
   const form = page.getByRole("dialog", { name: "Error: Credit a bank transfer" });
   await form.locator(":focus", { hasText: "3 fields are wrong" }).waitFor();
   await expectAccessible(page, undefined, "dialog");
+  const address = page.url();
   await form.getByRole("link", { name: "Reason: A reason is required" }).click();
+  expect(page.url()).toBe(address);
   await page.keyboard.type("transfer");
   await form.getByText("2 fields are wrong").waitFor();
   await dialog(page).getByLabel("Amount in NGN").fill("5");

@@ -112,6 +112,12 @@ test("a command line with an unknown option, or without a required one, is refus
   }
 });
 
+test("a command that is nearly one is refused with the one that may be meant", async () => {
+  const { terminal, output } = testTerminal();
+  expect(await onTerminal(terminal, () => runAdmin(["walet"]))).toBe(2);
+  expect((await output()).stderr).toContain("Unknown command 'walet'. Did you mean wallet?\n");
+});
+
 test("a result that meets a full disk is not a command that failed, and an error meets standard error instead", async () => {
   const { terminal, output } = testTerminal();
   const fullDisk = () => new Writable({ write: (_text, _encoding, done) => done(new Error("ENOSPC")) });
