@@ -85,7 +85,8 @@ const decide = (id: string, decision: "disputed" | "resolved") =>
     decision,
     why: "Mail to the upstream about 08031234599",
   });
-const sign = () => reconciliationRuns["reconciliation statements sign"](context, { day: DAY, why: "test" });
+const sign = () =>
+  reconciliationRuns["reconciliation statements sign"](context, { day: DAY, why: "test of 08031234599" });
 /** What is stored of the day after an import that is refused. */
 const nothingStored = () => expect(shown()).rejects.toThrow("was imported");
 
@@ -199,6 +200,17 @@ test("a day has 23 or 25 hours where the clocks of the statement's zone change",
     await imported(path, map, day);
     expect(await shown(day)).toMatchObject({ from, to });
   }
+});
+
+test("a file that is sent again with other bounds of its day is refused", async () => {
+  const begin = (from: string) =>
+    reconciliationRuns["reconciliation files begin"](context, {
+      ...{ day: DAY, from, to: `${DAY}T22:59:59.999Z` },
+      ...{ file: "a".repeat(64), sha256: "b".repeat(64) },
+    });
+  await begin(`${DAY}T00:00:00.000Z`);
+  await expect(begin(`${DAY}T01:00:00.000Z`)).rejects.toThrow("use the same time zone");
+  expect(await begin(`${DAY}T00:00:00.000Z`)).toEqual({ rows: 0, is_whole: false });
 });
 
 test("a file that was read in the wrong zone is read again in the right one, and nothing of the first reading stays", async () => {
