@@ -1,7 +1,6 @@
 import type { Topic } from "aws-cdk-lib/aws-sns";
 import type { QueueName } from "../../functions/function-spec.ts";
-import type { FunctionEnvironment, Variable } from "../../shared/platform/env.ts";
-import { queues as queueSpecs } from "../queues.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type StageSettings, sells } from "../stage-settings.ts";
 import type { Data } from "./data.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
@@ -63,14 +62,3 @@ export const settingsValues = (settings: StageSettings, ownHosts: readonly strin
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });
-
-/**
- * What a function has besides what it parses. Node looks names up in threads, of which half may do so at a time: by default
- * two. A name whose servers do not answer holds its thread for 10 s, twice as long as a post lasts. So that it holds up no
- * other webhook and no call to AWS, that half has room for the lookups of four batches: three that may hang at once, and the next
- * one. Sources: Node.js, "DNS", "Implementation considerations"; libuv, `uv__work_submit` with slow I/O.
- */
-export const runtimeValues = (variables: readonly Variable[]): Readonly<Record<string, string>> =>
-  variables.includes("WEBHOOK_REFUSED_HOSTS")
-    ? { UV_THREADPOOL_SIZE: String(2 * 4 * queueSpecs.delivery.batchSize) }
-    : {};

@@ -26,7 +26,7 @@ import type { FunctionNetwork } from "./egress-network.ts";
 export interface ServiceFunctionProps {
   readonly stage: string;
   readonly name: FunctionName;
-  /** The variables that the function and its runtime parse, and no others. */
+  /** The variables that the function parses, and no others. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logRetentionDays: number;
   readonly network?: FunctionNetwork | undefined;

@@ -12,7 +12,6 @@ import { acknowledge } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
 import { type Data, tableNames } from "./data.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
-import { runtimeValues } from "./function-environment.ts";
 import type { DeadLetters, QueueConsumer } from "./queue-consumer.ts";
 import { assertRoomFor } from "./room-for-environment.ts";
 import { ServiceFunction } from "./service-function.ts";
@@ -66,8 +65,7 @@ export class ServiceFunctions {
   private make(stack: Stack, name: FunctionName): ServiceFunction {
     const { stage, settings, values, network, canary } = this.props;
     const { environment: variables = [] } = specOf(name);
-    const parsed = Object.fromEntries(variables.map((variable) => [variable, values[variable]]));
-    const environment = { ...parsed, ...runtimeValues(variables) };
+    const environment = Object.fromEntries(variables.map((variable) => [variable, values[variable]]));
     assertRoomFor(environment, { stage, name });
     const made = new ServiceFunction(stack, pascalCase(name), {
       stage,

@@ -5,7 +5,6 @@ import type { IdleRun } from "../../../../functions/function-spec.ts";
 import { functionSpecs } from "../../../../functions/specs.ts";
 import { consoleRoutesOf } from "../../../../infra/console-routes.ts";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
-import { queues } from "../../../../infra/queues.ts";
 import { scheduledFunctions, scheduleOf } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey } from "../../../../shared/contract/route.ts";
@@ -73,22 +72,8 @@ describe("functions", () => {
 
   test.each(functionNames)("%s has exactly the environment variables that it parses", (name) => {
     const own = functions.filter((each) => nameOf(each) === name);
-    const names = own.map((each) => {
-      const { UV_THREADPOOL_SIZE: _threads, ...variables } = variablesOf(each);
-      return new Set(Object.keys(variables));
-    });
+    const names = own.map((each) => new Set(Object.keys(variablesOf(each))));
     expect(names).toEqual([new Set<string>(specOf(name).environment)]);
-  });
-
-  test("functions that look up hosts that people choose can do it for four batches of webhooks at once", () => {
-    const threads = functions.flatMap((each) => {
-      const { UV_THREADPOOL_SIZE: size } = variablesOf(each);
-      return size === undefined ? [] : [[nameOf(each), size] as const];
-    });
-    // Half of the threads look up names.
-    const size = String(2 * 4 * queues.delivery.batchSize);
-    const names = ["console-api", "deliver-webhook", "send-notifications"];
-    expect(new Map(threads)).toEqual(new Map(names.map((name) => [name, size])));
   });
 
   test("the functions can parse every variable that comes from the settings", () => {
