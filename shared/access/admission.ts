@@ -15,9 +15,9 @@ import { countRequest, type KeyItem } from "./key-store.ts";
 type Counted = Awaited<ReturnType<typeof countRequest>>;
 
 /**
- * Checks key (401), account, permission and IP address (403), and rate (429). One write reads and counts without a
- * cache, so a revoked key or a restricted account is refused from the next request on. Source: docs/interface.md
- * section 2.
+ * Checks key (401), account, permission and IP address (403), and rate (429). One write reads and counts,
+ * and only what is refused by its rate is remembered, so a revoked key or a restricted account is refused from the next
+ * request on. Source: docs/interface.md section 2.
  */
 export const createAdmission = (
   db: DocumentClient,
@@ -27,7 +27,7 @@ export const createAdmission = (
 ): Admit => {
   let spent = { minute: 0, counts: new Map<string, Counted>() };
   /**
-   * Counts a request, unless this instance knows that the key has spent its minute: it is refused then, whatever else holds.
+   * Counts a request, unless this instance knows that the key has spent its minute: it is refused then in any case.
    * Without this a flood of one key would throttle the partition of its item, and functions that retry would take up the
    * concurrency of the AWS account.
    */
