@@ -295,6 +295,28 @@ test("a form with several wrong fields begins with links to them, and what the s
   expect(await dialog(page).getByText("was recorded already").count()).toBe(1);
 });
 
+test("a refused secret and refused choices have the focus and what is wrong with them", async () => {
+  const page = await open("support", "/notifications");
+  await button(page, "Choose").click();
+  await dialog(page).getByRole("group", { name: "To a chat" }).getByRole("checkbox").first().check();
+  expectError(/409 \(Conflict\)/);
+  await submit(page, "Save");
+  const secret = dialog(page).getByLabel("Webhook URL of the chat", { exact: true });
+  await secret.and(page.locator("[aria-invalid=true]:focus")).waitFor();
+
+  const { accountId } = await service().newCaller();
+  const keys = await open("operator", `/accounts/${accountId}/keys`);
+  await button(keys, "Create key").click();
+  const boxes = dialog(keys).getByRole("checkbox");
+  await boxes.first().waitFor();
+  for (const box of await boxes.all()) await box.uncheck();
+  await dialog(keys).getByLabel("Name").fill("x".repeat(61));
+  await submit(keys, "Create key");
+  await dialog(keys).getByRole("link", { name: "Permissions: Must have at least one permission" }).click();
+  const refused = dialog(keys).getByRole("checkbox", { description: /Must have at least one permission/ });
+  await refused.first().and(keys.locator("[aria-invalid=true]:focus")).waitFor();
+});
+
 test("a wallet is funded by an amount as it is read, adjusted once although the first answer was lost, and verified once", async () => {
   const { accountId, balance } = await service().newCaller({ naira: 0 });
   const page = await open("operator", `/accounts/${accountId}`);
