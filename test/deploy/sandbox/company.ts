@@ -36,7 +36,8 @@ export const succeeds = async (cwd: string, ...command: readonly [string, ...str
 
 /**
  * Beside the packages of this tree: npm keeps those that the package names, and deletes the others. Unpacking them again
- * would take most of an installation. Node and dynoxide, the optional packages, are those of this tree.
+ * would take most of an installation. The optional packages are kept too: with `--omit=optional` npm 10 also deletes those that
+ * aws-cdk-lib has bundled.
  */
 const install = async (file: string): Promise<void> => {
   const run = promisify(execFile);
@@ -46,7 +47,7 @@ const install = async (file: string): Promise<void> => {
   const names = readdirSync(from).filter((name) => name === ".bin" || !name.startsWith("."));
   mkdirSync(to, { recursive: true });
   await run("cp", ["-a", ...names, to], { cwd: from });
-  const options = ["--ignore-scripts", "--omit=optional", "--prefer-offline", "--no-audit", "--loglevel=error"];
+  const options = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--loglevel=error"];
   const { AWS_ENDPOINT_URL: _, ...env } = process.env;
   await run("npm", ["install", file, ...options], { cwd: folder, env });
 };
