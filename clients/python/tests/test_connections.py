@@ -109,12 +109,27 @@ def test_a_connection_that_outlasts_the_attempt_sends_nothing(server: Server, mo
     assert server.requests == []
 
 
-def test_a_connection_that_is_cut_stays_encrypted() -> None:
+class TimerByHand(threading.Timer):
+    """One that is over when the test calls its function."""
+
+    def start(self) -> None:
+        pass
+
+
+def test_a_connection_that_is_cut_stays_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
     """SSLSocket.shutdown takes the encryption off first: what another thread then sends would be plain text."""
+    timers: list[TimerByHand] = []
+
+    def timer(seconds: float, cut: Callable[[], None]) -> TimerByHand:
+        timers.append(TimerByHand(seconds, cut))
+        return timers[-1]
+
+    monkeypatch.setattr(_client, "Timer", timer)
     near, far = socket.socketpair()
     with far, ssl.create_default_context().wrap_socket(near, server_hostname="localhost", do_handshake_on_connect=False) as cut:
-        with _client._time_limit(0.01) as trace:
+        with _client._time_limit(60) as trace:
             trace("connection.start_tls.complete", {"return_value": SimpleNamespace(get_extra_info=lambda name: cut)})
+            timers[0].function()
             assert far.recv(1) == b""
         with pytest.raises(ssl.SSLError):
             cut.unwrap()
