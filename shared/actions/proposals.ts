@@ -15,7 +15,6 @@ import {
 } from "../ledger/proposal.ts";
 import { orNull } from "../platform/format.ts";
 import { log } from "../platform/log.ts";
-import { maskedText } from "../platform/mask-phones.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, type AuditFields, auditItem, type ConsoleRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -40,8 +39,8 @@ export const propose = async (
   const { subject: proposer, refusal } = await identify(ledger, fourEyes, request.actor);
   if (proposer === undefined) throw new NotAllowedError(refusal);
   const { account, consequence, amountKobo } = preview;
-  const why = "why" in input && typeof input.why === "string" ? maskedText(input.why) : undefined;
-  const text = JSON.stringify({ ...(preview.input ?? input), ...(why !== undefined && { why }) });
+  const why = "why" in input && typeof input.why === "string" ? input.why : undefined;
+  const text = JSON.stringify(preview.input ?? input);
   const proposal = await putProposal(
     ledger,
     {

@@ -12,7 +12,6 @@ import {
   writePart,
   writePurchasesSwitch,
 } from "../orders/purchases-switch.ts";
-import { maskedText } from "../platform/mask-phones.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type ActionContext, type AuditFields, recordAudited } from "./action-context.ts";
@@ -63,7 +62,7 @@ export const purchasesRuns: ActionRuns<typeof purchasesActions> = {
 const switchedBy = (context: ActionContext, why: string | undefined) => {
   const { caller_arn, ...actor } = context.actor();
   const since = isoTime(context.ledger.clock());
-  return { since, by: actorName(actor), caller_arn, why: why && maskedText(why) };
+  return { since, by: actorName(actor), caller_arn, why };
 };
 
 const switchPart = async (context: ActionContext, part: string, purchases: OnOrOff, why: string | undefined) => {

@@ -13,7 +13,6 @@ import { ALL_TIMES, type IndexKey, indexKeySchema, queryList, queryListInOrder }
 import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
 import { isFinalStatus } from "../ledger/transaction.ts";
 import { chainEndSchema, footerLine } from "../platform/chained-lines.ts";
-import { maskedText } from "../platform/mask-phones.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import {
@@ -100,7 +99,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       if (read.compared?.revision !== read.revision)
         throw refusal(day, "was not compared to the end: import one of its files again");
       if (read.open_cases > 0) throw refusal(day, `has open cases: ${read.open_cases}. Decide each of them first`);
-      const signed_off = { by: actorName(context.actor()), at: isoTime(ledger.clock()), why: maskedText(why) };
+      const signed_off = { by: actorName(context.actor()), at: isoTime(ledger.clock()), why };
       const details = { day, revision: read.revision };
       return {
         statement: { ...read, state: "signed_off", signed_off },
@@ -322,7 +321,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       const each = await requireCase(ledger, day, id);
       if (each.state === "withdrawn") throw new OperatorError("The last comparison did not find this case any more");
       await requireDecidable(context, each, decision);
-      const decisions = [...each.decisions, { decision, why: maskedText(why), by: actorName(context.actor()), at }];
+      const decisions = [...each.decisions, { decision, why, by: actorName(context.actor()), at }];
       const details = { day, case: id, decision };
       return {
         statement: { ...read, open_cases: read.open_cases - (each.state === "open" ? 1 : 0) },

@@ -23,7 +23,6 @@ import {
   transactionToView,
   waitsInAnotherLedger,
 } from "../ledger/transaction.ts";
-import { maskedDigits } from "../platform/mask-phones.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
@@ -110,7 +109,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions note": async (context, { reference, note }) => {
     const transaction = await requireTransaction(context, reference);
-    const audit = auditAbout(transaction, "transactions note", maskedDigits(note));
+    const audit = auditAbout(transaction, "transactions note", note);
     await recordAudited(context, transaction.account_id, audit);
     return { reference: referenceOf(transaction), account_id: transaction.account_id };
   },

@@ -11,6 +11,7 @@ import { MINUTE_MS } from "../contract/durations.ts";
 import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
+import { maskedDigits, maskPhones } from "../contract/mask-phones.ts";
 import { phoneDigitsShown, type Role, roles } from "../contract/roles.ts";
 import type { StageColour } from "../contract/stage-colour.ts";
 import { parseInput } from "../lambda/api-request.ts";
@@ -18,7 +19,6 @@ import { type ApiResponse, envelopedError, successResponse } from "../lambda/api
 import { type Actor, recordAudit, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger } from "../ledger/ledger.ts";
 import { errorFields, LOCAL_STAGE, log, stageName } from "../platform/log.ts";
-import { maskedDigits, maskPhones } from "../platform/mask-phones.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isRecent } from "../platform/time.ts";
 import { authorise, ownedAccounts, rolesOf } from "./authorisation.ts";

@@ -1,6 +1,5 @@
 import * as z from "#zod";
 import { MINUTE_MS } from "../contract/durations.ts";
-import { maskedText } from "../platform/mask-phones.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import {
   type AuditItem,
@@ -101,8 +100,7 @@ export const auditEntry = (
   source_ip,
   user_agent,
   action,
-  // Nobody can remove it from an entry, nor from the copies of one.
-  why: why && maskedText(why),
+  why,
   details: { ...details, ...(proposal !== undefined && { proposal }) },
   list_key: ENTRIES_LIST,
   created_at: isoTime(nowMs),

@@ -1,7 +1,6 @@
 import * as z from "#zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
-import { maskedText } from "../platform/mask-phones.ts";
 import { isoTime } from "../platform/time.ts";
 import type { AuditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";
@@ -129,7 +128,7 @@ export const adjustWallet = (
   const { accountId, adjustmentId, amount_kobo, why } = adjustment;
   return recordEntry(
     ledger,
-    { kind: "adjustment", account_id: accountId, entry_id: adjustmentId, amount_kobo, why: maskedText(why) },
+    { kind: "adjustment", account_id: accountId, entry_id: adjustmentId, amount_kobo, why },
     audit,
   );
 };

@@ -3,7 +3,6 @@ import * as z from "#zod";
 import { HOUR_MS } from "../contract/durations.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
-import { maskedText } from "../platform/mask-phones.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import type { AuditPut } from "./audit.ts";
@@ -144,7 +143,7 @@ const decision = (
   { state, by, why, brokeGlass = false }: ProposalDecision,
 ): Writes[number] => {
   const decided = {
-    ...{ state, decided_by: by, decided_at: isoTime(ledger.clock()), decided_why: why && maskedText(why) },
+    ...{ state, decided_by: by, decided_at: isoTime(ledger.clock()), decided_why: why },
     ...(brokeGlass && { broke_glass: true }),
   };
   const update = updateOf(setParts(decided, ["open", "listed_at"]), {

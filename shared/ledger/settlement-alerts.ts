@@ -1,6 +1,6 @@
+import { loggableReference } from "../contract/mask-phones.ts";
 import type { Kobo } from "../contract/money.ts";
 import { log } from "../platform/log.ts";
-import { loggableReference } from "../platform/mask-phones.ts";
 import type { Settlement } from "./settle-transaction.ts";
 import { referenceOf, type Transaction } from "./transaction.ts";
 import { expectedAmount, isExpectedAmount, type UpstreamCosts } from "./upstream-costs.ts";

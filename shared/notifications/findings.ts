@@ -3,6 +3,7 @@ import { accountSchema } from "../access/account-store.ts";
 import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
 import { DAY_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
+import { maskedDigits } from "../contract/mask-phones.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
@@ -23,7 +24,6 @@ import { isStuck, referenceOf, STUCK_MS, transactionSchema } from "../ledger/tra
 import { lowBalanceOf, walletSchema } from "../ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
-import { maskedDigits } from "../platform/mask-phones.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
 import { isoTime } from "../platform/time.ts";
 import { READ_STUCK_MS_MAX } from "../platform/time-budgets.ts";

@@ -1,5 +1,6 @@
 import { FAULT_RETRY_S, type MessageResult } from "../call/message-result.ts";
 import type { EventReason } from "../contract/event-reasons.ts";
+import { loggableReference } from "../contract/mask-phones.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,
@@ -42,7 +43,6 @@ import type {
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
-import { loggableReference } from "../platform/mask-phones.ts";
 import { enqueueOrder } from "../queued-orders/queue-store.ts";
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";

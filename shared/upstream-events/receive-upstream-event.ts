@@ -1,12 +1,12 @@
 import type * as z from "#zod";
 import type { Call } from "../call/call.ts";
+import { loggableReference } from "../contract/mask-phones.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
 import { comparablePhone } from "../ledger/mask-phone.ts";
 import type { UnreadableMessage } from "../orders/outcome-message.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
-import { loggableReference } from "../platform/mask-phones.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import type { UpstreamProfile } from "../upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "./event-mac.ts";

@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { WITHOUT_CONTROLS } from "../control-characters.ts";
+import { maskedText } from "../mask-phones.ts";
 import { numberFromText } from "../number-text.ts";
 import { bookReadRoles, bookRoles, type Role, readRoles, roles } from "../roles.ts";
 
@@ -174,10 +175,13 @@ export const seenSending = z.optional(
   sendingField.check(z.meta({ description: "refuse unless the order was sent at this time, or waits" })),
 );
 
-/** The reason in the audit entry. */
-export const whySchema = printableText
+/** A reason as a person types it. */
+export const typedReason = printableText
   .check(z.minLength(3), z.maxLength(500))
   .register(z.globalRegistry, { description: "reason to record in the audit log" });
+
+/** The same, as it is kept: no retention and no erasure reaches it (decision 0005). */
+export const whySchema = typedReason.check(z.overwrite((why) => maskedText(why)));
 
 /** What every change takes. */
 export const changeInput = z.object({ why: z.optional(whySchema) });

@@ -2,7 +2,7 @@ import * as z from "#zod";
 import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../own-number.ts";
 import { phoneNumberOf } from "../phone-spelling.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, nextCursor, serviceChange, whySchema } from "./action.ts";
+import { type ActionTable, nairaAmount, nextCursor, serviceChange, typedReason } from "./action.ts";
 import { consentView } from "./consents.ts";
 
 export const subjectKind = z.enum(["nin", "bvn", "phone_number"]);
@@ -16,7 +16,7 @@ export const subjectNumberOf = (kind: SubjectKind, text: string): string | undef
 };
 
 /** Which request is answered. It is recorded, so that the number has no place in it. */
-export const requestReason = whySchema.check(
+export const requestReason = typedReason.check(
   z.refine((why) => !hasLongNumber(why), "Must contain no number of ten or more digits: it is recorded"),
 );
 

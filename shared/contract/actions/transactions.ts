@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { maskedDigits } from "../mask-phones.ts";
 import { orderReadRoles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
 import {
@@ -15,6 +16,7 @@ import {
   sendingField,
   serviceChange,
   typedNumber,
+  typedReason,
   whySchema,
 } from "./action.ts";
 import { entryResult } from "./wallet.ts";
@@ -227,7 +229,8 @@ export const transactionsActions = {
     kind: "change",
     input: z.object({
       reference: referenceInput,
-      note: whySchema.check(
+      note: typedReason.check(
+        z.overwrite(maskedDigits),
         z.meta({ description: "what to record, without numbers of persons: its account's owners read it too" }),
       ),
     }),

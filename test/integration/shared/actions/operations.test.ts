@@ -122,15 +122,6 @@ test("purchases off says by whom and why, and changes nothing if they are off al
   expect(await readAudit(context.ledger, SERVICE)).toHaveLength(1);
 });
 
-test("a reason has no phone number where apps see it", async () => {
-  const { ledger, context } = await aService();
-  for (const part of [undefined, "data"])
-    await purchasesRuns["purchases off"](context, { part, why: "08031234567 called" });
-  const account = await ledger.anAccount(0);
-  const state = await purchasesRuns["purchases state"](context, { account });
-  expect(state).toMatchObject({ why: "*********67 called", parts: [{ part: "data", why: "*********67 called" }] });
-});
-
 test("purchases off of a network or a kind leaves the whole on, refuses a name that is neither, and is shown to owners", async () => {
   const { ledger, context } = await aService();
   await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS));

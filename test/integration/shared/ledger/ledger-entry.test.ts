@@ -132,14 +132,6 @@ describe("recordEntry", () => {
     expect(await readEntryAmounts(ledger, accountId, ALL_TIMES)).toEqual([]);
   });
 
-  test("the reason of a correction is stored without phone numbers, because no retention and no erasure reaches it", async () => {
-    const accountId = await ledger.aWallet(100);
-    const why = "0803 123 4567 got nothing, ticket 88";
-    await adjustWallet(ledger, { accountId, adjustmentId: "case-1", amount_kobo: 5, why });
-    const stored = await readAdjustment(ledger, accountId, "case-1");
-    expect(stored?.why).toBe("**** *** **67 got nothing, ticket 88");
-  });
-
   test("an entry is read by its id, and its amount with those of its account", async () => {
     const accountId = await ledger.aWallet(100);
     const fundingId = randomUUID();

@@ -15,6 +15,7 @@ import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { ownedAccounts } from "../../../../shared/console/authorisation.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { maskedDigits } from "../../../../shared/contract/mask-phones.ts";
 import { type NotificationKind, notificationKind } from "../../../../shared/contract/notification-kinds.ts";
 import {
   accountPk,
@@ -28,7 +29,6 @@ import { sendNotifications } from "../../../../shared/notifications/send-notific
 import { openSns } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
-import { maskedDigits } from "../../../../shared/platform/mask-phones.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";

@@ -1,10 +1,33 @@
 import { describe, expect, test } from "vitest";
-import { accountField, printableText, referenceInput } from "../../../../../shared/contract/actions/action.ts";
+import type * as z from "#zod";
+import {
+  accountField,
+  printableText,
+  referenceInput,
+  whySchema,
+} from "../../../../../shared/contract/actions/action.ts";
 import { actionNames, actions } from "../../../../../shared/contract/actions/actions.ts";
 
 /** Inputs that name an item of the ledger: DynamoDB refuses an empty key, a long one, and one that is no Unicode. */
 const NAMES = ["account", "reference", "event", "key", "id"] as const;
 const UNUSABLE = ["", "x".repeat(2_049), "\ud800", "a\u0000b"];
+
+/** The texts of changes that are kept as they were typed, and why. */
+const KEPT_AS_TYPED: Readonly<Record<string, string>> = {
+  name: "people find an account, a key or an endpoint by it",
+  url: "webhooks go there",
+  slack_url: "notifications go there",
+  ranges: "anything but addresses is refused by what stores it",
+  network: "of a price rule: compared with those of the catalog",
+  number: "hashed, and never kept",
+  reference: "names what exists",
+  rule_id: "names what exists",
+  person: "names what exists",
+  case: "names what exists",
+  withdraw: "names what exists",
+  before: "what the person saw; compared, and never kept",
+  cursor: "a place that the service gave",
+};
 
 describe("the inputs of actions", () => {
   const named = actionNames.flatMap((action) =>
@@ -22,6 +45,25 @@ describe("the inputs of actions", () => {
     for (const reference of ["DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ", "order:1._-", "UP/2026 11", "x".repeat(100)]) {
       expect(referenceInput.parse(reference)).toBe(reference);
     }
+  });
+
+  test("no change keeps a phone number in a text that a person typed, but in those that are kept as typed", () => {
+    const typed = "call 0803 123 4567 now";
+    const changes = actionNames.filter((name) => actions[name].kind === "change" || "audited" in actions[name]);
+    const kept = changes.flatMap((name) =>
+      Object.entries<z.ZodMiniType>(actions[name].input.shape).flatMap(([field, schema]) => {
+        const taken = [typed, [typed]].map((value) => schema.safeParse(value)).find(({ success }) => success);
+        return JSON.stringify(taken?.data)?.includes("123 4567") ? [field] : [];
+      }),
+    );
+    expect(new Set(kept)).toEqual(new Set(Object.keys(KEPT_AS_TYPED)));
+  });
+
+  test("a reason keeps references of banks and of the upstream, and a note, which owners read, keeps no long number", () => {
+    const typed = "0803 123 4567 called, upstream reference 20261130093012";
+    const { note } = actions["transactions note"].input.shape;
+    expect(whySchema.parse(typed)).toBe("**** *** **67 called, upstream reference 20261130093012");
+    expect(note.parse(typed)).toBe("**** *** **67 called, upstream reference ************12");
   });
 
   test("a number may be typed, and neither an empty field nor a missing value is 0", () => {
