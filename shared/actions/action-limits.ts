@@ -11,7 +11,7 @@ export const SEARCHES_PER_MINUTE = 30;
 export const RESENDS_PER_MINUTE = 5;
 const KEPT_S = 3_600;
 
-const counted = z.record(z.string(), z.int());
+const counted = z.int();
 
 /** Counts an action; resolves with how many there were of its kind and subject in the minute. */
 const count = async (
@@ -29,7 +29,7 @@ const count = async (
     ExpressionAttributeValues: { ":end": Math.floor(nowMs / 1_000) + KEPT_S, ":one": 1 },
     ReturnValues: "UPDATED_NEW",
   });
-  return counted.parse(Attributes)[kind] ?? 0;
+  return counted.parse(Attributes?.[kind]);
 };
 
 const refusal = (nowMs: number, message?: string): ServiceError =>
