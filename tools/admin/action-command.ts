@@ -63,9 +63,8 @@ export const typedInput = <Name extends ActionName>(name: Name, command: ActionC
         if (error) refuse(typedName, error.issues[0]?.message ?? "");
         else values[field] = data;
       }
-      if (context.issues.length > 0) return z.NEVER;
       const { data, error } = inputs[name].input.safeParse(values);
-      if (data !== undefined) return data;
+      if (data !== undefined && context.issues.length === 0) return data;
       for (const { path, message } of error?.issues ?? []) {
         refuse(typed.find(({ field }) => field === path[0])?.name ?? path[0], message);
       }

@@ -52,6 +52,12 @@ export type Option = {
   readonly fallback?: string;
 };
 
+/**
+ * How the help marks an option that the input's schema requires. Not commander's `requiredOption`, which names one missing
+ * option at a time.
+ */
+export const REQUIRED = " (required)";
+
 export const why: Option = { flags: "--why <reason>", text: metaOf(whySchema).description ?? "" };
 
 /** The options of a report of days, which `--csv` prints as CSV. */
@@ -82,8 +88,7 @@ export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: Co
   const command = group.command(spec.usage).description(spec.summary);
   for (const argument of command.registeredArguments) argument.description = spec.texts?.[argument.name()] ?? "";
   for (const { flags, text, required, fallback } of spec.options ?? []) {
-    if (required) command.requiredOption(flags, `${text} (required)`, fallback);
-    else command.option(flags, text, fallback);
+    command.option(flags, required ? `${text}${REQUIRED}` : text, fallback);
   }
   if (spec.asks) command.option("--yes", "do not ask; nothing is asked with --json and on this machine either");
   if (spec.changes) command.option("--dry-run", "show what would change, and change nothing");
@@ -149,6 +154,9 @@ export const proposedReport = ({ proposal }: ProposedError, timeZone: string): R
 Another person approves it before ${localTime(proposal.expires_at, timeZone)}: npm run admin -- proposals approve ${proposal.proposal}`,
 });
 
+/** What a refused command line ends with. */
+export const HELP = "--help lists what the command takes";
+
 /** The names of a group and of the groups above it, without the program's own. */
 const pathOf = (group: Command): readonly string[] =>
   group.parent === null ? [] : [...pathOf(group.parent), group.name()];
@@ -172,7 +180,10 @@ const parseInput = <Schema extends z.ZodMiniType>(
 ): z.output<Schema> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const field = String(issue?.path[0]);
-  throw new OperatorError(`${typedNames.get(field) ?? field}: ${issue?.message}`);
+  const problems = new Map<string, string>();
+  for (const { path, message } of result.error.issues) {
+    const field = String(path[0]);
+    if (!problems.has(field)) problems.set(field, `${typedNames.get(field) ?? field}: ${message}`);
+  }
+  throw new OperatorError([...problems.values()].join(". "), { command: HELP });
 };

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { actionNames } from "../../shared/contract/actions/actions.ts";
 import { roles } from "../../shared/contract/roles.ts";
 import { addActionCommand, commandOf } from "./action-command.ts";
-import { addGroup } from "./command.ts";
+import { addGroup, HELP } from "./command.ts";
 import { addAnnounce } from "./commands/announce.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addDoctor } from "./commands/doctor.ts";
@@ -109,7 +109,7 @@ export const adminProgram = async ({ isQuiet = false, isComplete = false } = {})
     .option("--direct", "work on tables and queues yourself, where the service does not answer")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
-    .showHelpAfterError("--help lists what the command takes.")
+    .showHelpAfterError(`${HELP}.`)
     .exitOverride();
   await addGroups(program, isComplete);
   addActionCommands(program, "");

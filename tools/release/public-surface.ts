@@ -8,6 +8,7 @@ import { type ActionName, actionNames, actions } from "../../shared/contract/act
 import { marginReportSchema } from "../../shared/contract/margin-report.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
 import { clockReportSchema } from "../../shared/contract/refund-clock-report.ts";
+import { REQUIRED } from "../admin/command.ts";
 import { adminProgram } from "../admin/program.ts";
 import { addClient } from "./client-surface.ts";
 import { addSchema } from "./json-schema-surface.ts";
@@ -90,7 +91,7 @@ const addCommands = (draft: SurfaceDraft, command: Command, path: string): void 
   }
   for (const option of command.options) {
     draft.offers.set(`${path} ${option.long}`, option.flags.replace(/^.*?--[\w-]+ ?/, ""));
-    if (option.mandatory) demandPart(draft, path, String(option.long));
+    if (option.description.endsWith(REQUIRED)) demandPart(draft, path, String(option.long));
   }
   for (const sub of command.commands) {
     const subPath = `${path} ${sub.name()}`;

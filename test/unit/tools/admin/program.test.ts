@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import { expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { type Action, needsReason } from "../../../../shared/contract/actions/action.ts";
@@ -10,6 +11,9 @@ type Definition = {
   readonly isReadOnly: boolean;
   readonly takesWhy: boolean;
   readonly asks: boolean;
+  readonly required: readonly string[];
+  /** What the schema says of an input that has nothing. */
+  readonly missing: readonly PropertyKey[];
 };
 const definitions = vi.hoisted((): Definition[] => []);
 
@@ -26,6 +30,10 @@ vi.mock(import("../../../../tools/admin/command.ts"), async (importOriginal) => 
         isReadOnly: spec.readOnly === true,
         takesWhy,
         asks: spec.asks === true,
+        required: (spec.options ?? [])
+          .filter(({ required }) => required)
+          .map(({ flags }) => new Option(flags).attributeName()),
+        missing: spec.input.safeParse({}).error?.issues.map(({ path }) => path[0] ?? "") ?? [],
       });
       original.addCommand(group, spec);
     },
@@ -49,6 +57,12 @@ test("every command asks first whose action needs a reason in the console, and o
   const asking = definitions.filter(({ asks }) => asks).map(({ name }) => name);
   const needing = actionNames.filter((name) => needsReason(actions[name]) && commandNames.includes(name));
   expect(new Set(asking)).toEqual(new Set([...needing, "proposals approve"]));
+});
+
+test("an option that the help marks as required is required by the command's schema", () => {
+  const marked = definitions.filter(({ required }) => required.length > 0);
+  expect(marked.length).toBeGreaterThan(20);
+  for (const { missing, required } of marked) expect(missing).toEqual(expect.arrayContaining([...required]));
 });
 
 test("no two commands have the same name", () => {

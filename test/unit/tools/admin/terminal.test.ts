@@ -107,7 +107,7 @@ test("a command line with an unknown option, or without a required one, is refus
     const { terminal, output } = testTerminal();
     expect(await onTerminal(terminal, () => runAdmin(args))).toBe(2);
     expect((await output()).stderr).toMatch(
-      /^(Unknown|Required) option '.*\.\n--help lists what the command takes\.\n$/,
+      /^(Unknown option '.*\.\n|--id: Is required\. )--help lists what the command takes\.\n$/,
     );
   }
 });
