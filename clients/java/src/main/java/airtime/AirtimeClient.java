@@ -15,11 +15,13 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.BodySubscribers;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
@@ -38,6 +40,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
 /**
@@ -341,12 +344,15 @@ public final class AirtimeClient {
     if (request.confirmDuplicate) builder.header("X-Confirm-Duplicate", "true");
     if (request.body == null) builder.GET();
     else builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
+    AtomicReference<ResponseInfo> head = new AtomicReference<>();
     // A request's own time-out ends when the headers have come, so it would wait for ever for a body.
-    CompletableFuture<HttpResponse<String>> sent =
-        http.sendAsync(builder.build(), head -> new LimitedText(head.headers().firstValue("X-Error-Code").isPresent()));
-    HttpResponse<String> response;
+    CompletableFuture<HttpResponse<String>> sent = http.sendAsync(builder.build(), received -> {
+      head.set(received);
+      return new LimitedText();
+    });
     try {
-      response = sent.get(Math.min(leftMs, attemptTimeout.toMillis()), TimeUnit.MILLISECONDS);
+      HttpResponse<String> response = sent.get(Math.min(leftMs, attemptTimeout.toMillis()), TimeUnit.MILLISECONDS);
+      return read(request, response.statusCode(), response.headers(), response.body());
     } catch (TimeoutException error) {
       sent.cancel(true);
       throw new NoAnswerException("no answer in time", error);
@@ -354,28 +360,24 @@ public final class AirtimeClient {
       sent.cancel(true);
       throw error;
     } catch (ExecutionException error) {
+      ResponseInfo received = head.get();
+      // The headers of an error are enough: one whose body breaks off is read without it.
+      if (received != null && !header(received.headers(), "X-Error-Code").isEmpty()) {
+        return read(request, received.statusCode(), received.headers(), "");
+      }
       throw new NoAnswerException("the connection failed", error);
     }
-    return read(request, response);
   }
 
-  /**
-   * The body as text. The connection of one that is too long is closed. The headers of an error are enough: one whose body
-   * breaks off is read without it.
-   */
+  /** The body as text. The connection of one that is too long is closed. */
   private static final class LimitedText implements BodySubscriber<String> {
     private final BodySubscriber<String> text = BodySubscribers.ofString(StandardCharsets.UTF_8);
-    private final boolean isOfError;
     private Flow.Subscription subscription;
     private long bytes = 0;
 
-    LimitedText(boolean isOfError) {
-      this.isOfError = isOfError;
-    }
-
     @Override
     public CompletionStage<String> getBody() {
-      return isOfError ? text.getBody().exceptionally(error -> "") : text.getBody();
+      return text.getBody();
     }
 
     @Override
@@ -406,16 +408,15 @@ public final class AirtimeClient {
     }
   }
 
-  private <T> T read(Request<T> request, HttpResponse<String> response)
+  private <T> T read(Request<T> request, int status, HttpHeaders headers, String text)
       throws ServiceException, NoAnswerException {
-    int status = response.statusCode();
-    Long retryAfterSeconds = secondsIn(header(response, "Retry-After"));
-    String requestId = response.headers().firstValue("X-Request-Id").orElse(null);
-    JsonNode body = parse(response.body());
-    String code = header(response, "X-Error-Code");
+    Long retryAfterSeconds = secondsIn(header(headers, "Retry-After"));
+    String requestId = headers.firstValue("X-Request-Id").orElse(null);
+    JsonNode body = parse(text);
+    String code = header(headers, "X-Error-Code");
     if (!code.isEmpty()) {
-      String named = header(response, "X-Caller-Reference");
-      String transaction = header(response, "X-Transaction-Reference");
+      String named = header(headers, "X-Caller-Reference");
+      String transaction = header(headers, "X-Transaction-Reference");
       boolean isNamed = !named.isEmpty() || !transaction.isEmpty();
       boolean isOwn = named.equals(request.reference) && (transaction.isEmpty() || isOfMode(transaction));
       if (request.reference != null && isNamed && !isOwn) {
@@ -426,7 +427,7 @@ public final class AirtimeClient {
           status,
           body.path("message").asText(code),
           transaction.isEmpty() ? null : transaction,
-          response.headers().firstValue("X-Duplicate-Of").orElse(null),
+          headers.firstValue("X-Duplicate-Of").orElse(null),
           fieldsOf(body.path("errors")),
           retryAfterSeconds,
           requestId);
@@ -455,8 +456,8 @@ public final class AirtimeClient {
     }
   }
 
-  private static String header(HttpResponse<String> response, String name) {
-    return response.headers().firstValue(name).orElse("");
+  private static String header(HttpHeaders headers, String name) {
+    return headers.firstValue(name).orElse("");
   }
 
   private static JsonNode parse(String text) {

@@ -77,6 +77,11 @@ class AirtimeClientTest {
       return "http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
     }
 
+    /** With deadlines that only a test which waits for them meets, on a busy machine too. */
+    AirtimeClient client() {
+      return client(Duration.ofSeconds(300), Duration.ofSeconds(120));
+    }
+
     AirtimeClient client(Duration timeout, Duration attemptTimeout) {
       return new AirtimeClient(baseUrl(), "live_key", timeout, attemptTimeout);
     }
@@ -137,7 +142,7 @@ class AirtimeClientTest {
     Answer after = answer.next.equals("cancel") ? named("cancelled") : replay();
     try (Service service = new Service(exchange -> write(exchange, answer), exchange -> write(exchange, after))) {
       long startedAt = System.nanoTime();
-      String result = result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10)));
+      String result = result(service.client());
       assertEquals(Map.of("retry", "success", "cancel", "failed").getOrDefault(answer.next, answer.next), result);
       assertTrue(System.nanoTime() - startedAt >= Duration.ofSeconds(answer.wait_s).toNanos(), "it did not wait");
 
@@ -173,7 +178,7 @@ class AirtimeClientTest {
     Stream<Answer> answers = sequence.answers.stream().map(AirtimeClientTest::named);
     Handler[] handlers = answers.map(answer -> (Handler) exchange -> write(exchange, answer)).toArray(Handler[]::new);
     try (Service service = new Service(handlers)) {
-      assertEquals(sequence.end, result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals(sequence.end, result(service.client()));
       List<JsonNode> bodies = new ArrayList<>();
       for (Received request : service.requests) bodies.add(Vectors.JSON.readTree(request.body));
       assertEquals(sequence.sent.stream().map(TABLE::get).toList(), bodies);
@@ -198,7 +203,7 @@ class AirtimeClientTest {
       }
     };
     try (Service service = new Service(dripping, dripping)) {
-      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      AirtimeClient client = service.client();
       Thread caller = new Thread(() -> assertThrows(InterruptedException.class, () -> client.buy(ORDER, "order-1")));
       caller.start();
       assertTrue(sent.await(60, TimeUnit.SECONDS));
@@ -214,7 +219,7 @@ class AirtimeClientTest {
     Answer replay = replay();
     try (Service service = new Service(
         exchange -> write(exchange, refusal), exchange -> write(exchange, cancelled), exchange -> write(exchange, replay))) {
-      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      AirtimeClient client = service.client();
       ServiceException refused = assertThrows(ServiceException.class, () -> client.buy(ORDER, "order-1"));
       assertEquals(refusal.headers.get("x-duplicate-of"), refused.duplicateOf);
       assertEquals("success", client.buy(ORDER, "order-1", true).status());
@@ -223,23 +228,33 @@ class AirtimeClientTest {
   }
 
   @Test
-  void anOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline() throws Exception {
-    try (Service service = new Service(HttpExchange::close, HttpExchange::close)) {
-      assertEquals("unknown", result(service.client(Duration.ofSeconds(12), Duration.ofSeconds(5))));
-      assertTrue(service.requests.size() > 1);
+  void anOrderWhoseConnectionIsCutIsSentAgain() throws Exception {
+    Answer replay = replay();
+    try (Service service = new Service(HttpExchange::close, exchange -> write(exchange, replay))) {
+      assertEquals("success", result(service.client()));
+      assertEquals(2, service.requests.size());
+    }
+  }
+
+  @Test
+  void anOrderWhoseConnectionsAreCutIsUnknownAtTheDeadline() throws Exception {
+    try (Service service = new Service(HttpExchange::close)) {
+      assertEquals("unknown", result(service.client(Duration.ofSeconds(3), Duration.ofSeconds(3))));
     }
   }
 
   @Test
   void anAnswerWhoseBodyComesTooLateIsNone() throws Exception {
+    Answer replay = replay();
     CountDownLatch end = new CountDownLatch(1);
     Handler held = exchange -> {
       exchange.sendResponseHeaders(200, 100);
       exchange.getResponseBody().flush();
       end.await();
     };
-    try (Service service = new Service(held, held)) {
-      assertEquals("unknown", result(service.client(Duration.ofSeconds(12), Duration.ofSeconds(1))));
+    try (Service service = new Service(held, exchange -> write(exchange, replay))) {
+      // On a busy machine a later attempt may be over before its answer too.
+      assertEquals("success", result(service.client(Duration.ofSeconds(300), Duration.ofSeconds(3))));
       assertTrue(service.requests.size() > 1);
       end.countDown();
     }
@@ -263,9 +278,9 @@ class AirtimeClientTest {
     };
     Answer replay = replay();
     try (Service service = new Service(pouring, exchange -> write(exchange, replay))) {
-      assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals("success", result(service.client()));
       assertEquals(2, service.requests.size());
-      assertTrue(cut.await(5, TimeUnit.SECONDS));
+      assertTrue(cut.await(60, TimeUnit.SECONDS));
       // The system's buffers take some beyond the limit.
       assertTrue(sent.get() < 100_000_000, sent + " bytes were read");
     }
@@ -277,7 +292,7 @@ class AirtimeClientTest {
         Map.of("X-Error-Code", "provider_unavailable", "Retry-After", "300", "X-Request-Id", "req-1");
     Answer refused = new Answer("refused", 503, headers, "{}", "", 0);
     try (Service service = new Service(exchange -> write(exchange, refused))) {
-      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      AirtimeClient client = service.client();
       Exception unknown = assertThrows(OutcomeUnknownException.class, () -> client.buy(ORDER, "order-1"));
       ServiceException refusal = assertInstanceOf(ServiceException.class, unknown.getCause());
       assertEquals(300L, refusal.retryAfterSeconds);
@@ -294,7 +309,7 @@ class AirtimeClientTest {
       write(exchange, replay);
     };
     try (Service service = new Service(recording)) {
-      assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals("success", result(service.client()));
       assertEquals(List.of("identity"), encodings);
     }
   }
@@ -307,13 +322,15 @@ class AirtimeClientTest {
       exchange.sendResponseHeaders(failed.status, 100);
       exchange.getResponseBody().write('{');
       exchange.getResponseBody().flush();
-      // A busy client reads the headers before the end of the connection then.
-      Thread.sleep(500);
       exchange.close();
     };
     try (Service service = new Service(cut)) {
-      assertEquals("failed", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
-      assertEquals(1, service.requests.size());
+      AirtimeClient client = service.client();
+      // Again and again: the end of the connection comes before, while or after the client reads the headers.
+      for (int request = 1; request <= 50; request++) {
+        assertEquals("failed", result(client));
+        assertEquals(request, service.requests.size());
+      }
     }
   }
 
@@ -322,7 +339,7 @@ class AirtimeClientTest {
     Answer other = replay();
     Answer failed = named("502 delivery_failed");
     try (Service service = new Service(exchange -> write(exchange, other), exchange -> write(exchange, failed))) {
-      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      AirtimeClient client = service.client();
       DataPurchaseRequest order = new DataPurchaseRequest(1L, 101L, null, null);
       assertThrows(ServiceException.class, () -> client.buy(order, "order-1"));
     }
@@ -339,10 +356,10 @@ class AirtimeClientTest {
     CountDownLatch end = new CountDownLatch(1);
     Handler held = exchange -> end.await();
     try (Service service = new Service(held, held)) {
-      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      AirtimeClient client = service.client();
       long startedAt = System.nanoTime();
       assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(1)));
-      assertTrue(System.nanoTime() - startedAt < Duration.ofSeconds(5).toNanos(), "it waited for longer");
+      assertTrue(System.nanoTime() - startedAt < Duration.ofSeconds(100).toNanos(), "it waited for the attempt's end");
       end.countDown();
     }
   }
@@ -352,7 +369,7 @@ class AirtimeClientTest {
     Answer notFound = new Answer("not found", 404, Map.of("X-Error-Code", "not_found"), "{}", "", 0);
     Answer refused = new Answer("refused", 401, Map.of("X-Error-Code", "invalid_api_key"), "{}", "", 0);
     try (Service service = new Service(exchange -> write(exchange, notFound), exchange -> write(exchange, refused))) {
-      AirtimeClient client = service.client(Duration.ofSeconds(20), Duration.ofSeconds(10));
+      AirtimeClient client = service.client();
       Exception end = assertThrows(TimeoutException.class, () -> client.await("order-1", Duration.ofSeconds(60)));
       assertEquals("invalid_api_key", assertInstanceOf(ServiceException.class, end.getCause()).code);
       assertEquals(2, service.requests.size());
@@ -364,7 +381,7 @@ class AirtimeClientTest {
     Map<String, String> headers = Map.of("X-Error-Code", "delivery_failed", "X-Caller-Reference", "order-1", "X-Transaction-Reference", "DATA_1");
     Answer odd = new Answer("odd", 502, headers, "{\"errors\":{\"plan_id\":{\"a\":1}}}", "failed", 0);
     try (Service service = new Service(exchange -> write(exchange, odd), exchange -> write(exchange, odd))) {
-      assertEquals("failed", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals("failed", result(service.client()));
     }
   }
 
