@@ -24,10 +24,16 @@ SECRET = "whsec_" + b64encode(KEY).decode()
 DATA = {"reference": "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ", "status": "success", "amount": 500.5, "type": "data"}
 PERSON = {"network": "MTN", "phone_number": "08031234567", "created_at": "2026-11-21T09:30:00.000Z"}
 UPDATED = {"event": "transaction.updated", "data": {**DATA, **PERSON}}
+NOW = 1_780_000_000
+
+
+@pytest.fixture(autouse=True)
+def fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW)
 
 
 def signed(event: object, *, key: bytes = KEY, age_s: int = 0) -> tuple[dict[str, str], bytes]:
-    body, timestamp = json.dumps(event).encode(), str(int(time.time()) - age_s)
+    body, timestamp = json.dumps(event).encode(), str(NOW - age_s)
     signature = b64encode(hmac.new(key, f"evt_1.{timestamp}.".encode() + body, sha256).digest()).decode()
     return {"Webhook-Id": "evt_1", "Webhook-Timestamp": timestamp, "Webhook-Signature": f"v1,{signature}"}, body
 
@@ -38,7 +44,7 @@ def test_a_signed_event_is_returned() -> None:
     assert isinstance(webhook.event, TransactionUpdated)
     assert (webhook.id, webhook.name, webhook.event.data.status) == ("evt_1", "transaction.updated", "success")
     assert str(webhook.event.data.amount) == "500.5"
-    assert abs(webhook.sent_at.timestamp() - time.time()) < 5
+    assert webhook.sent_at.timestamp() == NOW
     assert verify_webhook(headers, body.decode(), SECRET) == webhook
 
 
@@ -55,7 +61,7 @@ def test_an_event_of_a_later_release_has_a_name() -> None:
     assert (webhook.name, webhook.event) == ("of.later", None)
 
 
-@pytest.mark.parametrize("age_s", [301, -302])
+@pytest.mark.parametrize("age_s", [301, -301])
 def test_an_old_event_is_refused(age_s: int) -> None:
     headers, body = signed(UPDATED, age_s=age_s)
     with pytest.raises(WebhookVerificationError, match="timestamp"):
