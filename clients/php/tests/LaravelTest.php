@@ -66,9 +66,10 @@ final class LaravelTest extends TestCase
     public function testTheMiddlewareGivesASignedEventToTheRouteAndRefusesOthers(): void
     {
         $handle = static function (string $body): array {
-            $signed = 'evt_1.' . time() . '.' . self::EVENT;
+            $timestamp = (string) time();
+            $signed = "evt_1.$timestamp." . self::EVENT;
             $signature = 'v1,' . base64_encode(hash_hmac('sha256', $signed, self::KEY, true));
-            $headers = ['HTTP_WEBHOOK_ID' => 'evt_1', 'HTTP_WEBHOOK_TIMESTAMP' => (string) time(), 'HTTP_WEBHOOK_SIGNATURE' => $signature];
+            $headers = ['HTTP_WEBHOOK_ID' => 'evt_1', 'HTTP_WEBHOOK_TIMESTAMP' => $timestamp, 'HTTP_WEBHOOK_SIGNATURE' => $signature];
             $request = Request::create('/hooks/airtime', 'POST', server: $headers, content: $body);
             $response = self::app()->make(VerifyWebhook::class)->handle($request, static fn (): HttpResponse => new HttpResponse('', 204));
             return [$response->getStatusCode(), $request->attributes->get('webhook')];

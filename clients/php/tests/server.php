@@ -19,9 +19,10 @@ while ($connection = @stream_socket_accept($listener, 600)) {
         fwrite(STDOUT, $first);
         switch ($argv[1]) {
             case 'drip':
-                for (@fwrite($connection, "HTTP/1.1 200 OK\r\nx: "), $i = 0; $i < 100 && @fwrite($connection, ' ') === 1; $i++) {
+                for (@fwrite($connection, "HTTP/1.1 200 OK\r\nx: "), $i = 0; $i < 1_200 && @fwrite($connection, ' ') === 1; $i++) {
                     usleep(50_000);
                 }
+                fwrite(STDOUT, $i < 1_200 ? '' : "sent\n");
                 break 2;
             case 'pour':
                 for (@fwrite($connection, "$head\r\n"), $i = 0; $i < 500 && @fwrite($connection, str_repeat(' ', 100_000)) > 0; $i++) {
