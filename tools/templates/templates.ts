@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { App } from "aws-cdk-lib";
 import * as z from "#zod";
 import { cdkJson } from "../../infra/cdk-json.ts";
@@ -29,7 +29,7 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
   if (settings.recovery) {
     throw new SettingsError(`Stage "${stage}" has recovery, whose stacks in two regions only the CDK deploys.`);
   }
-  makeFolder(join(folder, "assets"));
+  assertMade(folder);
   const scratch = mkdtempSync(join(tmpdir(), "templates-"));
   try {
     const app = new App({ context: cdkJson.context, outdir: scratch, treeMetadata: false });
@@ -56,12 +56,21 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
 };
 
 /** Before anything is built, which takes a minute. */
-const makeFolder = (folder: string): void => {
+const assertMade = (folder: string): void => {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(join(folder, "assets"));
   } catch (error) {
-    throw new SettingsError(`The folder cannot be made: ${error instanceof Error ? error.message : error}.`);
+    throw new SettingsError(
+      `--output ${folder} cannot be made: ${error instanceof Error ? error.message : error}. Choose a folder below one that you may write to.`,
+    );
   }
+};
+
+/** Not by Node's `recursive`, which never ends below a folder that takes no folders, such as /proc. */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder);
 };
 
 const contentsOf = (folder: string): ReadonlyMap<string, Buffer> =>
