@@ -59,6 +59,8 @@ export const runStageCommand = async (
   let hasRun = false;
   const stageCdk: StageCdk = (...selection) => {
     hasRun = true;
+    // The CDK prints nothing before the functions are built.
+    console.error(`Making the templates of stage ${stage}, which takes up to a minute ...`);
     return cdk([...selection, "--context", `stage=${stage}`, ...rest]);
   };
   try {

@@ -88,7 +88,15 @@ test("a deployment that AWS refuses once the CDK ran fails with exit code 1, not
   } finally {
     stacksAnswer = "does not exist";
   }
-  expect(printed).toEqual([expect.stringMatching(/^AWS CloudFormation refuses\. .* Prod-Data may not be read$/)]);
+  expect(printed.at(-1)).toMatch(/^AWS CloudFormation refuses\. .* Prod-Data may not be read$/);
+});
+
+test("a command says what it does before the CDK runs, which prints nothing at first", async () => {
+  const printed: unknown[] = [];
+  vi.spyOn(console, "error").mockImplementation((text) => void printed.push(text));
+  const cdk = async (): Promise<number> => printed.push("the CDK") - 2;
+  expect(await runStageCommand(["synth"], { known, cdk })).toBe(0);
+  expect(printed).toEqual(["Making the templates of stage sandbox, which takes up to a minute ...", "the CDK"]);
 });
 
 test.each([
