@@ -1,9 +1,17 @@
-import { config, type core } from "zod/mini";
+import { config, type core, ZodMiniCatch } from "zod/mini";
 
 /** zod's functional API: a bundle has only the functions that its schemas use (decision 0025), and none of zod's messages. */
 export * from "zod/mini";
 // With `z.core.$ZodError` a bundle would have all of `z.core`.
 export { $ZodError } from "zod/v4/core";
+export { caught as catch };
+
+/** `z.catch` of a value. With zod's own a bundle would have all of `z.util`. */
+function caught<Inner extends core.SomeType>(innerType: Inner, value: core.output<Inner>): ZodMiniCatch<Inner>;
+/* @__NO_SIDE_EFFECTS__ */
+function caught(innerType: core.$ZodType, value: unknown): ZodMiniCatch {
+  return new ZodMiniCatch({ type: "catch", innerType, catchValue: () => value });
+}
 
 const UNITS: Readonly<Record<string, string>> = { string: "characters", array: "entries", set: "entries" };
 
