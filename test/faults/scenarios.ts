@@ -1,3 +1,4 @@
+import type { ScheduledFunction } from "../../infra/functions.ts";
 import { requireAccount } from "../../shared/access/account-store.ts";
 import {
   createKey,
@@ -76,19 +77,34 @@ const topUp = (reference: string, phone_number = "08031234567") => ({
 const check = (reference: string, nin = "12345678900") => ({ nin, is_consent: true, reference });
 const decision = { by: "operator", why: "the upstream's support said so" };
 
-const buy =
-  (phone?: string): Scenario["act"] =>
+type Act = Scenario["act"];
+/** One after another. */
+const sequence =
+  (...acts: readonly Act[]): Act =>
   async (account) => {
-    await account.send(routes.buyData, order("order-1", phone));
-    await account.system.eventSources.deliver();
+    for (const act of acts) await act(account);
   };
 
-const verify =
-  (nin?: string): Scenario["act"] =>
+const deliver: Act = ({ system }) => system.eventSources.deliver();
+/** One order, whose number decides what the upstream does. */
+const place =
+  (phone?: string): Act =>
+  async (account) =>
+    void (await account.send(routes.buyData, order("order-1", phone)));
+/** Orders for the usual number. */
+const placeEach =
+  (...references: readonly string[]): Act =>
   async (account) => {
-    await account.send(routes.verifyNin, check("check-1", nin));
-    await account.system.eventSources.deliver();
+    for (const reference of references) await account.send(routes.buyData, order(reference));
   };
+const topUps =
+  (phone: string | undefined, ...references: readonly string[]): Act =>
+  async (account) => {
+    for (const reference of references) await account.send(routes.buyAirtime, topUp(reference, phone));
+  };
+const buy = (phone?: string): Act => sequence(place(phone), deliver);
+const verify = (nin?: string): Act =>
+  sequence(async (account) => void (await account.send(routes.verifyNin, check("check-1", nin))), deliver);
 
 /** An operator's action on the system's tables, in a stage where two people decide. */
 const contextOf = ({ ledger, accounts }: System, sub: string): ActionContext => {
@@ -104,56 +120,72 @@ const contextOf = ({ ledger, accounts }: System, sub: string): ActionContext => 
   };
 };
 
-/** Has the endpoint fail for the next events. */
-const reportFailures = async ({ system, accountId }: TestAccount, events: number): Promise<void> => {
-  const key = firstEndpoint(accountId);
-  const { generation } = await requireEndpoint(system.endpoints, accountId, key.endpoint);
-  for (let event = 1; event <= events; event += 1) {
-    const since = isoTime(Date.now());
-    const health = { kind: "failing", since, event: `evt_${event}` } as const;
-    await recordEndpointHealth(system.ledger, { ...key, generation }, health);
-  }
-};
+/** The endpoint has failed for this many events. */
+const reportFailures =
+  (events: number): Act =>
+  async ({ system, accountId }) => {
+    const key = firstEndpoint(accountId);
+    const { generation } = await requireEndpoint(system.endpoints, accountId, key.endpoint);
+    for (let event = 1; event <= events; event += 1) {
+      const since = isoTime(Date.now());
+      const health = { kind: "failing", since, event: `evt_${event}` } as const;
+      await recordEndpointHealth(system.ledger, { ...key, generation }, health);
+    }
+  };
 
-const requeue = async ({ system }: TestAccount): Promise<void> => {
-  await system.runSchedule("requeue-deliveries");
-  await system.eventSources.deliver();
-};
+/** So much later, this run, and what follows from it. */
+const runAfter =
+  (ms: number, schedule: ScheduledFunction): Act =>
+  async ({ system }) => {
+    advance(ms);
+    await system.runSchedule(schedule);
+    await system.eventSources.deliver();
+  };
+const requeueAfter = (ms: number): Act => runAfter(ms, "requeue-deliveries");
+/** The sender's next run. */
+const sendAfter = (ms = OVER_A_MINUTE_MS): Act => runAfter(ms, "send-queued-orders");
+/** The next run that asks the upstream for open orders. */
+const askAgain = runAfter(OVER_A_MINUTE_MS, "ask-upstream");
+const deliverAfter =
+  (ms: number): Act =>
+  async ({ system }) => {
+    advance(ms);
+    await system.eventSources.deliver();
+  };
 
 /** The upstream's limit refuses the next orders, each for a minute. */
-const refuseByLimit = ({ system: { upstream } }: TestAccount, times: number): void =>
-  upstream.faults.add({ kind: "rate_limited", path: "/vtu", method: "POST", times, retry_after_s: 60 });
+const refuseByLimit =
+  (times: number): Act =>
+  async ({ system: { upstream } }) =>
+    upstream.faults.add({ kind: "rate_limited", path: "/vtu", method: "POST", times, retry_after_s: 60 });
 
 /** The upstream refuses the next orders by themselves: its limit is not spent. */
-const refuseOrders = ({ system: { upstream } }: TestAccount, times: number): void =>
-  upstream.faults.add({ kind: "status", path: "/vtu", method: "POST", times, status: 429 });
+const refuseOrders =
+  (times: number): Act =>
+  async ({ system: { upstream } }) =>
+    upstream.faults.add({ kind: "status", path: "/vtu", method: "POST", times, status: 429 });
 
-/** The sender's next run, so much later. */
-const sendAfter = async ({ system }: TestAccount, ms = OVER_A_MINUTE_MS): Promise<void> => {
-  advance(ms);
-  await system.runSchedule("send-queued-orders");
-  await system.eventSources.deliver();
-};
-
-/** The next run that asks the upstream for open orders. */
-const askAgain = async ({ system }: TestAccount): Promise<void> => {
-  advance(OVER_A_MINUTE_MS);
-  await system.runSchedule("ask-upstream");
-  await system.eventSources.deliver();
-};
+const failNext =
+  (count: number): Act =>
+  async ({ receiver }) =>
+    receiver.failNext(count);
 
 const settleUpstream = (account: TestAccount, status: "success" | "failed"): void => {
   const newest = account.system.upstream.purchases.at(-1);
   if (newest !== undefined) account.system.upstream.settle(newest, status);
 };
 
-/** The upstream settles the newest order and sends its event, again if that fails. */
-const sendEvent = async (account: TestAccount, status: "success" | "failed"): Promise<void> => {
-  settleUpstream(account, status);
-  const newest = account.system.upstream.purchases.at(-1);
-  if (newest !== undefined && !(await account.system.sendEvent(newest, status)))
-    await account.system.sendEvent(newest, status);
-};
+/** The upstream settles the newest order and sends its event, again if that fails; the same with further events. */
+const sendEvents =
+  (...statuses: readonly ("success" | "failed")[]): Act =>
+  async (account) => {
+    for (const status of statuses) {
+      settleUpstream(account, status);
+      const newest = account.system.upstream.purchases.at(-1);
+      if (newest !== undefined && !(await account.system.sendEvent(newest, status)))
+        await account.system.sendEvent(newest, status);
+    }
+  };
 
 const onlyTransaction = async (account: TestAccount) => {
   const [transaction] = await transactionsOf(account);
@@ -163,8 +195,8 @@ const onlyTransaction = async (account: TestAccount) => {
 
 /** Makes a purchase whose upstream did not answer, and has settled it since. */
 const openPurchase =
-  (ended: "success" | "failed") =>
-  async (account: TestAccount): Promise<void> => {
+  (ended: "success" | "failed"): Act =>
+  async (account) => {
     await account.send(routes.buyData, order("order-1", phoneNumbers.noAnswer));
     settleUpstream(account, ended);
     // An operator may resolve it only once its request cannot settle it any more.
@@ -172,7 +204,7 @@ const openPurchase =
   };
 
 const resolve =
-  (status: "success" | "failed"): Scenario["act"] =>
+  (status: "success" | "failed"): Act =>
   async (account) => {
     const transaction = await onlyTransaction(account);
     await account.command(() => resolveTransaction(account.system.ledger, transaction, status, decision));
@@ -185,20 +217,18 @@ const MATCH_MS = DECISION_AGE_MS + 10_000;
 const EVENT_RETRY_MS = 6_000;
 
 /** Delivers events, and once more those whose transaction the index does not show at first. */
-const applyEvents = async ({ system }: TestAccount, concurrency?: Concurrency): Promise<void> => {
-  await system.eventSources.deliver(concurrency);
-  advance(EVENT_RETRY_MS);
-  await system.eventSources.deliver(concurrency);
-};
+const applyEvents =
+  (concurrency?: Concurrency): Act =>
+  async ({ system }) => {
+    await system.eventSources.deliver(concurrency);
+    advance(EVENT_RETRY_MS);
+    await system.eventSources.deliver(concurrency);
+  };
+/** The same until an event without a known reference is matched, or stored. */
+const decideEvents = sequence(deliver, deliverAfter(MATCH_MS));
 
 /** A `failed` event without a known reference, which only an operator may match. */
-const storeUnmatchedEvent = async (account: TestAccount): Promise<void> => {
-  await openPurchase("failed")(account);
-  await sendEvent(account, "failed");
-  await account.system.eventSources.deliver();
-  advance(MATCH_MS);
-  await account.system.eventSources.deliver();
-};
+const storeUnmatchedEvent = sequence(openPurchase("failed"), sendEvents("failed"), decideEvents);
 
 const newestEvent = async ({ system }: TestAccount) => {
   const event = (await latestEvents(system.ledger)).at(-1);
@@ -216,7 +246,7 @@ const LATE_MS = 60_000;
 const restOfDayMs = (): number => Date.parse(dayBounds(dateIn(now(), "Africa/Lagos"), "Africa/Lagos").to) - now();
 
 /** The catalog can be too old to sell by then, also while a read still finds the one before: it is refreshed. */
-const beginNextDay = async ({ system }: TestAccount): Promise<void> => {
+const beginNextDay: Act = async ({ system }) => {
   advance(restOfDayMs());
   await system.runSchedule("refresh-catalog");
   advance(BEHIND_MS);
@@ -224,14 +254,19 @@ const beginNextDay = async ({ system }: TestAccount): Promise<void> => {
 
 /** Has the account's orders counted, and those of its live key. */
 const limitOrders =
-  (limits: OrderLimits, keyLimits: OrderLimits) =>
-  async ({ system: { accounts }, accountId }: TestAccount): Promise<void> => {
+  (limits: OrderLimits, keyLimits: OrderLimits): Act =>
+  async ({ system: { accounts }, accountId }) => {
     const { keys } = await requireAccount(accounts, accountId);
     await setAccountLimits(accounts, accountId, limits);
     for (const { key_id, mode } of keys) {
       if (mode === "live") await setKeyLimits(accounts, accountId, key_id, keyLimits);
     }
   };
+
+const setStatus =
+  (status: "active" | "restricted"): Act =>
+  ({ system, accountId, command }) =>
+    command(() => setAccountStatus(system.accounts, accountId, status));
 
 const firstKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
   (await requireAccount(system.accounts, accountId)).keys[0]?.key_id ?? "";
@@ -264,15 +299,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   "purchases under limits of account and key, of which one is refunded, one is refused, and one begins a day": {
     prepare: limitOrders({ day_orders: 2, month_naira: 5_000 }, { day_naira: 1_000 }),
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.insufficientBalance));
-      await account.send(routes.buyAirtime, topUp("top-up-1"));
-      await account.send(routes.buyData, order("order-2"));
-      await account.send(routes.buyData, order("order-3"));
-      await beginNextDay(account);
-      await account.send(routes.buyData, order("order-4"));
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(
+      place(phoneNumbers.insufficientBalance),
+      topUps(undefined, "top-up-1"),
+      placeEach("order-2", "order-3"),
+      beginNextDay,
+      placeEach("order-4"),
+      deliver,
+    ),
     statuses: ["failed", "success", "success", "success"],
   },
   "a refund of an order that was counted on the day before": {
@@ -292,63 +326,30 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         account.system.upstream.settle(first, "failed");
         await account.system.sendEvent(first, "failed");
       }
-      await applyEvents(account);
+      await applyEvents()(account);
     },
     statuses: ["failed", "success"],
   },
-  "an airtime purchase": {
-    act: async (account) => {
-      await account.send(routes.buyAirtime, topUp("top-up-1"));
-      await account.system.eventSources.deliver();
-    },
-    statuses: ["success"],
-  },
+  "an airtime purchase": { act: sequence(topUps(undefined, "top-up-1"), deliver), statuses: ["success"] },
   "an airtime purchase without an answer, settled by a heuristic match": {
-    act: async (account) => {
-      await account.send(routes.buyAirtime, topUp("top-up-1", phoneNumbers.noAnswer));
-      await sendEvent(account, "success");
-      await account.system.eventSources.deliver();
-      advance(MATCH_MS);
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(topUps(phoneNumbers.noAnswer, "top-up-1"), sendEvents("success"), decideEvents),
     statuses: ["success"],
   },
   "two airtime purchases without an answer that look the same, of which one was delivered": {
-    act: async (account) => {
-      await account.send(routes.buyAirtime, topUp("top-up-1", phoneNumbers.noAnswer));
-      await account.send(routes.buyAirtime, topUp("top-up-2", phoneNumbers.noAnswer));
-      await sendEvent(account, "success");
-      await account.system.eventSources.deliver();
-      advance(MATCH_MS);
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(topUps(phoneNumbers.noAnswer, "top-up-1", "top-up-2"), sendEvents("success"), decideEvents),
     // Nobody knows which one: a person decides.
     statuses: ["processing", "processing"],
   },
   "an airtime purchase without an answer that failed": {
-    act: async (account) => {
-      await account.send(routes.buyAirtime, topUp("top-up-1", phoneNumbers.noAnswer));
-      await sendEvent(account, "failed");
-      await account.system.eventSources.deliver();
-      advance(MATCH_MS);
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(topUps(phoneNumbers.noAnswer, "top-up-1"), sendEvents("failed"), decideEvents),
     statuses: ["processing"],
   },
   "a purchase that an event settles as success": {
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
-      await sendEvent(account, "success");
-      await applyEvents(account);
-    },
+    act: sequence(place(phoneNumbers.succeedsLater), sendEvents("success"), applyEvents()),
     statuses: ["success"],
   },
   "a purchase that an event settles as failed": {
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
-      await sendEvent(account, "failed");
-      await applyEvents(account);
-    },
+    act: sequence(place(phoneNumbers.failsLater), sendEvents("failed"), applyEvents()),
     statuses: ["failed"],
   },
   "a refund of a purchase whose time is sealed by a clock that is ahead": {
@@ -361,54 +362,33 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         async (to) => void (await sealWallet(ledger, account.accountId, to)),
       );
     },
-    act: async (account) => {
-      await sendEvent(account, "failed");
-      await applyEvents(account);
-    },
+    act: sequence(sendEvents("failed"), applyEvents()),
     statuses: ["failed"],
   },
   "a purchase without an answer, settled by a heuristic match": {
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.noAnswer));
-      await sendEvent(account, "success");
-      await account.system.eventSources.deliver();
-      advance(MATCH_MS);
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(place(phoneNumbers.noAnswer), sendEvents("success"), decideEvents),
     statuses: ["success"],
   },
   "a purchase without an answer, whose events contradict each other": {
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.noAnswer));
-      await sendEvent(account, "success");
-      await sendEvent(account, "failed");
-      await account.system.eventSources.deliver();
-      advance(MATCH_MS);
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(place(phoneNumbers.noAnswer), sendEvents("success", "failed"), decideEvents),
     statuses: ["processing"],
   },
   "an event that comes three times, and then one that contradicts it": {
-    prepare: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
-    },
-    act: async (account) => {
-      for (let copy = 0; copy < 3; copy += 1) await sendEvent(account, "success");
-      await applyEvents(account);
-      // It contradicts only a status that the ledger has: of two events, the first is applied.
-      if ((await onlyTransaction(account)).status === "success") await sendEvent(account, "failed");
-      await applyEvents(account);
-    },
+    prepare: place(phoneNumbers.succeedsLater),
+    act: sequence(
+      sendEvents("success", "success", "success"),
+      applyEvents(),
+      async (account) => {
+        // It contradicts only a status that the ledger has: of two events, the first is applied.
+        if ((await onlyTransaction(account)).status === "success") await sendEvents("failed")(account);
+      },
+      applyEvents(),
+    ),
     statuses: ["success"],
   },
   "two simultaneous copies of a failed event": {
-    prepare: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
-    },
-    act: async (account) => {
-      for (const status of ["failed", "failed"] as const) await sendEvent(account, status);
-      await applyEvents(account, "concurrent");
-    },
+    prepare: place(phoneNumbers.failsLater),
+    act: sequence(sendEvents("failed", "failed"), applyEvents("concurrent")),
     statuses: ["failed"],
   },
   "a sandbox purchase that is settled later": {
@@ -430,10 +410,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       account.system.plan = () => undefined;
       advance(6 * 60_000);
     },
-    act: async (account) => {
-      await account.system.runSchedule("reconcile-ledger");
-      await account.system.eventSources.deliver();
-    },
+    act: runAfter(0, "reconcile-ledger"),
     statuses: ["failed"],
   },
   "an operator who resolves as success": {
@@ -466,48 +443,19 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     statuses: ["processing"],
   },
   "a webhook whose endpoint fails twice": {
-    prepare: async (account) => {
-      account.receiver.failNext(2);
-    },
-    act: async (account) => {
-      await buy()(account);
-      for (let round = 0; round < 3; round += 1) {
-        advance(10 * 60_000);
-        await account.system.eventSources.deliver();
-      }
-    },
+    prepare: failNext(2),
+    act: sequence(buy(), ...Array<Act>(3).fill(deliverAfter(10 * 60_000))),
     statuses: ["success"],
   },
   "a webhook whose fifth attempt is parked": {
-    prepare: async (account) => {
-      account.receiver.failNext(4);
-    },
-    act: async (account) => {
-      await buy()(account);
-      for (let round = 0; round < 3; round += 1) {
-        advance(6 * 60_000);
-        await account.system.eventSources.deliver();
-      }
-      advance(40 * 60_000);
-      await requeue(account);
-    },
+    prepare: failNext(4),
+    act: sequence(buy(), ...Array<Act>(3).fill(deliverAfter(6 * 60_000)), requeueAfter(40 * 60_000)),
     statuses: ["success"],
   },
   "two webhooks to an endpoint that is down": {
-    prepare: async (account) => {
-      await reportFailures(account, DOWN_EVENTS);
-      account.receiver.failNext(1);
-    },
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1"));
-      await account.send(routes.buyData, order("order-2"));
-      await account.system.eventSources.deliver();
-      // Two probes, of which the first fails, and then the rest.
-      for (let round = 0; round < 3; round += 1) {
-        advance(7 * 60_000);
-        await requeue(account);
-      }
-    },
+    prepare: sequence(reportFailures(DOWN_EVENTS), failNext(1)),
+    // Two probes, of which the first fails, and then the rest.
+    act: sequence(placeEach("order-1", "order-2"), deliver, ...Array<Act>(3).fill(requeueAfter(7 * 60_000))),
     statuses: ["success", "success"],
   },
   "a lookup of a purchase that was delivered without an answer": {
@@ -517,11 +465,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   "a lookup of a purchase that failed without an answer, and its late event": {
     prepare: openPurchase("failed"),
-    act: async (account) => {
-      await askAgain(account);
-      await sendEvent(account, "failed");
-      await account.system.eventSources.deliver();
-    },
+    act: sequence(askAgain, sendEvents("failed"), deliver),
     statuses: ["failed"],
   },
   "a lookup whose answer an event has overtaken": {
@@ -530,7 +474,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const { system } = account;
       advance(OVER_A_MINUTE_MS);
       await system.runSchedule("ask-upstream");
-      await sendEvent(account, "failed");
+      await sendEvents("failed")(account);
       await system.eventSources.deliver("concurrent");
     },
     statuses: ["failed"],
@@ -555,42 +499,27 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     statuses: ["processing"],
   },
   "a webhook whose failure makes the endpoint one that is down": {
-    prepare: async (account) => {
-      await reportFailures(account, DOWN_EVENTS - 1);
-      account.receiver.failNext(1);
-    },
-    act: async (account) => {
-      await buy()(account);
-      advance(7 * 60_000);
-      await requeue(account);
-    },
+    prepare: sequence(reportFailures(DOWN_EVENTS - 1), failNext(1)),
+    act: sequence(buy(), requeueAfter(7 * 60_000)),
     statuses: ["success"],
   },
   "a parked webhook whose endpoint is enabled again": {
-    prepare: async (account) => {
-      await reportFailures(account, DOWN_EVENTS);
-    },
-    act: async (account) => {
-      const { system, accountId } = account;
-      await buy()(account);
-      await account.command(() => enableEndpoint(system.endpoints, firstEndpoint(accountId)));
-      advance(7 * 60_000);
-      await requeue(account);
-    },
+    prepare: reportFailures(DOWN_EVENTS),
+    act: sequence(
+      buy(),
+      ({ system, accountId, command }) => command(() => enableEndpoint(system.endpoints, firstEndpoint(accountId))),
+      requeueAfter(7 * 60_000),
+    ),
     statuses: ["success"],
   },
   "a webhook for two endpoints, of which one fails and the other is down": {
     prepare: async (account) => {
       const { system, receiver, accountId } = account;
       await addEndpoint(system.endpoints, webhookRules, accountId, `${receiver.url}/second`);
-      await reportFailures(account, DOWN_EVENTS);
+      await reportFailures(DOWN_EVENTS)(account);
       receiver.failNext(1);
     },
-    act: async (account) => {
-      await buy()(account);
-      advance(7 * 60_000);
-      await requeue(account);
-    },
+    act: sequence(buy(), requeueAfter(7 * 60_000)),
     statuses: ["success"],
   },
   "a rotation of a key and of a webhook's secret, and a purchase": {
@@ -608,10 +537,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   "a refresh of the catalog, and a purchase": {
     prepare: async () => advance(2 * 3_600_000),
-    act: async (account) => {
-      await account.system.runSchedule("refresh-catalog");
-      await buy()(account);
-    },
+    act: sequence(({ system }) => system.runSchedule("refresh-catalog"), buy()),
     statuses: ["success"],
   },
   "a balance that a purchase takes below its threshold": {
@@ -620,13 +546,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), auditPut(ledger, audit));
       await subscribe(ledger, accountId, ["wallet.low"]);
     },
-    act: async (account) => {
-      await buy()(account);
-      for (let minute = 0; minute < 2; minute += 1) {
-        advance(60_000);
-        await requeue(account);
-      }
-    },
+    act: sequence(buy(), requeueAfter(60_000), requeueAfter(60_000)),
     statuses: ["success"],
   },
   "a change of the catalog for a subscribed account": {
@@ -648,113 +568,74 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     statuses: [],
   },
   "an order that the upstream's limit refuses waits and is sent": {
-    prepare: async (account) => refuseByLimit(account, 1),
-    act: async (account) => {
-      await buy()(account);
-      await sendAfter(account);
-    },
+    prepare: refuseByLimit(1),
+    act: sequence(buy(), sendAfter()),
     isLong: true,
     statuses: ["success"],
   },
   "an order that the upstream's limit refuses again waits on and is sent": {
-    prepare: async (account) => refuseByLimit(account, 2),
-    act: async (account) => {
-      await buy()(account);
-      await sendAfter(account);
-      await sendAfter(account);
-    },
+    prepare: refuseByLimit(2),
+    act: sequence(buy(), sendAfter(), sendAfter()),
     isLong: true,
     statuses: ["success"],
   },
   "an order that waits too long is refunded": {
-    prepare: async (account) => refuseByLimit(account, 2),
-    act: async (account) => {
-      await buy()(account);
-      await sendAfter(account);
-      await sendAfter(account, 15 * OVER_A_MINUTE_MS);
-    },
+    prepare: refuseByLimit(2),
+    act: sequence(buy(), sendAfter(), sendAfter(15 * OVER_A_MINUTE_MS)),
     isLong: true,
     statuses: ["failed"],
   },
   "a queued order without an answer, settled by an event": {
-    prepare: async (account) => refuseByLimit(account, 1),
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
-      await sendAfter(account);
-      await sendEvent(account, "success");
-      await applyEvents(account);
-    },
+    prepare: refuseByLimit(1),
+    act: sequence(place(phoneNumbers.succeedsLater), sendAfter(), sendEvents("success"), applyEvents()),
     isLong: true,
     statuses: ["success"],
   },
   "queued orders of two accounts, one of which has several": {
     prepare: async (account) => {
       account.others.push(await openTestAccount(account.system, account.receiver));
-      refuseByLimit(account, 1);
+      await refuseByLimit(1)(account);
     },
     act: async (account) => {
-      for (const reference of ["order-1", "order-2", "order-3"]) {
-        await account.send(routes.buyData, order(reference));
-      }
-      for (const other of account.others) await other.send(routes.buyData, order("order-1"));
-      await sendAfter(account);
+      await placeEach("order-1", "order-2", "order-3")(account);
+      for (const other of account.others) await place()(other);
+      await sendAfter()(account);
     },
     isLong: true,
     statuses: ["success", "success", "success", "success"],
   },
   "two runs of the sender at the same time": {
-    prepare: async (account) => refuseByLimit(account, 1),
+    prepare: refuseByLimit(1),
     act: async (account) => {
-      for (const reference of ["order-1", "order-2", "order-3"]) {
-        await account.send(routes.buyData, order(reference));
-      }
+      await placeEach("order-1", "order-2", "order-3")(account);
       advance(OVER_A_MINUTE_MS);
       await Promise.all([0, 1].map(() => account.system.runSchedule("send-queued-orders")));
       await account.system.eventSources.deliver();
-      await sendAfter(account);
+      await sendAfter()(account);
     },
     isLong: true,
     statuses: ["success", "success", "success"],
   },
   "an order that the upstream refuses by itself is set aside and sent": {
-    prepare: async (account) => refuseOrders(account, 1),
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1"));
-      await account.send(routes.buyData, order("order-2"));
-      await sendAfter(account);
-    },
+    prepare: refuseOrders(1),
+    act: sequence(placeEach("order-1", "order-2"), sendAfter()),
     isLong: true,
     statuses: ["success", "success"],
   },
   "an order that the upstream refuses by itself again and again is refunded": {
-    prepare: async (account) => refuseOrders(account, 4),
-    act: async (account) => {
-      await account.send(routes.buyData, order("order-1"));
-      for (let run = 0; run < 3; run += 1) await sendAfter(account);
-    },
+    prepare: refuseOrders(4),
+    act: sequence(place(), sendAfter(), sendAfter(), sendAfter()),
     isLong: true,
     statuses: ["failed"],
   },
   "a queued order whose account is restricted, and then not any more": {
-    prepare: async (account) => {
-      refuseByLimit(account, 1);
-      await account.send(routes.buyData, order("order-1"));
-    },
-    act: async (account) => {
-      const { system, accountId } = account;
-      await account.command(() => setAccountStatus(system.accounts, accountId, "restricted"));
-      await sendAfter(account);
-      await account.command(() => setAccountStatus(system.accounts, accountId, "active"));
-      await sendAfter(account);
-    },
+    prepare: sequence(refuseByLimit(1), place()),
+    act: sequence(setStatus("restricted"), sendAfter(), setStatus("active"), sendAfter()),
     isLong: true,
     statuses: ["success"],
   },
   "an operator who refunds a queued order": {
-    prepare: async (account) => {
-      refuseByLimit(account, 1);
-      await account.send(routes.buyData, order("order-1"));
-    },
+    prepare: sequence(refuseByLimit(1), place()),
     act: resolve("failed"),
     statuses: ["failed"],
   },
