@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GetCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
@@ -61,19 +61,6 @@ const isClaim = (command: unknown): boolean =>
 const intercept = (fault: (command: unknown, send: () => Promise<unknown>) => Promise<unknown>): void => {
   const send = ledger.db.send.bind(ledger.db);
   vi.spyOn(ledger.db, "send").mockImplementation((command) => fault(command, () => send(command)));
-};
-
-/** The first `count` claims are carried out, and their answers are lost after some time. */
-const loseAnswersOfClaims = (count: number, afterMs: number): void => {
-  let claims = 0;
-  intercept(async (command, send) => {
-    if (!isClaim(command)) return send();
-    claims += 1;
-    if (claims > count) return send();
-    await send();
-    await sleep(afterMs);
-    throw new Error("cut off");
-  });
 };
 
 describe("the order that is sent next", () => {
@@ -219,103 +206,39 @@ describe("the order that is sent next", () => {
   });
 });
 
-describe("one run sends the orders of an account in their order", () => {
-  test("if the answer of a claim is lost", async () => {
-    const { service, order } = await fiveOrders();
-    loseAnswersOfClaims(1, 100);
-    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
-  });
-
-  test("if every answer of a claim is lost, and the read that finds it takes seconds", async () => {
-    const { service, order } = await fiveOrders();
-    let reads = 0;
-    let isLost = true;
-    intercept(async (command, send) => {
-      const answer = await send();
-      if (isClaim(command) && isLost) throw new Error("cut off");
-      if (!(command instanceof GetCommand)) return answer;
-      reads += 1;
-      if (reads === 1) await sleep(3_500);
-      isLost = false;
-      return answer;
-    });
-    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
-  });
-
-  test("if the connection of a request takes longer than those after it", async () => {
-    const { service, accountId } = await fiveOrders();
-    const slow = referenceOf(await service.transaction(accountId, "two"));
-    const beforeSending = async (reference: string): Promise<void> => {
-      if (reference === slow) await sleep(300);
-    };
-    await service.instance({ beforeSending }).send();
-    const own = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
-    expect(service.begun).toEqual(own.map(referenceOf));
-  });
+test("one run sends the orders of an account in their order if the connection of a request takes longer than those after it", async () => {
+  const { service, accountId } = await fiveOrders();
+  const slow = referenceOf(await service.transaction(accountId, "two"));
+  const beforeSending = async (reference: string): Promise<void> => {
+    if (reference === slow) await sleep(300);
+  };
+  await service.instance({ beforeSending }).send();
+  const own = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
+  expect(service.begun).toEqual(own.map(referenceOf));
 });
 
-describe("an order whose claim cannot be resolved", () => {
-  /** Every claim is carried out, and neither it nor a read of the order is answered. */
-  const loseEverything = (): void =>
-    intercept(async (command, send) => {
-      const answer = await send();
-      if (isClaim(command) || command instanceof GetCommand) throw new Error("cut off");
-      return answer;
-    });
-
-  test("is not sent, holds the later ones of its account, and waits again in its place within seconds", async () => {
-    const { service, accountId, order } = await fiveOrders();
-    loseEverything();
-    await service.sendAfter(0);
-    vi.restoreAllMocks();
-    expect(await order()).toEqual([]);
-    expect(service.queued.map(({ delayS }) => delayS)).toEqual([15]);
-    await service.applyQueued();
-    expect(await queuedCount(ledger, accountId)).toBe(5);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
+test("an order whose claim cannot be resolved waits again even if the claim arrives at the moment at which the queue makes sure that it cannot", async () => {
+  const { service, accountId, order } = await fiveOrders();
+  let arrive: (() => Promise<unknown>) | undefined;
+  intercept(async (command, send) => {
+    if (!isClaim(command)) return send();
+    arrive = send;
+    throw new Error("cut off");
   });
-
-  test("waits again even if the claim arrives at the moment at which the queue makes sure that it cannot", async () => {
-    const { service, accountId, order } = await fiveOrders();
-    let arrive: (() => Promise<unknown>) | undefined;
-    intercept(async (command, send) => {
-      if (!isClaim(command)) return send();
-      arrive = send;
-      throw new Error("cut off");
-    });
-    await service.sendAfter(0);
-    vi.restoreAllMocks();
-    intercept(async (command, send) => {
-      if (command instanceof UpdateCommand && command.input.UpdateExpression?.includes("#claim = :claim")) {
-        await arrive?.();
-        arrive = undefined;
-      }
-      return send();
-    });
-    await service.applyQueued();
-    expect(arrive).toBeUndefined();
-    expect(await queuedCount(ledger, accountId)).toBe(5);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
+  await service.sendAfter(0);
+  vi.restoreAllMocks();
+  intercept(async (command, send) => {
+    if (command instanceof UpdateCommand && command.input.UpdateExpression?.includes("#claim = :claim")) {
+      await arrive?.();
+      arrive = undefined;
+    }
+    return send();
   });
-
-  test("is refunded if a later order of its account was sent before it could wait again", async () => {
-    const { service, accountId, order } = await fiveOrders();
-    loseEverything();
-    await service.sendAfter(0);
-    vi.restoreAllMocks();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 4, refunded: 0 });
-    await service.applyQueued();
-    expect(await order()).toEqual(["two", "three", "four", "five"]);
-    expect(await service.transaction(accountId, "one")).toMatchObject({
-      status: "failed",
-      failure: { code: "delivery_failed" },
-    });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, queued_orders: 0 });
-  });
+  await service.applyQueued();
+  expect(arrive).toBeUndefined();
+  expect(await queuedCount(ledger, accountId)).toBe(5);
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
+  expect(await order()).toEqual(references);
 });
 
 describe("of two runs at the same time", () => {
@@ -378,21 +301,6 @@ describe("a process that is frozen between a claim and its request", () => {
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, queued_orders: 0 });
   });
 
-  test("does not send after its turn is over, in which a new order of its account was sent at once: its order is refunded", async () => {
-    const service = await aSellingService(ledger);
-    const accountId = await ledger.anAccount(5_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
-    ledger.nowMs += MINUTE_MS;
-    const thaw = await frozenRun(service);
-    await service.sendAfter(2 * MINUTE_MS);
-    expect((await service.buy(accountId, "two")).data?.transaction.status).toBe("success");
-    await thaw();
-    expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed" });
-    expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["two"]);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 0 });
-  });
-
   test.each([0, 9_000])(
     "keeps another run from sending, whose clock is ahead by %i ms, and sends within its turn",
     async (aheadMs) => {
@@ -405,22 +313,6 @@ describe("a process that is frozen between a claim and its request", () => {
       expect(await order()).toEqual(references);
     },
   );
-
-  test("keeps a new order of its account from being sent at once, although none waits any more", async () => {
-    const service = await aSellingService(ledger);
-    const accountId = await ledger.anAccount(5_000);
-    service.refuse(1);
-    await service.buy(accountId, "one");
-    ledger.nowMs += 2 * MINUTE_MS;
-    const thaw = await frozenRun(service);
-    ledger.nowMs += 2 * MINUTE_MS;
-    expect(await queuedCount(ledger, accountId)).toBe(0);
-    expect((await service.buy(accountId, "two")).headers).toHaveProperty("x-estimated-delivery");
-    expect(service.arrived()).toEqual([]);
-    await thaw();
-    await service.sendAfter(MINUTE_MS);
-    expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["one", "two"]);
-  });
 });
 
 test("orders that were placed through instances whose clocks differ are sent in the order of their answers", async () => {
@@ -437,17 +329,15 @@ test("orders that were placed through instances whose clocks differ are sent in 
   expect(await service.arrivedOf(accountId, references)).toEqual(references);
 });
 
-describe("while the index lacks an order that waits", () => {
-  test("the later ones of its account are not sent, and those of other accounts are", async () => {
-    const { service, accountId, order } = await fiveOrders();
-    const other = await ledger.anAccount(1_000);
-    service.refuse(1);
-    await service.buy(other, "other");
-    const one = await service.transaction(accountId, "one");
-    hideFromIndex(ledger.db, ({ pk }) => pk === one.pk);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 6, sent: 1, refunded: 0 });
-    vi.restoreAllMocks();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
-    expect(await order()).toEqual(references);
-  });
+test("while the index lacks an order that waits the later ones of its account are not sent, and those of other accounts are", async () => {
+  const { service, accountId, order } = await fiveOrders();
+  const other = await ledger.anAccount(1_000);
+  service.refuse(1);
+  await service.buy(other, "other");
+  const one = await service.transaction(accountId, "one");
+  hideFromIndex(ledger.db, ({ pk }) => pk === one.pk);
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 6, sent: 1, refunded: 0 });
+  vi.restoreAllMocks();
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
+  expect(await order()).toEqual(references);
 });

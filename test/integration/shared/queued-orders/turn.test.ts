@@ -436,10 +436,11 @@ describe("an order whose plan", () => {
 describe("an order that waits in another ledger than this copy", () => {
   const elsewhere = (order: QueuedOrder): QueuedOrder => ({ ...order, queued: { ...order.queued, table: "earlier" } });
 
-  test("is due at once, and is neither sent nor refunded: it leaves the queue with an alarm", async () => {
+  test("is due at once, and is neither sent nor refunded, however long it waited: it leaves the queue with an alarm", async () => {
     const log = captureLog();
     const { order, lane, inLane } = await aLane(2);
     expect(isDue(aRun(), elsewhere(order))).toBe(true);
+    later(60 * MINUTE_MS);
     expect(await takeTurn(aRun(), elsewhere(order), inLane)).toBe("unchanged");
     expect(log.lines().map(({ event }) => event)).toEqual(["order.not_sent_after_restore"]);
     expect(viewOf(lane)).toEqual({ waiting: [2], orders: [2], hasTurn: false, isHeld: false });
@@ -461,6 +462,7 @@ describe("an order that waits in another ledger than this copy", () => {
     loseAnswers();
     expect(await takeTurn(aRun(), elsewhere(unanswered.order), unanswered.inLane)).toBe("not_written");
     expect(log.lines("order.not_sent_after_restore")).toHaveLength(1);
+    expect(log.lines("order.sender_failed")).toEqual([]);
     for (const { lane } of [claimed, unanswered]) {
       expect(viewOf(lane)).toEqual({ waiting: [1, 2], orders: [2], hasTurn: false, isHeld: true });
     }
