@@ -174,11 +174,6 @@ test("a record of another NIN is returned and charged, and raises an alarm that 
 });
 
 describe("the date of birth of a live check", () => {
-  test("a date of birth is read as day, month, year", async () => {
-    const { answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "02-01-90" }));
-    expect(checkOf(answer).result).toMatchObject({ date_of_birth: "1990-01-02" });
-  });
-
   test("an unreadable date of birth is empty, its shape is logged without its value, and the check is charged", async () => {
     const log = captureLog();
     const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));

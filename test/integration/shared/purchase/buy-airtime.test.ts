@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../../../shared/call/call.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
@@ -6,7 +6,7 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { aSellingService } from "../../../builders/selling-service.ts";
-import { serviceForTests, startTestService, transactionOf } from "../../../builders/service.ts";
+import { serviceForTests, transactionOf } from "../../../builders/service.ts";
 
 const service = await serviceForTests();
 afterEach(() => service.simulator.state.faults.clear());
@@ -199,20 +199,4 @@ test("an airtime purchase that the upstream refuses is refunded, and answered 42
       expect(await balance()).toBe(1_000);
     }
   }
-});
-
-test("an airtime purchase waits, debited, once the upstream has refused one for a minute, and is not sent", async () => {
-  // A service of its own: its memory of the limit outlasts the test.
-  const limited = await startTestService();
-  onTestFinished(() => limited.stop());
-  limited.simulator.state.faults.add({ kind: "rate_limited", path: BUY_AIRTIME, retry_after_s: 86_400, times: 1 });
-  const caller = await limited.newCaller({ naira: 1_000 });
-  for (const reference of ["refused", "later"]) {
-    const body = anAirtimeOrder({ reference });
-    const answer = await limited.call("POST", BUY_AIRTIME, { key: caller.key, body });
-    expect(transactionOf(answer).status).toBe("processing");
-    expect(answer.headers.get("x-estimated-delivery")).not.toBeNull();
-  }
-  expect(await caller.balance()).toBe(800);
-  expect(limited.simulator.state.purchases).toEqual([]);
 });

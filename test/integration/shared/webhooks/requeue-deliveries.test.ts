@@ -134,17 +134,6 @@ test("an account with parked deliveries is not read before its next requeue", as
   expect((await run()).sent).toEqual(["1"]);
 });
 
-test("of an endpoint that is down one probe is sent, and the next one after the probe interval", async () => {
-  const accountId = await anAccountThatIsDown();
-  await parkDue(accountId, {}, {}, {});
-  expect((await run()).sent).toEqual(["1 probe"]);
-  expect(await nextRequeue(accountId)).toBe(inMinutes(2));
-  nowMs += MINUTE_MS;
-  expect((await run()).sent).toEqual([]);
-  nowMs += MINUTE_MS;
-  expect((await run()).sent).toEqual(["1 probe"]);
-});
-
 test("a long list is sent in several runs, a bounded number in each, and none twice", async () => {
   const accountId = await anAccount();
   const count = DELIVERIES_PER_REQUEUE + 50;
