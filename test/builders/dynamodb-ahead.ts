@@ -11,8 +11,6 @@ export type DynamoDbAhead = {
   /** How far the `Date` of answers is ahead of this machine's clock; undefined leaves it out. */
   aheadMs: number | undefined;
   edit: (call: Call, answer: string) => string;
-  /** The answers of operations that the emulator does not have. */
-  readonly added: Record<string, () => object>;
   readonly stop: () => Promise<void>;
 };
 
@@ -20,11 +18,6 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
   const server = createServer(async (incoming, outgoing) => {
     const body = await text(incoming);
     const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
-    const added = proxy.added[operation]?.();
-    if (added !== undefined) {
-      outgoing.writeHead("__type" in added ? 400 : 200, { "content-type": "application/x-amz-json-1.0" });
-      return void outgoing.end(JSON.stringify(added));
-    }
     const { host: _host, ...headers } = incoming.headers;
     const forwarded = httpRequest(emulator, { method: "POST", headers }, async (answer) => {
       outgoing.sendDate = false;
@@ -42,7 +35,6 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
     endpoint: `http://127.0.0.1:${port}`,
     aheadMs: 0,
     edit: (_call, answer) => answer,
-    added: {},
     stop: async () => {
       const closed = once(server, "close");
       server.close();

@@ -6,13 +6,16 @@ import { runningFunction } from "../../tools/local/functions.ts";
 /** A call of an AWS client of this process: `DynamoDB`, `GetItem` and its input. */
 export type SdkCall = { readonly service: string; readonly operation: string; readonly input: unknown };
 
-/** The answers of services that have no emulator, by operation. */
-export type CannedAnswers = Readonly<Record<string, unknown>>;
+/** The answers of services that have no emulator, by operation: some depend on the input. */
+export type CannedAnswers = Readonly<Record<string, object | ((input: Readonly<Record<string, unknown>>) => unknown)>>;
 
 type Recording = { readonly canned: CannedAnswers; readonly onCall: (call: SdkCall) => void };
 
 const client = z.object({ config: z.object({ serviceId: z.string() }) });
 const recording = new AsyncLocalStorage<Recording>();
+const inputOfCall = z.record(z.string(), z.unknown());
+const answerOf = async (canned: CannedAnswers[string] | undefined, input: unknown): Promise<unknown> =>
+  typeof canned === "function" ? canned(inputOfCall.parse(input)) : canned;
 const operationOf = (command: object): string => command.constructor.name.replace(/Command$/, "");
 let onFunctionCall: ((functionName: string, call: SdkCall) => void) | undefined;
 const sdkSend = Client.prototype.send;
@@ -27,7 +30,7 @@ const send = function (this: unknown, ...args: readonly unknown[]): unknown {
   if (running !== undefined) onFunctionCall?.(running.name, call);
   onCall?.(call);
   return canned && Object.hasOwn(canned, operation)
-    ? Promise.resolve(canned[operation])
+    ? answerOf(canned[operation], call.input)
     : Reflect.apply(sdkSend, this, args);
 };
 Reflect.set(Client.prototype, "send", send);

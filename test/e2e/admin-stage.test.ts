@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import { text } from "node:stream/consumers";
 import { CreateQueueCommand, PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { STSServiceException } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
@@ -19,7 +18,6 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent, storedEventId, storedEventPk } from "../../shared/upstream-events/stored-event.ts";
 import { stages } from "../../stages.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
-import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import {
   type AdminRun,
@@ -29,21 +27,20 @@ import {
   type Typed,
 } from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
+import { type CannedAnswers, recordCalls } from "../builders/recorded-calls.ts";
 import { aTransaction, newTransactionPk } from "../builders/transaction.ts";
 
 /**
- * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda,
- * SNS and STS; the stack's outputs name the tables, queues and secrets of a local service.
+ * Goal: --stage finds a stage by the outputs of its stack. What CloudFormation, Lambda, SNS and STS answer is written here;
+ * the stack's outputs name the tables, queues and secrets of a local service.
  */
 const committed = { ...stages.prod };
 /** The stage prod as an operator has it, with an account in the place of the placeholder and a profile. */
 const operated = { account: "123456789012", region: "us-east-1", upstreamProfile: { reference: "documented" } };
 Object.assign(stages.prod ?? {}, operated);
 let service: OperatedService;
-let aws: Server;
-let endpoint: string;
-/** The status of STS responses, and the number of requests. */
-const sts = { status: 200, requests: 0 };
+/** Whether STS refuses the credentials, and the number of requests. */
+const sts = { refuses: false, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
 /** The caller of the local service's gateway. */
 const VERIFIED = "arn:aws:iam::000000000000:user/local";
@@ -91,21 +88,17 @@ const inOrder = {
   auditPolicy: policyWith({}),
   front: HTTP,
   gateway: NO_ROLE,
+  /** Of events that do not come from the upstream. */
+  refusesAddress: false,
 };
 let account = inOrder;
 
-const mappingPage = (stage: string, page: number) => {
-  const { mapping, mapped } = account;
-  const FunctionArn = `arn:aws:lambda:eu-west-1:123456789012:function:${stage}-airtime-${mapped[page]}`;
-  const isLast = page + 1 === mapped.length;
-  return { EventSourceMappings: [{ ...mapping, FunctionArn }], ...(!isLast && { NextMarker: String(page + 1) }) };
-};
 let prodOutputs: ReadonlyMap<string, string>;
 /** Undefined while the stack does not exist. */
 let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
-  Object.assign(sts, { status: 200, requests: 0 });
+  Object.assign(sts, { refuses: false, requests: 0 });
   account = inOrder;
   sandboxOutputs = undefined;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
@@ -127,126 +120,84 @@ beforeAll(async () => {
     }
   }
   sqs.destroy();
-  aws = createServer(async (request, response) => {
-    if (request.url === "/2016-08-19/account-settings" && account.deniesLimits) {
-      const message = `User: ${CALLER} is not authorized to perform: lambda:GetAccountSettings because no policy allows`;
-      const headers = { "x-amzn-errortype": "AccessDeniedException" };
-      return void response.writeHead(403, headers).end(JSON.stringify({ Message: message }));
-    }
-    if (request.url === "/2016-08-19/account-settings") {
-      return void response.end(JSON.stringify({ AccountLimit: account.limits }));
-    }
-    if (request.url?.startsWith("/2015-03-31/event-source-mappings")) {
-      const marker = new URL(request.url, endpoint).searchParams.get("Marker");
-      const stage = sandboxOutputs === undefined ? "prod" : "sandbox";
-      return void response.end(JSON.stringify(mappingPage(stage, Number(marker))));
-    }
-    if (request.url === "/account") return void response.end(JSON.stringify(account.gateway));
-    if (String(request.headers["x-amz-target"]).endsWith(".DescribeAlarms")) {
-      return void response.end(JSON.stringify(alarmsOf(JSON.parse(await text(request)))));
-    }
-    const parameters = new URLSearchParams(await text(request));
-    if (parameters.get("Action") === "ListStackResources") {
-      const stack = parameters.get("StackName") ?? "";
-      return void response.writeHead(200, { "content-type": "text/xml" }).end(resources(stack));
-    }
-    if (parameters.get("Action") === "GetCallerIdentity") {
-      sts.requests += 1;
-      return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
-    }
-    if (parameters.get("Action") === "ListSubscriptionsByTopic") {
-      const subscriptions = parameters.get("TopicArn") === TICKETS ? account.tickets : account.pages;
-      return void response.writeHead(200, { "content-type": "text/xml" }).end(subscribed(subscriptions));
-    }
-    const stack = parameters.get("StackName");
-    const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
-    const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
-    response.writeHead(status, { "content-type": "text/xml" }).end(body);
-  });
-  const port = await listenOnLoopback(aws);
-  endpoint = `http://127.0.0.1:${port}`;
   dynamodb = await startDynamoDbAhead(service.dynamodb.endpoint);
-  dynamodb.added.DescribeTable = () => ({ Table: account.table });
-  dynamodb.added.DescribeContinuousBackups = () => ({
-    ContinuousBackupsDescription: {
-      ContinuousBackupsStatus: "ENABLED",
-      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: account.recovery },
-    },
-  });
-  dynamodb.added.GetResourcePolicy = () =>
-    account.auditPolicy === "none"
-      ? {
-          __type: "com.amazonaws.dynamodb.v20120810#PolicyNotFoundException",
-          message: "Resource-based policy not found",
-        }
-      : { Policy: JSON.stringify(account.auditPolicy), RevisionId: "1" };
 });
 afterAll(async () => {
   Object.assign(stages.prod ?? {}, { front: undefined, ...committed });
-  aws.close();
   await dynamodb.stop();
   await service.stop();
 });
 
-const NAMESPACE = 'xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"';
+/** As the SDK throws it. */
+const failWith = (name: string, message: string): Promise<never> =>
+  Promise.reject(Object.assign(new Error(message), { name }));
 
-const described = (outputs: ReadonlyMap<string, string>): string => {
-  const members = [...outputs].map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  const stack = `<member><StackName>S</StackName><Outputs>${members.join("")}</Outputs></member>`;
-  const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
-  return `<DescribeStacksResponse ${NAMESPACE}>${result}</DescribeStacksResponse>`;
-};
-
-const subscribed = (subscribers: Subscriptions): string => {
-  const members = subscribers.map(
-    ([address, arn]) =>
-      `<member><Endpoint>${address}</Endpoint><SubscriptionArn>${arn}</SubscriptionArn><Protocol>email</Protocol></member>`,
-  );
-  const result = `<ListSubscriptionsByTopicResult><Subscriptions>${members.join("")}</Subscriptions></ListSubscriptionsByTopicResult>`;
-  return `<ListSubscriptionsByTopicResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/">${result}</ListSubscriptionsByTopicResponse>`;
-};
-
-const resources = (stack: string): string => {
-  const members = ALARMS.filter((name) => name.startsWith(`${stack}-`)).map((name) => {
-    const type = name.endsWith("Nothing") ? "CompositeAlarm" : "Alarm";
-    return `<member><PhysicalResourceId>${name}</PhysicalResourceId><ResourceType>AWS::CloudWatch::${type}</ResourceType></member>`;
-  });
-  const result = `<ListStackResourcesResult><StackResourceSummaries>${members.join("")}</StackResourceSummaries></ListStackResourcesResult>`;
-  return `<ListStackResourcesResponse ${NAMESPACE}>${result}</ListStackResourcesResponse>`;
-};
-
-const alarmsOf = (asked: unknown) => {
-  const { AlarmNames } = z.object({ AlarmNames: z.array(z.string()) }).parse(asked);
-  const described = account.alarms
-    .filter((name) => AlarmNames.includes(name))
-    .map((AlarmName) => ({
+/** What AWS answers, where a local service has no part for it. */
+const canned: CannedAnswers = {
+  GetAccountSettings: () =>
+    account.deniesLimits
+      ? failWith(
+          "AccessDeniedException",
+          `User: ${CALLER} is not authorized to perform: lambda:GetAccountSettings because`,
+        )
+      : { AccountLimit: account.limits },
+  ListEventSourceMappings: ({ Marker = 0 }) => {
+    const { mapping, mapped } = account;
+    const place = Number(Marker);
+    const stage = sandboxOutputs === undefined ? "prod" : "sandbox";
+    const FunctionArn = `arn:aws:lambda:eu-west-1:123456789012:function:${stage}-airtime-${mapped[place]}`;
+    const isLast = place + 1 === mapped.length;
+    return { EventSourceMappings: [{ ...mapping, FunctionArn }], ...(!isLast && { NextMarker: String(place + 1) }) };
+  },
+  ListStackResources: ({ StackName }) => ({
+    StackResourceSummaries: ALARMS.filter((name) => name.startsWith(`${StackName}-`)).map((PhysicalResourceId) => ({
+      PhysicalResourceId,
+      ResourceType: `AWS::CloudWatch::${isComposite(PhysicalResourceId) ? "CompositeAlarm" : "Alarm"}`,
+    })),
+  }),
+  DescribeAlarms: ({ AlarmNames }) => {
+    const asked = account.alarms.filter((name) => z.array(z.string()).parse(AlarmNames).includes(name));
+    const described = asked.map((AlarmName) => ({
       AlarmName,
       ActionsEnabled: !account.alarmsOff.includes(AlarmName),
       StateValue: account.alarmsRaised.includes(AlarmName) ? "ALARM" : "OK",
     }));
-  const isComposite = ({ AlarmName }: { readonly AlarmName: string }): boolean => AlarmName.endsWith("Nothing");
-  return {
-    MetricAlarms: described.filter((alarm) => !isComposite(alarm)),
-    CompositeAlarms: described.filter(isComposite),
-  };
+    return {
+      MetricAlarms: described.filter(({ AlarmName }) => !isComposite(AlarmName)),
+      CompositeAlarms: described.filter(({ AlarmName }) => isComposite(AlarmName)),
+    };
+  },
+  GetCallerIdentity: () => {
+    sts.requests += 1;
+    const refusal = { name: "InvalidClientTokenId", message: "The security token is not valid" };
+    if (sts.refuses) throw new STSServiceException({ ...refusal, $fault: "client", $metadata: {} });
+    return { Arn: CALLER, UserId: "AROA:ada", Account: "123456789012" };
+  },
+  ListSubscriptionsByTopic: ({ TopicArn }) => ({
+    Subscriptions: (TopicArn === TICKETS ? account.tickets : account.pages).map(([Endpoint, SubscriptionArn]) => ({
+      Endpoint,
+      SubscriptionArn,
+    })),
+  }),
+  DescribeStacks: ({ StackName }) => {
+    const outputs =
+      StackName === "Prod-Service" ? prodOutputs : StackName === "Sandbox-Service" ? sandboxOutputs : undefined;
+    if (outputs === undefined) return failWith("ValidationError", `Stack with id ${StackName} does not exist`);
+    return { Stacks: [{ Outputs: [...outputs].map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })) }] };
+  },
+  DescribeTable: () => ({ Table: account.table }),
+  DescribeContinuousBackups: () => ({
+    ContinuousBackupsDescription: {
+      ContinuousBackupsStatus: "ENABLED",
+      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: account.recovery },
+    },
+  }),
+  GetResourcePolicy: () =>
+    account.auditPolicy === "none"
+      ? failWith("PolicyNotFoundException", "Resource-based policy not found")
+      : { Policy: JSON.stringify(account.auditPolicy), RevisionId: "1" },
 };
-
-const noStack = (stack: string): string => {
-  const error = `<Code>ValidationError</Code><Message>Stack with id ${stack} does not exist</Message>`;
-  return `<ErrorResponse ${NAMESPACE}><Error><Type>Sender</Type>${error}</Error></ErrorResponse>`;
-};
-
-const identity = (status: number): string => {
-  const namespace = 'xmlns="https://sts.amazonaws.com/doc/2011-06-15/"';
-  if (status !== 200) {
-    const error = "<Code>InvalidClientTokenId</Code><Message>The security token is not valid</Message>";
-    return `<ErrorResponse ${namespace}><Error><Type>Sender</Type>${error}</Error></ErrorResponse>`;
-  }
-  const result = `<Arn>${CALLER}</Arn><UserId>AROA:ada</UserId><Account>123456789012</Account>`;
-  return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
-};
+const isComposite = (alarm: string): boolean => alarm.endsWith("Nothing");
 
 /** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
@@ -257,18 +208,20 @@ const atTerminal = (typed: Typed, ...args: readonly string[]): Promise<AdminRun>
   runOnStage([...args, "--stage", "prod"], { stdin: typed, isTTY: true });
 
 const runOnStage = async (args: readonly string[], options: { stdin?: Typed; isTTY?: boolean } = {}) => {
-  const restoreEnvironment = setEnvironment({
-    AWS_ENDPOINT_URL_API_GATEWAY: endpoint,
-    AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
-    AWS_ENDPOINT_URL_CLOUDWATCH: endpoint,
-    AWS_ENDPOINT_URL_LAMBDA: endpoint,
-    AWS_ENDPOINT_URL_SNS: endpoint,
-    AWS_ENDPOINT_URL_STS: endpoint,
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
+  const restoreEnvironment = setEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint });
+  const send = globalThis.fetch;
+  const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
+    if (String(url).startsWith("https://apigateway.")) return Response.json(account.gateway);
+    if (!account.refusesAddress || !String(url).includes("/webhooks/upstream/")) return send(url, init);
+    const body = { status: false, message: "The IP address 198.51.100.7 is not whitelisted" };
+    return Response.json(body, { status: 403, headers: { "X-Error-Code": "ip_not_whitelisted" } });
   });
   try {
-    return await runCommand(args, { serviceFile: "/nowhere/service.json", ...options });
+    return await recordCalls({ canned, onCall: () => {} }, () =>
+      runCommand(args, { serviceFile: "/nowhere/service.json", ...options }),
+    );
   } finally {
+    fetched.mockRestore();
     restoreEnvironment();
   }
 };
@@ -454,13 +407,8 @@ test("doctor of a sandbox without console, upstream key, token, catalog, alarm a
 });
 
 test("doctor finds the webhook of an upstream in order whose addresses alone may send events", async () => {
-  const { fetch: send } = globalThis;
-  vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
-    if (!String(url).includes("/webhooks/upstream/")) return send(url, init);
-    const body = { status: false, message: "The IP address 198.51.100.7 is not whitelisted" };
-    return Response.json(body, { status: 403, headers: { "X-Error-Code": "ip_not_whitelisted" } });
-  });
-  await expectDoctor({}, 0, "upstream's webhook +ok +takes events from the upstream's addresses only");
+  const line = "upstream's webhook +ok +takes events from the upstream's addresses only";
+  await expectDoctor({ refusesAddress: true }, 0, line);
 });
 
 test("catalog diff with --stage compares the refused catalog only, and catalog refresh is refused: only the stage's addresses may call the upstream", async () => {
@@ -747,9 +695,9 @@ test("a secret that a command changes is on record with the identity that the ga
 
 test("a change on a stage is refused with exit code 2 and changes nothing if STS refuses the call", async () => {
   const account = await newAccount();
-  sts.status = 403;
+  sts.refuses = true;
   const refused = await fund(account, "--yes");
-  sts.status = 200;
+  sts.refuses = false;
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toMatch(
     /^AWS STS does not accept these credentials: sign in again, or renew them\. InvalidClientTokenId: The security token is not valid\.\n$/,

@@ -128,13 +128,11 @@ const runOnNewService = async (): Promise<void> => {
     GetResourcePolicy: { Policy: JSON.stringify({ Statement: [] }) },
     GetObjectLockConfiguration: {},
     ListObjectVersions: { IsTruncated: false },
+    // Only the direct policy allows it.
+    ...(mode === "service" && {
+      GetSecretValue: () => Promise.reject(Object.assign(new Error("denied"), { name: "AccessDeniedException" })),
+    }),
   };
-  // Only the direct policy allows it.
-  if (mode === "service") {
-    Object.defineProperty(canned, "GetSecretValue", {
-      get: () => Promise.reject(Object.assign(new Error("denied"), { name: "AccessDeniedException" })),
-    });
-  }
   const sqs = openSqs();
   for (const QueueName of [streamDeadLetters("prod"), scheduleDeadLetters("prod")]) {
     await sqs.send(new CreateQueueCommand({ QueueName }));
