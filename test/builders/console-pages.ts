@@ -153,6 +153,21 @@ export const button = (within: Page | Locator, name: string): Locator =>
 export const dialog = (page: Page): Locator => page.getByRole("dialog");
 /** Sends the form of the open dialog. */
 export const submit = (page: Page, name: string): Promise<void> => button(dialog(page), name).click();
+/** Fills fields of the open dialog, by their labels. */
+export const fill = async (page: Page, fields: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [label, text] of Object.entries(fields)) await dialog(page).getByLabel(label).fill(text);
+};
+/** Opens a dialog, fills its fields and sends it, by default with a button of the same name. */
+export const fillAndSend = async (
+  page: Page,
+  name: string,
+  fields: Readonly<Record<string, string>> = {},
+  sendName = name,
+): Promise<void> => {
+  await button(page, name).click();
+  await fill(page, fields);
+  await submit(page, sendName);
+};
 export const row = (page: Page, text: string): Locator => page.getByRole("row").filter({ hasText: text });
 
 /** The buttons that open dialogs: action and text, without the row's name, and the place of the first one. */

@@ -27,6 +27,8 @@ import {
   checkDialogs,
   consoleTests,
   dialog,
+  fill,
+  fillAndSend,
   heading,
   keepBack,
   outdate,
@@ -119,8 +121,7 @@ describe("a form", () => {
       await waited.promise;
       await route.abort();
     });
-    await button(page, "Create key").click();
-    await submit(page, "Create key");
+    await fillAndSend(page, "Create key");
     await expect.poll(() => button(dialog(page), "Cancel").isDisabled()).toBe(true);
     expect(await button(dialog(page), "Close").count()).toBe(0);
     await page.keyboard.press("Escape");
@@ -148,9 +149,7 @@ describe("a form", () => {
       await route.continue();
     });
     const create = async (name: string) => {
-      await button(page, "Create key").click();
-      await dialog(page).getByLabel("Name (optional)").fill(name);
-      await submit(page, "Create key");
+      await fillAndSend(page, "Create key", { "Name (optional)": name });
     };
     await create("First");
     await page.goBack();
@@ -185,9 +184,7 @@ describe("a form", () => {
     const page = await open("operator", "/catalog");
     await visit(page, "/accounts", "Accounts");
     const release = await keepBack(page, "accounts/create");
-    await button(page, "Create account").click();
-    await dialog(page).getByLabel("Name").fill("Left early");
-    await submit(page, "Create account");
+    await fillAndSend(page, "Create account", { Name: "Left early" });
     await page.goBack();
     await heading(page, "Catalog").waitFor();
     release();
@@ -202,8 +199,7 @@ describe("a form", () => {
       await page.route("**/console-api/keys/create", (route) =>
         route.fulfill({ status, json: { status: true, message: "Done", data: { newer: true } } }),
       );
-      await button(page, "Create key").click();
-      await submit(page, "Create key");
+      await fillAndSend(page, "Create key");
       await dialog(page).getByText("The change was accepted").waitFor();
       await dialog(page).getByText("This page is older than the service").waitFor();
       expect(await button(dialog(page), "Create key").isDisabled()).toBe(true);
@@ -228,8 +224,7 @@ test("the own address is added to the whitelist with one button, the last addres
   await submit(page, "Remove");
   await page.getByText("No address is allowed").waitFor();
   await heading(page, "Whitelist").and(page.locator(":focus")).waitFor();
-  await button(page, "Add my address").click();
-  await submit(page, "Add my address");
+  await fillAndSend(page, "Add my address");
   await button(page, "Remove 127.0.0.1").waitFor();
   await button(page, "Add my address").waitFor({ state: "detached" });
 });
@@ -238,11 +233,10 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   const [refused, other] = await Promise.all([startReceiver(), startReceiver()]);
   await Promise.all([refused.stop(), other.stop()]);
   const page = await open("owner", ofDemo("webhooks"));
-  await button(page, "Add endpoint").click();
-  await submit(page, "Add endpoint");
+  await fillAndSend(page, "Add endpoint");
   await dialog(page).getByLabel("URL").and(page.locator("[aria-invalid=true]:focus")).waitFor();
   expectError(/409 \(Conflict\)/);
-  await dialog(page).getByLabel("URL").fill("https://10.0.0.1/webhooks");
+  await fill(page, { URL: "https://10.0.0.1/webhooks" });
   await submit(page, "Add endpoint");
   await dialog(page).getByLabel("URL").and(page.locator("[aria-invalid=true]:focus")).waitFor();
   await dialog(page).getByText("is not a public address").waitFor();
@@ -254,24 +248,17 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await dialog(page).getByLabel("Reason").and(page.locator(":focus")).waitFor();
   await submit(page, "Send test event");
   await page.locator(":focus").getByText("No usable answer: Connection refused (ECONNREFUSED)").waitFor();
-  await button(page, "Change name and URL").click();
-  await dialog(page).getByLabel("URL").fill(other.url);
-  await dialog(page).getByLabel("Name").fill("Books");
-  await submit(page, "Change name and URL");
+  await fillAndSend(page, "Change name and URL", { URL: other.url, Name: "Books" });
   await page.getByRole("heading", { name: "Books" }).waitFor();
   expect(await page.getByText("No usable answer").count()).toBe(0);
-  await button(page, "Remove").click();
-  await dialog(page).getByLabel("Type Books").fill("Books");
-  await dialog(page).getByLabel("Reason").fill("not in use");
-  await submit(page, "Remove");
+  await fillAndSend(page, "Remove", { "Type Books": "Books", Reason: "not in use" });
   await page.getByText("There is no endpoint, so nothing is sent").waitFor();
 });
 
 test("a form with several wrong fields begins with links to them, and what the service refuses is said once, at its field", async () => {
   const { accountId } = await service().newCaller({ naira: 100 });
   const page = await open("operator", `/accounts/${accountId}`);
-  await button(page, "Fund").click();
-  await submit(page, "Fund");
+  await fillAndSend(page, "Fund");
   const form = page.getByRole("dialog", { name: "Error: Credit a bank transfer" });
   await form.locator(":focus", { hasText: "3 fields are wrong" }).waitFor();
   await expectAccessible(page, undefined, "dialog");
@@ -320,11 +307,11 @@ test("a refused secret and refused choices have the focus and what is wrong with
 test("a wallet is funded by an amount as it is read, adjusted once although the first answer was lost, and verified once", async () => {
   const { accountId, balance } = await service().newCaller({ naira: 0 });
   const page = await open("operator", `/accounts/${accountId}`);
-  await button(page, "Fund").click();
-  await dialog(page).getByLabel("Amount in NGN").fill("x");
-  await dialog(page).getByLabel("The bank's reference").fill(`GTB-${accountId}`);
-  await dialog(page).getByLabel("Reason").fill("transfer");
-  await submit(page, "Fund");
+  await fillAndSend(page, "Fund", {
+    "Amount in NGN": "x",
+    "The bank's reference": `GTB-${accountId}`,
+    Reason: "transfer",
+  });
   await dialog(page).getByText("Must be an amount of NGN").waitFor();
   await dialog(page).getByLabel("Amount in NGN").and(page.locator(":focus")).waitFor();
   await dialog(page).getByLabel("Amount in NGN").fill("2500,50");
@@ -340,9 +327,7 @@ test("a wallet is funded by an amount as it is read, adjusted once although the 
 
   expectError(/ERR_FAILED|net::/);
   await button(page, "Adjust").click();
-  await dialog(page).getByLabel("Amount in NGN").fill("-500");
-  await dialog(page).getByLabel("Reason").fill("refunded twice");
-  await dialog(page).getByLabel(`Type ${accountId}`).fill(accountId);
+  await fill(page, { "Amount in NGN": "-500", Reason: "refunded twice", [`Type ${accountId}`]: accountId });
   await page.route("**/wallet/adjust", async (route) => {
     await route.fetch();
     await route.abort();
@@ -474,8 +459,7 @@ describe("an open order", () => {
     const reference = await anOpenOrder(caller);
     const late = await open("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
     expectError(/409/);
-    await button(late, "I am on it").click();
-    await submit(late, "I am on it");
+    await fillAndSend(late, "I am on it");
     await late.getByText("You are on it", { exact: true }).waitFor();
     await resolve(late, reference, "success", "late ticket");
     const early = await fetch(`${service().consoleUrl}-api/transactions/resolve`, {
@@ -497,8 +481,7 @@ describe("an open order", () => {
     const reference = await anOpenOrder(caller, 90_000);
     const page = await open("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
     await page.getByText("The upstream is asked for it within a minute.").waitFor();
-    await button(page, "Ask the upstream now").click();
-    await submit(page, "Ask the upstream now");
+    await fillAndSend(page, "Ask the upstream now");
     await page.getByText("The upstream is asked within a minute. Its answer is shown here.").waitFor();
 
     const { state } = service().simulator;
@@ -567,10 +550,12 @@ describe("an open order", () => {
     const page = await open("operator", "/unmatched");
     await page.getByRole("link", { name: event }).click();
     await page.getByRole("row", { name: /^Amount .*450\.00.*500\.00.* differs$/ }).waitFor();
-    await button(page, `Match ${reference}`).click();
-    await dialog(page).getByLabel("Reason").fill("same number, ticket 88");
-    await dialog(page).getByLabel(`Type ${reference} to confirm`).fill(reference);
-    await submit(page, "Match");
+    await fillAndSend(
+      page,
+      `Match ${reference}`,
+      { Reason: "same number, ticket 88", [`Type ${reference} to confirm`]: reference },
+      "Match",
+    );
     await dialog(page).getByText(`The event differs from ${reference} in amount`).waitFor();
     await dialog(page).getByLabel("Match them although they differ").check();
     await submit(page, "Match");
@@ -597,8 +582,7 @@ describe("a banner", () => {
     const page = await open("operator", "/upstream");
     await button(page, "Switch purchases off").click();
     expect(await dialog(page).getByText("cannot be undone").count()).toBe(0);
-    await dialog(page).getByLabel("Reason").fill("ticket 97");
-    await dialog(page).getByLabel("Type").fill("purchases");
+    await fill(page, { Reason: "ticket 97", Type: "purchases" });
     await submit(page, "Switch purchases off");
     await page.getByText("Off: new orders are refused").waitFor();
     await checkDialogs(page, new Set());
@@ -612,8 +596,7 @@ describe("a banner", () => {
     expect(await seen.textContent()).not.toContain("operator@");
 
     await banner.getByRole("link", { name: "Upstream" }).click();
-    await button(page, "Switch purchases on").click();
-    await submit(page, "Switch purchases on");
+    await fillAndSend(page, "Switch purchases on");
     await page.getByText("On", { exact: true }).waitFor();
     await banner.waitFor({ state: "detached" });
   });
@@ -627,8 +610,7 @@ describe("a banner", () => {
     await submit(page, "Switch glo off");
     const banner = page.getByRole("status").filter({ hasText: "New orders of glo" });
     await banner.getByText(/by operator@example.com. Reason: ticket 98/).waitFor();
-    await button(page, "Switch on glo").click();
-    await submit(page, "Switch on");
+    await fillAndSend(page, "Switch on glo", {}, "Switch on");
     await banner.waitFor({ state: "detached" });
   });
 
@@ -654,15 +636,13 @@ describe("a banner", () => {
   test("is on each page of an account once an operator has restricted it by its name, and gone after that is lifted", async () => {
     const { account_id: account } = await createAccount(service().accounts, { name: "new app", whitelist: [] });
     const page = await open("operator", `/accounts/${account}/settings`);
-    await button(page, "Change owners").click();
-    await dialog(page).getByLabel("E-mail addresses").fill("Ada@Example.com\nbola@example");
-    await dialog(page).getByLabel("Groups").fill("checkout-team");
-    await submit(page, "Change owners");
+    await fillAndSend(page, "Change owners", {
+      "E-mail addresses": "Ada@Example.com\nbola@example",
+      Groups: "checkout-team",
+    });
     await dialog(page).getByText('"bola@example" is not an e-mail address').waitFor();
     await dialog(page).getByLabel("E-mail addresses").fill("Ada@Example.com\n");
-    await dialog(page)
-      .getByLabel("Groups")
-      .fill(`checkout-team\n${"x".repeat(201)}`);
+    await fill(page, { Groups: `checkout-team\n${"x".repeat(201)}` });
     await submit(page, "Change owners");
     await dialog(page).getByText("Must have at most 200 characters").waitFor();
     await dialog(page).getByLabel("Groups").and(page.locator("[aria-invalid=true]:focus")).waitFor();
@@ -671,10 +651,7 @@ describe("a banner", () => {
     await row(page, "ada@example.com").getByText("Person").waitFor();
     await row(page, "checkout-team").getByText("Group").waitFor();
 
-    await button(page, "Restrict account").click();
-    await dialog(page).getByLabel("Reason").fill("unpaid invoice 1042");
-    await dialog(page).getByLabel("Type new app").fill("other app");
-    await submit(page, "Restrict account");
+    await fillAndSend(page, "Restrict account", { Reason: "unpaid invoice 1042", "Type new app": "other app" });
     await dialog(page).getByText("Type exactly new app").waitFor();
     await dialog(page).getByLabel("Type new app").fill("new app");
     await submit(page, "Restrict account");
@@ -684,8 +661,7 @@ describe("a banner", () => {
     await visit(page, `/accounts/${account}/keys`, "Keys");
     await banner.waitFor();
     await visit(page, `/accounts/${account}/settings`, "Settings");
-    await button(page, "Lift restriction").click();
-    await submit(page, "Lift restriction");
+    await fillAndSend(page, "Lift restriction");
     await banner.waitFor({ state: "detached" });
   });
 });
@@ -792,9 +768,7 @@ test("an emptied field or a window that another person has changed since does no
   await setDuplicateWindow(service().accounts, account, 300);
   const page = await open("operator", `/accounts/${account}/settings`);
   await page.getByText("300 seconds after the earlier one").waitFor();
-  await button(page, "Change window").click();
-  await dialog(page).getByLabel("Seconds, 0 for off").fill("");
-  await submit(page, "Change window");
+  await fillAndSend(page, "Change window", { "Seconds, 0 for off": "" });
   await dialog(page).getByText("A value is required").waitFor();
   await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
   await setDuplicateWindow(service().accounts, account, 600);
@@ -802,9 +776,7 @@ test("an emptied field or a window that another person has changed since does no
   await dialog(page).getByText("Another person has changed the window").waitFor();
   await submit(page, "Cancel");
   await page.getByText("600 seconds after the earlier one").waitFor();
-  await button(page, "Change window").click();
-  await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
-  await submit(page, "Change window");
+  await fillAndSend(page, "Change window", { "Seconds, 0 for off": "0" });
   await dialog(page).waitFor({ state: "detached" });
   expect((await requireAccount(service().accounts, account)).duplicate_window_s).toBeUndefined();
 });
@@ -834,8 +806,7 @@ test("a closing that fails after its page was left says so, and a month that was
   });
   const closeMonth = async () => {
     await close.click();
-    await dialog(page).getByLabel("Reason").fill("month end");
-    await dialog(page).getByLabel("to confirm").fill(month);
+    await fill(page, { Reason: "month end", "to confirm": month });
     await submit(page, name);
   };
   await closeMonth();
@@ -868,8 +839,7 @@ test("a month is closed after its name was typed, and then verified on its own p
   const name = (await close.textContent()) ?? "";
   const month = name.slice("Close ".length);
   await close.click();
-  await dialog(page).getByLabel("Reason").fill("month end");
-  await dialog(page).getByLabel("to confirm").fill(month);
+  await fill(page, { Reason: "month end", "to confirm": month });
   await expectAccessible(page);
   await submit(page, name);
   await page

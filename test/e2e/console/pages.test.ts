@@ -41,6 +41,8 @@ import {
   choosePerson,
   consoleTests,
   dialog,
+  fill,
+  fillAndSend,
   heading,
   keepBack,
   outdate,
@@ -466,12 +468,11 @@ test("a wrong file of a statement is removed with a reason, and its day then wai
   const page = await open("finance", `/statements/${WRONG_DAY}`);
   const file = `${"b".repeat(12)}…`;
   await button(page, `Remove ${file}`).click();
-  const dialog = page.getByRole("dialog");
-  await button(dialog, "Remove").click();
-  await dialog.getByText("A reason is required").waitFor();
-  await dialog.getByLabel("Reason").fill("it is of another day");
-  await button(dialog, "Remove").click();
-  await dialog.waitFor({ state: "detached" });
+  await submit(page, "Remove");
+  await dialog(page).getByText("A reason is required").waitFor();
+  await fill(page, { Reason: "it is of another day" });
+  await submit(page, "Remove");
+  await dialog(page).waitFor({ state: "detached" });
   await page.getByText("Not compared yet").waitFor();
   await row(page, file).getByText("Removed", { exact: true }).waitFor();
   expect(await button(page, `Remove ${file}`).count()).toBe(0);
@@ -1212,9 +1213,7 @@ describe("the search", () => {
     await page.getByText("was delivered. Dial *310# to see the balance.").waitFor();
     const buttons = await page.getByRole("main").getByRole("button").allTextContents();
     expect(buttons.filter((name) => /Resolve|Refund|Reverse|Fund|Adjust|Ask/.test(name))).toEqual([]);
-    await button(page, "Add a note").click();
-    await page.getByRole("dialog").getByLabel("Note").fill("The customer called");
-    await submit(page, "Add a note");
+    await fillAndSend(page, "Add a note", { Note: "The customer called" });
     await row(page, "The customer called").getByText("support@example.com").waitFor();
     expect(await page.content()).not.toContain("1234567");
     await page.goBack();
@@ -1274,11 +1273,11 @@ test("a funding that finance proposes is carried out once another person approve
   const { accountId, balance } = await service().newCaller({ naira: 100 });
   const page = await open("finance", `/accounts/${accountId}`);
   await button(page, "Fund").click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Amount in NGN").fill("2,500");
-  await dialog.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
-  await dialog.getByLabel("Reason").fill("transfer of today");
-  await dialog.getByText("nothing changes until another person in the role operator or finance approves it").waitFor();
+  const transfer = { "The bank's reference": `GTB-${accountId}`, Reason: "transfer of today" };
+  await fill(page, { "Amount in NGN": "2,500", ...transfer });
+  await dialog(page)
+    .getByText("nothing changes until another person in the role operator or finance approves it")
+    .waitFor();
   await submit(page, "Propose to credit NGN 2,500.00");
   await page.getByText("this is proposed until another person approves it. Nothing has changed yet.").waitFor();
   await visit(page, "/proposals", "Proposals");
@@ -1308,14 +1307,10 @@ test("a funding that finance proposes is carried out once another person approve
 test("a correction that is proposed after another one has a name of its own, so both are carried out", async () => {
   const { accountId, balance } = await service().newCaller({ naira: 1_000 });
   const page = await open("operator", `/accounts/${accountId}`);
-  const dialog = page.getByRole("dialog");
   for (const naira of ["100", "25"]) {
-    await button(page, "Adjust").click();
-    await dialog.getByLabel("Amount in NGN").fill(`-${naira}`);
-    await dialog.getByLabel("Reason").fill(`correction of ${accountId}`);
-    await dialog.getByLabel(`Type ${accountId}`).fill(accountId);
-    await submit(page, `Propose to debit NGN ${naira}.00`);
-    await dialog.waitFor({ state: "detached" });
+    const fields = { Reason: `correction of ${accountId}`, [`Type ${accountId}`]: accountId };
+    await fillAndSend(page, "Adjust", { "Amount in NGN": `-${naira}`, ...fields }, `Propose to debit NGN ${naira}.00`);
+    await dialog(page).waitFor({ state: "detached" });
   }
   const finance = await open("finance", "/proposals");
   const foreign = row(finance, `correction of ${accountId}`);
@@ -1325,10 +1320,13 @@ test("a correction that is proposed after another one has a name of its own, so 
   for (const naira of ["100.00", "25.00"]) {
     const proposed = row(page, `correction of ${accountId}`).filter({ hasText: `NGN ${naira}` });
     await proposed.getByRole("button", { name: "Break the glass" }).click();
-    const typed = dialog.getByLabel(/^Type prop_/);
-    const [proposal = ""] = /prop_\w+/.exec((await dialog.getByText(/^Type prop_/).textContent()) ?? "") ?? [];
-    await typed.fill(proposal);
-    await dialog.getByLabel("Reason").fill("nobody else is there");
+    const [proposal = ""] =
+      /prop_\w+/.exec(
+        (await dialog(page)
+          .getByText(/^Type prop_/)
+          .textContent()) ?? "",
+      ) ?? [];
+    await fill(page, { [`Type ${proposal}`]: proposal, Reason: "nobody else is there" });
     await submit(page, `Approve NGN ${naira}`);
     await page.getByText(new RegExp(`^Done: .*NGN ${naira}`)).waitFor();
   }
@@ -1377,8 +1375,7 @@ test("the attempts of an order's webhook are found by the id that its app got, a
 test("all webhooks that failed are sent again once the endpoint is enabled, and from the time on where it stopped", async () => {
   answer = 200;
   const page = await open("owner", ofDemo("webhooks/1"));
-  await button(page, "Enable").click();
-  await submit(page, "Enable");
+  await fillAndSend(page, "Enable");
   const before = receiver.received.length;
   await button(page, "Replay all failed").click();
   expect(await page.getByRole("dialog").getByLabel("Since the beginning of").inputValue()).toMatch(
@@ -1406,8 +1403,7 @@ test("all webhooks that failed are sent again once the endpoint is enabled, and 
 test("a test key that is made on the API page is in its examples until the page is left, and in a dialog if it was left before", async () => {
   const page = await open("owner", ofDemo("api"));
   await page.getByText('-H "Authorization: Bearer $API_KEY"').first().waitFor();
-  await button(page, "Create test key").click();
-  await button(page.getByRole("dialog"), "Create test key").click();
+  await fillAndSend(page, "Create test key");
   await page.getByText("The examples have your new test key").waitFor();
   const key = /test_[\w-]{38}/.exec((await page.locator("pre").first().textContent()) ?? "")?.[0] ?? "";
   const example = page.locator("section").filter({ hasText: "POST /v1/vtu/airtime/purchase" }).locator("pre").first();
@@ -1419,8 +1415,7 @@ test("a test key that is made on the API page is in its examples until the page 
   expect(await page.content()).not.toContain(key);
 
   const release = await keepBack(page, "keys/create");
-  await button(page, "Create test key").click();
-  await submit(page, "Create test key");
+  await fillAndSend(page, "Create test key");
   await page.goBack();
   await heading(page, "Keys").waitFor();
   release();

@@ -2,7 +2,16 @@ import { afterEach, describe, expect, test } from "vitest";
 import { changeWhitelist, createAccount, setOwners } from "../../../shared/access/accounts.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { button, choosePerson, consoleTests, heading, type Page, visit } from "../../builders/console-pages.ts";
+import {
+  button,
+  choosePerson,
+  consoleTests,
+  fill,
+  fillAndSend,
+  heading,
+  type Page,
+  visit,
+} from "../../builders/console-pages.ts";
 import { signIn as tokenAt } from "../../builders/sign-in.ts";
 
 const HOUR_S = 3_600;
@@ -14,6 +23,9 @@ const { service, signIn, newPage, expectError } = consoleTests({ idTokenS: () =>
 
 const navigation = (page: Page) => page.getByRole("navigation", { name: "Pages" });
 const signInEnded = (page: Page) => page.getByRole("dialog", { name: "Your sign-in has ended" });
+const aTransfer = (account: string) => ({
+  ...{ "Amount in NGN": "50", "The bank's reference": `GTB-${account}`, Reason: "transfer" },
+});
 const signOut = async (page: Page) => {
   await button(page, "Sign out").click();
   await button(page, "Yes").click();
@@ -80,9 +92,7 @@ describe("signing in", () => {
     other.on("request", (request) => signOutUrls.push(request.url()));
     for (const isDeaf of [false, true]) {
       await button(page, "Fund").click();
-      await page.getByLabel("Amount in NGN").fill("50");
-      await page.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
-      await page.getByLabel("Reason").fill("transfer");
+      await fill(page, aTransfer(accountId));
       changes.length = 0;
 
       await other.goto(service().consoleUrl);
@@ -111,11 +121,7 @@ describe("signing in", () => {
       await answered;
       await route.fulfill({ response });
     });
-    await button(page, "Fund").click();
-    await page.getByLabel("Amount in NGN").fill("50");
-    await page.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
-    await page.getByLabel("Reason").fill("transfer");
-    await button(page, "Credit NGN 50.00").click();
+    await fillAndSend(page, "Fund", aTransfer(accountId), "Credit NGN 50.00");
     await expect.poll(balance).toBe(150);
     const other = await page.context().newPage();
     await other.goto(service().consoleUrl);
@@ -233,11 +239,9 @@ describe("a token", () => {
     const { account_id: account } = await createAccount(service().accounts, { name: "two forms", whitelist: [] });
     const page = await signIn("operator", `/accounts/${account}/whitelist`);
     await button(page, "Add my address").waitFor();
-    await button(page, "Add addresses").click();
-    const form = page.getByRole("dialog", { name: "Add addresses" });
-    await form.getByLabel("Addresses or ranges").fill("203.0.113.7");
     await page.route("**/console-api/ips/allow", (route) => route.abort());
-    await button(form, "Add addresses").click();
+    await fillAndSend(page, "Add addresses", { "Addresses or ranges": "203.0.113.7" });
+    const form = page.getByRole("dialog", { name: "Add addresses" });
     await form.getByText("It is not known").waitFor();
     await page.route("**/console-api/ips/allow", (route) => route.fulfill({ status: 401, body: "{}" }));
     await button(form, "Add addresses").click();
@@ -259,10 +263,8 @@ describe("a token", () => {
       whitelist: ["203.0.113.7", "203.0.113.8"],
     });
     const page = await signIn("operator", `/accounts/${account}/whitelist`);
-    await button(page, "Remove 203.0.113.7").click();
     await page.route("**/console-api/ips/disallow", (route) => route.fulfill({ status: 401, body: "{}" }));
-    await page.getByRole("dialog").getByLabel("Reason").fill("The old office");
-    await button(page.getByRole("dialog"), "Remove").click();
+    await fillAndSend(page, "Remove 203.0.113.7", { Reason: "The old office" }, "Remove");
     await changeWhitelist(service().accounts, account, () => ["203.0.113.8"]);
     await button(signInEnded(page), "Sign in again").click();
 
