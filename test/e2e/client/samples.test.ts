@@ -264,15 +264,3 @@ test("every order of docs/requests has its own reference, except for a replay an
   const duplicates = references.filter((reference, index) => references.indexOf(reference) < index);
   expect(duplicates).toEqual(["top-up-2002", "bundle-1001", "bundle-1001"]);
 });
-
-describe("a .http file that cannot be read in full", () => {
-  test.each([
-    ["a request without expect", "### A\nGET https://x.test/v1", /has no comment/],
-    ["a request without a method", "### A\n# expect 200\nhttps://x.test/v1", /no request line/],
-    ["a header without a colon", "### A\n# expect 200\nGET https://x.test/v1\nAuthorization k", /is not a header/],
-    ["a variable that is not set", "### A\n# expect 200\nGET {{base_url}}/vtu/data", /has no value/],
-    ["a request before the first ###", "GET https://x.test/v1\n### A", /before the first/],
-  ])("a .http file is rejected: %s", (_name, text, message) => {
-    expect(() => parseHttpFile(text, {})).toThrow(message);
-  });
-});

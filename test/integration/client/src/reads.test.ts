@@ -40,11 +40,13 @@ describe.concurrent("transactions", () => {
       headers: { authorization: "Bearer live_key" },
     });
     for (const reference of ["", ".", "..", "a/b", "a b", "\ud800", "x".repeat(101)]) {
-      await expect(client.transactions.get(reference)).rejects.toThrow("reference must be 1 to 100");
-      await expect(client.transactions.wait(reference)).rejects.toThrow("reference must be 1 to 100");
-      await expect(client.transactions.cancel({ reference, type: "data" })).rejects.toThrow(
-        "reference must be 1 to 100",
-      );
+      for (const refused of [
+        client.transactions.get(reference),
+        client.transactions.wait(reference),
+        client.transactions.cancel({ reference, type: "data" }),
+      ]) {
+        await expect(refused).rejects.toBeInstanceOf(TypeError);
+      }
     }
     expect(received).toHaveLength(1);
   });
@@ -115,15 +117,6 @@ describe.concurrent("transactions", () => {
     await expect(client.transactions.wait("DATA_1", { timeoutMs: 20_000 })).resolves.toMatchObject({
       status: "failed",
     });
-  });
-
-  test("are not looked up by a reference that a URL takes for a folder", async () => {
-    const { client, received } = await scripted([found("success")]);
-    for (const reference of [".", ".."]) {
-      await expect(client.transactions.get(reference)).rejects.toBeInstanceOf(TypeError);
-      await expect(client.transactions.wait(reference)).rejects.toBeInstanceOf(TypeError);
-    }
-    expect(received).toHaveLength(0);
   });
 
   test("say of an aborted lookup no word about an order", async () => {
@@ -252,22 +245,14 @@ describe.concurrent("the catalog", () => {
     ]);
   });
 
-  test("is revalidated after a plan of it was refused", async () => {
-    const cancelled = succeeds({ transaction: { ...view("failed"), error_code: "order_cancelled" } });
-    const { client, received } = await scripted([fresh, refuses(422, "plan_unavailable"), cancelled, unchanged]);
+  test.each<[string, Step, typeof PlanUnavailableError | typeof OutcomeUnknownError]>([
+    ["", succeeds({ transaction: { ...view("failed"), error_code: "order_cancelled" } }), PlanUnavailableError],
+    [" also if the order could not be cancelled", refuses(403, "account_restricted"), OutcomeUnknownError],
+  ])("is revalidated after a plan of it was refused%s", async (_, cancellation, refused) => {
+    const { client, received } = await scripted([fresh, refuses(422, "plan_unavailable"), cancellation, unchanged]);
     await client.catalog.get();
     const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
-    await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(PlanUnavailableError);
-    await client.catalog.get();
-    expect(received).toHaveLength(4);
-  });
-
-  test("is revalidated after a plan of it was refused also if the order could not be cancelled", async () => {
-    const steps = [fresh, refuses(422, "plan_unavailable"), refuses(403, "account_restricted"), unchanged];
-    const { client, received } = await scripted(steps);
-    await client.catalog.get();
-    const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
-    await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(refused);
     await client.catalog.get();
     expect(received).toHaveLength(4);
   });

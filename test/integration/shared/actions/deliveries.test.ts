@@ -345,7 +345,7 @@ test.each(["deliveries replay", "deliveries recover"] as const)(
   },
 );
 
-test("the transaction and the event of another account do not exist, and are not sent again", async () => {
+test("the transaction and the event of another account do not exist, and are not sent again; the own event is, with its body", async () => {
   const [account, other] = [await anAccount(), await anAccount()];
   const transaction = await aSettledOrder(other);
   const event = { event: "wallet.low", account_id: other, endpoint: ENDPOINT, occurrence: "1", body: "{}" } as const;
@@ -367,6 +367,12 @@ test("the transaction and the event of another account do not exist, and are not
   }
   expect(await messages()).toEqual([]);
   expect(await readTransactionAudit(context().ledger, transaction)).toEqual([]);
+  const own = { account: other, reference: webhookId };
+  expect(await deliveriesRuns["deliveries replay"](context(), own)).toMatchObject({
+    endpoints: [ENDPOINT],
+    status: null,
+  });
+  expect(await messages()).toEqual([expect.objectContaining({ ...event, probe: true })]);
 });
 
 test("a successful test, another URL and enabling end the failures of an endpoint and send what waits; a failed test does neither", async () => {

@@ -17,6 +17,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
 import { addToHours } from "../../../../shared/statistics/hourly-counts.ts";
@@ -362,6 +363,22 @@ test("after unrecognized answers the doctor says that the outcomes of the purcha
     found: "for 2 min the outcome of each purchase is unknown (unrecognized_403)",
     todo: 'Follow "Unrecognized answers" in docs/runbook.md',
   });
+});
+
+test("orders that wait are looked into once they wait for long, or while purchases are off", async () => {
+  const { ledger, context } = await aService();
+  const accountId = await ledger.anAccount(2_000);
+  const queuedOrders = async () => (await checksOf(context))["queued orders"];
+  expect(await queuedOrders()).toBe("ok: none");
+  for (const network of ["mtn", "glo"] as const) {
+    const order = await ledger.anOpenTransaction(accountId);
+    await enqueueOrder(ledger, order, { kind: "airtime", network }, deadlineIn(9_000));
+  }
+  expect(await queuedOrders()).toMatch(/^ok: 2 wait to be sent, the oldest for .*; sending them takes /);
+  ledger.nowMs += 8 * 60_000;
+  expect(await queuedOrders()).toMatch(/^look: 2 wait to be sent, the oldest for 8 min; sending/);
+  await purchasesRuns["purchases off"](context, { why: "ticket 97" });
+  expect(await queuedOrders()).toMatch(/^look: .*; purchases are off: they are neither sent nor refunded$/);
 });
 
 test("doctor names each part that is off in how to sell it again", async () => {
