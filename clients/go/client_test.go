@@ -60,7 +60,8 @@ func serve(t *testing.T, handlers ...http.HandlerFunc) (*Client, func() []receiv
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.Timeout = 8 * time.Second
+	// Longer than a busy machine takes: the tests that wait for a deadline set their own.
+	client.Timeout, client.AttemptTimeout = 5*time.Minute, 2*time.Minute
 	return client, func() []received {
 		lock.Lock()
 		defer lock.Unlock()
@@ -211,29 +212,42 @@ func TestAnOrderLikeAnotherIsRefusedWithItsReferenceAndTakenWhenConfirmed(t *tes
 	}
 }
 
-func TestAnOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline(t *testing.T) {
-	cut := func(response http.ResponseWriter, _ *http.Request) {
-		connection, _, _ := response.(http.Hijacker).Hijack()
-		connection.Close()
+func cutConnection(response http.ResponseWriter, _ *http.Request) {
+	connection, _, _ := response.(http.Hijacker).Hijack()
+	connection.Close()
+}
+
+func TestAnOrderWhoseConnectionIsCutIsSentAgain(t *testing.T) {
+	t.Parallel()
+	var table vectorTable
+	readVectors(t, "answers.json", &table)
+	client, requests := serve(t, cutConnection, func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(requests()) != 2 {
+		t.Errorf("%s after %d requests", result, len(requests()))
 	}
-	client, requests := serve(t, cut, cut)
-	client.Timeout = 4 * time.Second
+}
+
+func TestAnOrderWhoseConnectionsAreCutIsUnknownAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	client, _ := serve(t, cutConnection)
+	client.Timeout = 2 * time.Second
 	_, err := client.BuyData(context.Background(), order, "order-1")
 	var unknown *OutcomeUnknownError
-	if !errors.As(err, &unknown) || unknown.Reference != "order-1" || len(requests()) < 2 {
-		t.Errorf("%v after %d requests", err, len(requests()))
+	if !errors.As(err, &unknown) || unknown.Reference != "order-1" {
+		t.Error(err)
 	}
 }
 
 func TestAnAnswerWithAnotherProtocolIsNone(t *testing.T) {
+	t.Parallel()
 	var table vectorTable
 	readVectors(t, "answers.json", &table)
 	client, requests := serve(t,
 		func(response http.ResponseWriter, _ *http.Request) {
 			connection, _, _ := response.(http.Hijacker).Hijack()
 			_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-			// After the deadline: a client that reads what follows ends then.
-			time.AfterFunc(10*time.Second, func() { connection.Close() })
+			// A client that reads what follows would wait for its end.
+			t.Cleanup(func() { connection.Close() })
 		},
 		func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
 	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(requests()) != 2 {
@@ -242,12 +256,15 @@ func TestAnAnswerWithAnotherProtocolIsNone(t *testing.T) {
 }
 
 func TestAnAnswerThatComesTooLateIsNone(t *testing.T) {
+	t.Parallel()
+	var table vectorTable
+	readVectors(t, "answers.json", &table)
 	client, requests := serve(t,
 		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
-		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
-	client.AttemptTimeout = 500 * time.Millisecond
-	client.Timeout = 3 * time.Second
-	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "unknown" || len(requests()) < 2 {
+		func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
+	// On a busy machine a later attempt may be over before its answer too.
+	client.AttemptTimeout = 2 * time.Second
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(requests()) < 2 {
 		t.Errorf("%s after %d requests", result, len(requests()))
 	}
 }
@@ -295,6 +312,7 @@ func TestAPastDateInRetryAfterIsNoNegativeWait(t *testing.T) {
 }
 
 func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
+	t.Parallel()
 	hang := func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
 	client, _ := serve(t, hang, hang)
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
@@ -306,12 +324,34 @@ func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 	}
 }
 
+// endOfBody calls its function once an answer is read.
+type endOfBody struct {
+	io.ReadCloser
+	onEnd func()
+}
+
+func (b endOfBody) Close() error {
+	b.onEnd()
+	return b.ReadCloser.Close()
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
 func TestTheErrorOfAContextThatEndsBetweenTwoAttemptsIsFound(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	client, requests := serve(t, func(response http.ResponseWriter, _ *http.Request) {
-		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "5"}
+		headers := map[string]string{"x-error-code": "rate_limited", "retry-after": "60"}
 		write(response, vectorAnswer{Status: 429, Headers: headers})
-		time.AfterFunc(time.Second, cancel)
+	})
+	client.http.Transport = transportFunc(func(request *http.Request) (*http.Response, error) {
+		response, err := http.DefaultTransport.RoundTrip(request)
+		if err == nil {
+			response.Body = endOfBody{response.Body, func() { time.AfterFunc(200*time.Millisecond, cancel) }}
+		}
+		return response, err
 	})
 	_, bought := client.BuyData(ctx, order, "order-1")
 	var unknown *OutcomeUnknownError
@@ -325,6 +365,7 @@ func TestTheErrorOfAContextThatEndsBetweenTwoAttemptsIsFound(t *testing.T) {
 }
 
 func TestWaitLooksUpAgainWhatIsNotFoundOrNotFinal(t *testing.T) {
+	t.Parallel()
 	client, requests := serve(t,
 		func(response http.ResponseWriter, _ *http.Request) {
 			write(response, vectorAnswer{Status: 404, Headers: map[string]string{"x-error-code": "not_found"}})
@@ -362,6 +403,7 @@ func TestAReferenceThatCannotBeOneIsNotSent(t *testing.T) {
 }
 
 func TestAnAnswerThatIsTooLongIsNone(t *testing.T) {
+	t.Parallel()
 	var table struct{ Replay vectorAnswer }
 	readVectors(t, "answers.json", &table)
 	encoding := ""

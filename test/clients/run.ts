@@ -64,7 +64,8 @@ const testWith = (language: string, [command, ...args]: readonly [string, ...str
 const results = [
   await testPython(),
   testPhp(),
-  ...testWith("go", ["go", "test", "./..."]),
+  // They wait for retries most of the time.
+  ...testWith("go", ["go", "test", "-parallel", "32", "./..."]),
   // With the packages of the conformance kit's adapter, in target/dependency: a further run of Maven would take seconds.
   ...testWith("java", ["mvn", "-q", "-B", "test", "dependency:copy-dependencies", "-DincludeScope=runtime"]),
 ];
