@@ -40,9 +40,9 @@ export interface SilenceAlarmProps extends AlarmProps {
 interface Repeated {
   /**
    * Only if the metric exceeds the threshold in 3 of the last 12 periods, which last 5 minutes, because what ends by itself
-   * within some minutes needs no action. `daily`: in 3 of the last 24, which last an hour.
+   * within some minutes needs no action. `hours`: in this number of the last 24, which last an hour.
    */
-  readonly repeated?: true | "daily" | undefined;
+  readonly repeated?: true | { readonly hours: number } | undefined;
 }
 
 export interface ThresholdAlarmProps extends AlarmProps, Repeated {
@@ -162,7 +162,10 @@ type Condition = {
 };
 
 const repetition = ({ repeated }: Repeated) =>
-  repeated && { evaluationPeriods: repeated === "daily" ? 24 : 12, datapointsToAlarm: 3 };
+  repeated &&
+  (repeated === true
+    ? { evaluationPeriods: 12, datapointsToAlarm: 3 }
+    : { evaluationPeriods: 24, datapointsToAlarm: repeated.hours });
 
 /** When the metric exceeds the threshold. Missing data does not alarm. */
 export const above = ({ metric, threshold, ...rest }: Omit<ThresholdAlarmProps, keyof AlarmProps>): Condition => ({

@@ -26,6 +26,8 @@ export interface ServiceAlarmsProps {
 const MINUTE_S = 60;
 /** One person who repeats an order for a wrong number is no outage. */
 const ENDED_PURCHASES_MIN = 3;
+/** Where an hour has one order, this is the least number of orders. A least number in each hour would be reached in no such stage. */
+const FAILING_HOURS_MIN = 5;
 const FAILED_SHARE_MAX = 0.5;
 /** The page shows no action that its person may not do: a person meets one by a role that changed while it was open. */
 const CONSOLE_REFUSALS_MAX = 10;
@@ -183,14 +185,17 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
 const addDailyAlarm = (
   alarms: Alarms,
   id: string,
-  { metric, threshold, impact }: { readonly metric: Metric; readonly threshold: number; readonly impact: string },
+  {
+    hours = 3,
+    ...daily
+  }: { readonly metric: Metric; readonly threshold: number; readonly impact: string; readonly hours?: number },
 ): void =>
   alarms.addThresholdAlarm(id, {
-    metric: metric.with({ period: Duration.hours(1) }),
-    threshold,
-    repeated: "daily",
+    ...daily,
+    metric: daily.metric.with({ period: Duration.hours(1) }),
+    repeated: { hours },
     urgency: "ticket",
-    impact: `In three hours of a day: ${impact}`,
+    impact: `In ${hours} hours of a day: ${daily.impact}`,
   });
 
 /**
@@ -237,6 +242,7 @@ const addPurchaseAlarms = (alarms: Alarms, functions: ServiceFunctions): void =>
   addDailyAlarm(alarms, "DailyPurchasesFail", {
     metric,
     threshold: FAILED_SHARE_MAX,
+    hours: FAILING_HOURS_MIN,
     impact: `Customers do not get what they ordered, and are refunded: more than half of the purchases fail. ${todo}`,
   });
   alarms.addSalesAlarm("AllPurchasesFail", {

@@ -102,24 +102,25 @@ describe("in a stage with an order in some hours", () => {
     samples.measured(minute * MINUTE_MS, ["AirtimeDataIdentity", "Alarms"], { Stage: "prod", Event: event }, 1),
   ];
 
-  test.each<readonly [alarm: string, at: (minute: number) => readonly Sample[]]>([
-    ["DailyPurchasesFail", (minute) => ended(minute * MINUTE_MS, "DATA_1", failed)],
-    ["Daily-identity_key.unusable", stops("identity_key.unusable")],
-    ["Daily-purchases.unreadable", stops("purchases.unreadable")],
-    ["Daily-upstream.unreachable", stops("upstream.unreachable")],
-  ])("%s writes a ticket when orders failed in three hours of a day, and not in two", (alarm, at) => {
-    const hours = (own: readonly number[]) =>
+  test.each<readonly [alarm: string, needed: number, at: (minute: number) => readonly Sample[]]>([
+    ["DailyPurchasesFail", 5, (minute) => ended(minute * MINUTE_MS, "DATA_1", failed)],
+    ["Daily-identity_key.unusable", 3, stops("identity_key.unusable")],
+    ["Daily-purchases.unreadable", 3, stops("purchases.unreadable")],
+    ["Daily-upstream.unreachable", 3, stops("upstream.unreachable")],
+  ])("%s writes a ticket when orders failed in %i hours of a day, and not in one less", (alarm, needed, at) => {
+    const hours = [0, 2, 4, 7, 9].slice(-needed);
+    const changes = (own: readonly number[]) =>
       changesOf(
         own.flatMap((hour) => at(hour * 60)),
         12,
       );
-    expect(hours([0, 4, 9])).toEqual([[alarm, "ALARM", 9 * 60 + 1]]);
-    expect(hours([0, 9])).toEqual([]);
+    expect(changes(hours)).toEqual([[alarm, "ALARM", 9 * 60 + 1]]);
+    expect(changes(hours.slice(1))).toEqual([]);
     expect(alarms.urgencies.get(alarm)).toBe("ticket");
   });
 
   test("hours of which at least half of the purchases were delivered raise none", () => {
-    const own = [0, 4, 8].flatMap((hour) => [
+    const own = [0, 2, 4, 6, 8].flatMap((hour) => [
       ...ended(hour * 60 * MINUTE_MS, "DATA_1", failed),
       ...ended(hour * 60 * MINUTE_MS, "DATA_2", { status: "success" }),
     ]);
