@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { App } from "aws-cdk-lib";
+import { type Zippable, zipSync } from "fflate";
 import * as z from "#zod";
 import { cdkJson } from "../../infra/cdk-json.ts";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { filesBelow } from "../../infra/files-below.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
-import { zipOf } from "./zip.ts";
 
 /** What CDK wrote about a stack's assets. */
 const manifest = z.object({
@@ -44,7 +44,7 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
       const { files } = manifest.parse(JSON.parse(readFileSync(join(scratch, `${artifactId}.assets.json`), "utf8")));
       for (const { source, destinations } of Object.values(files)) {
         if (source.packaging !== "zip") continue;
-        const archive = zipOf(contentsOf(join(scratch, source.path)));
+        const archive = zipSync(contentsOf(join(scratch, source.path)), AS_THE_CDK);
         for (const { objectKey } of Object.values(destinations))
           writeFileSync(join(folder, "assets", objectKey), archive);
       }
@@ -73,5 +73,8 @@ const makeFolder = (folder: string): void => {
   mkdirSync(folder);
 };
 
-const contentsOf = (folder: string): ReadonlyMap<string, Buffer> =>
-  new Map(filesBelow(folder).map((file) => [relative(folder, file), readFileSync(file)]));
+/** Regular files that everybody may read, made on Unix (3), at the first day that the format knows: equal files make equal archives. */
+const AS_THE_CDK = { os: 3, attrs: 0o100644 << 16, mtime: new Date(1980, 0, 1) };
+
+const contentsOf = (folder: string): Zippable =>
+  Object.fromEntries(filesBelow(folder).map((file) => [relative(folder, file), readFileSync(file)]));
