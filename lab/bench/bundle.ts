@@ -9,7 +9,7 @@ import type { Stack } from "./stacks.ts";
 
 const runtime = fileURLToPath(new URL("lambda-runtime.ts", import.meta.url));
 /** What invokes a bundle has no types: Node takes longer to remove them than a handler to start. */
-export const runtimeOptions = { bundle: true, format: "esm", platform: "node" } as const satisfies BuildOptions;
+const runtimeOptions = { bundle: true, format: "esm", platform: "node" } as const satisfies BuildOptions;
 
 export const origins = ["AWS SDK", "zod", "frameworks and middleware", "other packages", "own code"] as const;
 export type Origin = (typeof origins)[number];
@@ -42,7 +42,10 @@ const codeOf = (entry: string, options: BuildOptions): ReturnType<typeof buildOn
 };
 
 /** Bundles the handler of a stack as it is deployed. */
-export const bundleOf = async ({ entry, bundle }: Stack, outfile: string): Promise<Bundle> => {
+export const bundleOf = async (
+  { entry, bundle }: Pick<Stack, "entry" | "bundle">,
+  outfile: string,
+): Promise<Bundle> => {
   const { metafile, bytes } = await codeOf(entry, bundle);
   writeFileSync(outfile, bytes);
   // Beside each bundle, although only the service's may load it.

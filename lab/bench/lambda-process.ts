@@ -1,23 +1,25 @@
 import * as z from "zod";
 import { routes } from "../../shared/contract/routes.ts";
+import { API_FUNCTION_TIMEOUT_S } from "../../shared/platform/time-budgets.ts";
 import { anApiEvent } from "../../test/builders/api-event.ts";
 import { LAMBDA_FLAGS } from "../../test/builders/lambda-flags.ts";
 import { anOrder } from "../../test/builders/service.ts";
 import type { Bundle } from "./bundle.ts";
 import { startChild } from "./child.ts";
-
-const answer = z.object({ headers: z.record(z.string(), z.unknown()).optional(), body: z.string() });
+import { unlimited } from "./memory/cpu-share.ts";
 
 const report = z.union([
   /** The bundle is loaded, and its code outside the handler has run. */
   z.object({ initMs: z.number() }),
-  /** All invocations have returned 200. */
+  /** All invocations have done their work. */
   z.object({
     durationsMs: z.array(z.number()),
     /** CPU time of the invocations, and of the whole process so far. */
     cpuUs: z.number(),
     cpuSinceStartUs: z.number(),
-    lastAnswer: answer,
+    /** The most that the process ever had. */
+    memoryKb: z.number(),
+    lastAnswer: z.looseObject({}),
   }),
 ]);
 type Invoked = Extract<z.infer<typeof report>, { readonly durationsMs: unknown }>;
@@ -26,31 +28,32 @@ type Invoked = Extract<z.infer<typeof report>, { readonly durationsMs: unknown }
 export type LambdaProcess = {
   /** The duration of loading the bundle, which is most of Lambda's INIT. */
   readonly initMs: number;
-  readonly invoke: (events: readonly unknown[]) => Promise<Invoked>;
+  readonly invoke: (events: readonly unknown[], timeoutS?: number) => Promise<Invoked>;
   readonly stop: () => Promise<void>;
 };
 
+/** Starts a process with the given environment only, and within a share of the machine if there is one. */
 export const startLambda = async (
-  { path, runtimePath }: Bundle,
+  { path, runtimePath }: Pick<Bundle, "path" | "runtimePath">,
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
+  share = unlimited,
 ): Promise<LambdaProcess> => {
-  const { nextMessage, ask, stop } = startChild(
-    [process.execPath, ...LAMBDA_FLAGS, runtimePath, path],
-    environment,
-    logFile,
-    report,
-  );
+  const command = share.limited([process.execPath, ...LAMBDA_FLAGS, runtimePath, path]);
+  const { nextMessage, ask, stop } = startChild(command, environment, logFile, report);
   const started = await nextMessage();
   if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
   return {
     initMs: started.initMs,
-    invoke: async (events) => {
-      const invoked = await ask(events);
+    invoke: async (events, timeoutS = API_FUNCTION_TIMEOUT_S) => {
+      const invoked = await ask({ events: [...events], timeoutS });
       if (!("durationsMs" in invoked)) throw new Error(`${path} was not invoked`);
       return invoked;
     },
-    stop,
+    stop: async () => {
+      await stop();
+      share.remove();
+    },
   };
 };
 

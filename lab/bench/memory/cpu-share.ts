@@ -29,8 +29,12 @@ export type CpuShare = {
   readonly remove: () => void;
 };
 
+let opened = 0;
+
 /** Needs root, and the controllers `cpu` and `memory` of either version of Linux's control groups. */
-export const openCpuShare = (name: string, memoryMb: number): CpuShare => {
+export const openCpuShare = (memoryMb: number): CpuShare => {
+  opened += 1;
+  const name = `bench-${process.pid}-${opened}`;
   const quotaUs = Math.round((PERIOD_US * memoryMb) / WHOLE_CORE_MB);
   const bytes = memoryMb * 1_024 * 1_024;
   const groups: readonly Group[] = existsSync(join(CGROUPS, "cgroup.controllers"))
@@ -73,8 +77,8 @@ export const openCpuShare = (name: string, memoryMb: number): CpuShare => {
   };
 };
 
-/** The short form runs on any machine. */
-const unlimited: CpuShare = {
+/** A whole core, and all memory. The short form has no more of any machine. */
+export const unlimited: CpuShare = {
   limited: ([program = "", ...args]) => [program, ...args],
   remove: () => {},
 };

@@ -1,11 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import * as z from "zod";
 import { functionSpecs } from "../../../functions/specs.ts";
-import { bundleOptionsOf, sdkOptions } from "../../../infra/bundle/bundle.ts";
-import { SDK_FILE } from "../../../infra/bundle/sdk-file.ts";
+import { bundleOptionsOf, functionEntry } from "../../../infra/bundle/bundle.ts";
 import { queues } from "../../../infra/queues.ts";
 import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
@@ -18,19 +14,17 @@ import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.t
 import { createTables } from "../../../tools/local/tables.ts";
 import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
 import { temporaryFolder } from "../../../tools/usage/temporary-folder.ts";
-import { runtimeOptions } from "../bundle.ts";
+import { type Bundle, bundleOf } from "../bundle.ts";
 import { isShort, times } from "../extent.ts";
+import { type LambdaProcess, startLambda } from "../lambda-process.ts";
 import type { Part, Report } from "../part.ts";
 import { serviceEnvironment } from "../service-environment.ts";
 import { digits, median, quantile } from "../statistics.ts";
-import { PERIOD_US, WHOLE_CORE_MB } from "./cpu-share.ts";
+import { openCpuShare, PERIOD_US, WHOLE_CORE_MB } from "./cpu-share.ts";
 import { openDelayedProxy } from "./delayed-proxy.ts";
-import { type Instance, startInstance } from "./instance.ts";
-import type { Invoked } from "./invocation.ts";
 import { type MeasuredFunction, measuredFunctions, prepareInvocations } from "./invocations.ts";
 import { ENDPOINT_MS, openOutside, UPSTREAM_MS } from "./outside.ts";
 
-const runtimeSource = fileURLToPath(new URL("runtime.ts", import.meta.url));
 const sizesMb = isShort ? [WHOLE_CORE_MB] : [128, 256, 384, 512, 1_024, WHOLE_CORE_MB];
 /** What a call to AWS takes, besides the emulator's own time. */
 const AWS_DELAY_MS = 5;
@@ -114,16 +108,13 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
     for (const memoryMb of sizesMb) connections.set(memoryMb, await openConnections());
     await createTables(dynamodb.endpoint);
     const invocations = await prepareInvocations(db, secrets, endpoint.endpointUrl);
-    await build({ ...runtimeOptions, entryPoints: [runtimeSource], outfile: file("runtime.mjs") });
     const results: SizeResults[] = [];
     for (const name of isShort ? measuredFunctions.slice(-1) : measuredFunctions) {
-      const bundle = file(`${name}.mjs`);
-      await build({ ...bundleOptionsOf(name), outfile: bundle });
-      await build({ ...sdkOptions, outfile: file(SDK_FILE) });
+      const built = { entry: functionEntry(name), bundle: bundleOptionsOf(name) };
+      const bundle = await bundleOf(built, file(`${name}.mjs`));
       const sizes: Size[] = [];
       for (const [memoryMb, ofSize] of connections) {
-        const unstarted = { name, memoryMb, runtime: file("runtime.mjs"), bundle };
-        sizes.push(await measureFirst({ ...unstarted, connections: ofSize, next: invocations[name] }));
+        sizes.push(await measureFirst({ name, memoryMb, bundle, connections: ofSize, next: invocations[name] }));
       }
       results.push(...(await measureWarm(name, sizes)));
       report(`${name} is measured`);
@@ -141,24 +132,23 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
 type Unstarted = {
   readonly name: MeasuredFunction;
   readonly memoryMb: number;
-  readonly runtime: string;
-  readonly bundle: string;
+  readonly bundle: Bundle;
   readonly connections: Connections;
   readonly next: () => Promise<unknown>;
 };
-type Size = Unstarted & { readonly firstMs: readonly number[]; readonly instance: Instance };
+type Size = Unstarted & { readonly firstMs: readonly number[]; readonly instance: LambdaProcess };
 
 /** Measures new instances, from the start of the process to the first response, and leaves the last one running. */
 const measureFirst = async (unstarted: Unstarted): Promise<Size> => {
-  const { name, memoryMb, runtime, bundle, connections, next } = unstarted;
+  const { name, memoryMb, bundle, connections, next } = unstarted;
   const firstMs: number[] = [];
   for (;;) {
     const event = await next();
     connections.takeWaitedMs();
     const beginMs = performance.now();
-    const files = { runtime, bundle, log: `${bundle}-${memoryMb}.log` };
-    const instance = await startInstance(name, memoryMb, files, connections.environment);
-    expectDone(name, await instance.invoke(event));
+    const log = `${bundle.path}-${memoryMb}.log`;
+    const instance = await startLambda(bundle, connections.environment, log, openCpuShare(memoryMb));
+    await instance.invoke([event], functionSpecs[name].timeoutS);
     firstMs.push(performance.now() - beginMs - connections.takeWaitedMs());
     if (firstMs.length === FIRST_REQUESTS) return { ...unstarted, firstMs, instance };
     await instance.stop();
@@ -179,24 +169,14 @@ const warmResults = async ({ name, memoryMb, connections, next, firstMs, instanc
   for (let count = 0; count < WARM_UP + WARM; count += 1) {
     const event = await next();
     connections.takeWaitedMs();
-    const invoked = await instance.invoke(event);
-    expectDone(name, invoked);
-    const { durationMs, cpuMs } = invoked;
+    const { durationsMs, cpuUs, ...invoked } = await instance.invoke([event], functionSpecs[name].timeoutS);
+    const [durationMs = Number.NaN] = durationsMs;
     memoryKb = invoked.memoryKb;
-    if (count >= WARM_UP) warm.push({ durationMs, ownMs: durationMs - connections.takeWaitedMs(), cpuMs });
+    const ownMs = durationMs - connections.takeWaitedMs();
+    if (count >= WARM_UP) warm.push({ durationMs, ownMs, cpuMs: cpuUs / 1_000 });
   }
   await instance.stop();
   return { name, memoryMb, firstMs, warm, memoryKb };
-};
-
-/** An API function's response, or a consumer's without failed messages. */
-const done = z.union([
-  z.object({ statusCode: z.literal(200) }),
-  z.object({ batchItemFailures: z.array(z.unknown()).length(0) }),
-]);
-
-const expectDone = (name: MeasuredFunction, { answer }: Invoked): void => {
-  if (!done.safeParse(answer).success) throw new Error(`${name} did not do its work: ${JSON.stringify(answer)}`);
 };
 
 const summaryOf = ({ memoryMb, firstMs, warm, memoryKb }: SizeResults) => {

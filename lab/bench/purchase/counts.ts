@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import * as z from "zod";
 import { startDynamoDbProxy } from "../../../test/builders/dynamodb-proxy.ts";
 import { capacityOf } from "../../../test/builders/observe.ts";
 import type { Backends } from "../backends.ts";
@@ -28,7 +29,7 @@ export const countPurchase = async (stack: Stack, bundle: Bundle, backends: Back
       calls: proxy.calls.map(({ operation }) => operation),
       ...capacityOf(proxy.calls),
       logBytes: readFileSync(logFile).length - logged,
-      answerBytes: bytesOf(lastAnswer),
+      answerBytes: bytesOf(answered.parse(lastAnswer)),
     };
   } finally {
     await lambda.stop();
@@ -36,7 +37,9 @@ export const countPurchase = async (stack: Stack, bundle: Bundle, backends: Back
   }
 };
 
+const answered = z.object({ headers: z.record(z.string(), z.unknown()).default({}), body: z.string() });
+
 /** The size of headers and body. */
-const bytesOf = ({ headers = {}, body }: { readonly headers?: object | undefined; readonly body: string }): number =>
+const bytesOf = ({ headers, body }: z.output<typeof answered>): number =>
   Object.entries(headers).reduce((total, [name, value]) => total + name.length + String(value).length + 4, 0) +
   Buffer.byteLength(body);
