@@ -1,11 +1,7 @@
-import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQS } from "@aws-sdk/client-sqs";
-import * as z from "zod";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
@@ -13,24 +9,18 @@ import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
 import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
-import { until } from "../../test/builders/until.ts";
 import type { StrictDynamoDb } from "../../test/strict/dynamodb.ts";
 import type { StrictSettings } from "../../test/strict/settings.ts";
-import { type AdminContext, openAdminContext } from "../../tools/admin/context.ts";
+import type { AdminContext } from "../../tools/admin/context.ts";
+import { startKillableService } from "../../tools/conformance/killable-service.ts";
 import { externalDynamoDb, startDynoxide } from "../../tools/local/dynamodb.ts";
-import { readJsonFile } from "../../tools/local/json-file.ts";
-import { localClient, setEnvironment } from "../../tools/local/local-aws.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
+import { localClient } from "../../tools/local/local-aws.ts";
+import type { Simulator, SimulatorOptions } from "../../tools/simulator/server.ts";
 import { peakMemoryKb } from "../peak-memory.ts";
 
 const NO_LIMIT = 1_000_000_000;
 /** The last line of the start. */
 export const STARTED = "Ctrl-C stops the service.\n";
-
-const serviceFile = z.object({
-  base_url: z.string(),
-  upstream: z.object({ webhook_url: z.string(), webhook_secret: z.string() }),
-});
 
 /** An account with its keys. */
 export type LoadAccount = { readonly accountId: string; readonly keys: readonly string[] };
@@ -76,59 +66,36 @@ export const startServiceProcess = async (
     readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
   } = {},
 ): Promise<ServiceProcess> => {
-  const { dynamodbEndpoint, stallMs, strict, countsCalls, script = "tools/local/start.ts" } = options;
+  const { dynamodbEndpoint, stallMs, strict, countsCalls, script } = options;
   const { ordersPerWindow = NO_LIMIT, ...simulated } = options.simulator ?? {};
   const folder = mkdtempSync(join(tmpdir(), "load-test-"));
-  const serviceFilePath = join(folder, "service.json");
-  const liveKey = `live_${randomBytes(32).toString("base64url")}`;
-  const limits = { vtu: ordersPerWindow, identity: NO_LIMIT, catalog: NO_LIMIT };
-  const delayedOutcomeMs = 1_000;
-  const simulator = await startSimulator({
-    ...{ liveKey, limits, delayedOutcomeMs, ...simulated },
-    ...(stallMs && { stallMs }),
-  });
-
   const dynamodb = dynamodbEndpoint
     ? externalDynamoDb(dynamodbEndpoint)
     : await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
   const proxy = strict || countsCalls ? await startDynamoDbProxy(dynamodb.endpoint) : undefined;
   const logPaths: string[] = [];
-  const start = async (port: string) => {
-    const logPath = join(folder, `log-${logPaths.length}`);
-    logPaths.push(logPath);
-    const log = openSync(logPath, "w");
-    const child = spawn(process.execPath, [script], {
-      stdio: ["ignore", log, log],
-      env: {
-        ...process.env,
-        PORT: port,
-        DATA_DIR: join(folder, "data"),
-        SERVICE_FILE: serviceFilePath,
-        UPSTREAM_BASE_URL: simulator.baseUrl,
-        UPSTREAM_LIVE_KEY: liveKey,
-        UPSTREAM_PROFILE: JSON.stringify({ reference: "all" }),
-        REQUESTS_PER_SECOND_MAX: String(NO_LIMIT),
-        DYNAMODB_ENDPOINT: (proxy ?? dynamodb).endpoint,
+  const service = await startKillableService(
+    folder,
+    {
+      ...{ limits: { vtu: ordersPerWindow, identity: NO_LIMIT, catalog: NO_LIMIT }, delayedOutcomeMs: 1_000 },
+      ...simulated,
+      ...(stallMs && { stallMs }),
+    },
+    {
+      ...(script && { script }),
+      env: { REQUESTS_PER_SECOND_MAX: String(NO_LIMIT), DYNAMODB_ENDPOINT: (proxy ?? dynamodb).endpoint },
+      openLog: () => {
+        const path = join(folder, `log-${logPaths.length}`);
+        logPaths.push(path);
+        return openSync(path, "w");
       },
-    });
-    closeSync(log);
-    const started = { child, ended: once(child, "exit") };
-    await until("the service has started", () => readFileSync(logPath, "utf8").includes(STARTED));
-    return started;
-  };
-  let running = await start("0");
-  const killAtExit = (): void => void running.child.kill("SIGKILL");
-  process.once("exit", killAtExit);
-  const details = readJsonFile(serviceFilePath, serviceFile);
-  if (details === undefined) throw new Error("The service ended while it started");
-  simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
-
-  const restore = setEnvironment({ SERVICE_FILE: serviceFilePath });
-  const admin = withoutTimeouts(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
-  restore();
+    },
+  );
+  const { baseUrl, simulator } = service;
+  const admin = withoutTimeouts(await service.admin(), dynamodb.endpoint);
 
   return {
-    baseUrl: details.base_url,
+    baseUrl,
     simulator,
     admin,
     proxy,
@@ -149,21 +116,17 @@ export const startServiceProcess = async (
       return { accountId, keys: made };
     },
     killAndRestart: async () => {
-      running.child.kill("SIGKILL");
-      await running.ended;
-      running = await start(new URL(details.base_url).port);
+      await service.kill();
+      await service.start();
     },
     logLines: () =>
       logPaths
         .flatMap((path) => (readFileSync(path, "utf8").split(STARTED)[1] ?? "").split("\n"))
         .filter((line) => line !== ""),
-    peakMemoryMb: () => Math.round(peakMemoryKb(running.child.pid) / 1_024),
+    peakMemoryMb: () => Math.round(peakMemoryKb(service.pid()) / 1_024),
     stop: async () => {
       admin.close();
-      running.child.kill("SIGTERM");
-      await running.ended;
-      process.off("exit", killAtExit);
-      await simulator.stop();
+      await service.stop();
       await proxy?.stop();
       await dynamodb.stop();
       rmSync(folder, { recursive: true, force: true });

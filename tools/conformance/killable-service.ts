@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
@@ -19,14 +19,23 @@ const serviceFile = z.object({
   upstream: z.object({ webhook_url: z.string(), webhook_secret: z.string() }),
 });
 
-export type UpstreamKind = Required<Pick<SimulatorOptions, "manner" | "references">>;
+/** How the service is run. */
+type RunOptions = {
+  /** What is run instead of `npm start`. */
+  readonly script?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Opens the file of what each start prints. */
+  readonly openLog?: () => number;
+};
 
 export type KillableService = {
   readonly baseUrl: string;
   readonly port: number;
   /** In this process, so that it survives the kills. */
   readonly simulator: Simulator;
-  /** The operator's access to the process that runs now. */
+  /** Of the process that runs now. */
+  readonly pid: () => number | undefined;
+  /** The operator's access to it. */
   readonly admin: () => Promise<AdminContext>;
   /** kill -9. */
   readonly kill: () => Promise<void>;
@@ -38,7 +47,8 @@ export type KillableService = {
 /** `npm start` with a simulator outside its process, to be killed and started again. */
 export const startKillableService = async (
   folder: string,
-  upstream: UpstreamKind = { manner: "lenient", references: "all" },
+  upstream: Omit<SimulatorOptions, "liveKey"> = {},
+  { script = "tools/local/start.ts", env = {}, openLog }: RunOptions = {},
 ): Promise<KillableService> => {
   const port = await freePort();
   const path = join(folder, "service.json");
@@ -46,13 +56,16 @@ export const startKillableService = async (
   const limits = { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT };
   const simulator = await startSimulator({ liveKey, limits, ...upstream });
   let kill = async (): Promise<void> => {};
+  let pid: number | undefined;
   let opened: AdminContext | undefined;
 
   const start = async (): Promise<void> => {
     rmSync(path, { force: true });
-    const child = spawn(process.execPath, ["tools/local/start.ts"], {
+    const log = openLog?.();
+    const output = log ?? "ignore";
+    const child = spawn(process.execPath, [script], {
       cwd: projectRoot,
-      stdio: "ignore",
+      stdio: ["ignore", output, output],
       env: {
         ...process.env,
         PORT: String(port),
@@ -60,9 +73,12 @@ export const startKillableService = async (
         SERVICE_FILE: path,
         UPSTREAM_BASE_URL: simulator.baseUrl,
         UPSTREAM_LIVE_KEY: liveKey,
-        UPSTREAM_PROFILE: JSON.stringify({ reference: upstream.references }),
+        UPSTREAM_PROFILE: JSON.stringify({ reference: upstream.references ?? "all" }),
+        ...env,
       },
     });
+    if (log !== undefined) closeSync(log);
+    pid = child.pid;
     const ended = once(child, "exit");
     const killAtExit = (): void => void child.kill("SIGKILL");
     process.once("exit", killAtExit);
@@ -88,6 +104,7 @@ export const startKillableService = async (
     baseUrl: details().base_url,
     port,
     simulator,
+    pid: () => pid,
     admin: async () => {
       if (opened !== undefined) return opened;
       const restore = setEnvironment({ SERVICE_FILE: path });
