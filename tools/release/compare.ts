@@ -15,6 +15,20 @@ const changesOf = (before: Surface["offers"], after: Surface["offers"]) => ({
   changed: Object.keys(after).filter((key) => Object.hasOwn(before, key) && before[key] !== after[key]),
 });
 
+/** The texts that a type of the client allows: `"a" | "b"`. */
+const TEXTS = /"[^"]*"(?: \| "[^"]*")*/g;
+
+/** Whether a type differs only in further texts that it allows: as in the OpenAPI document, a new value breaks nobody. */
+const hasMoreTexts = (before: string, after: string): boolean => {
+  const allowed = (after.match(TEXTS) ?? []).map((texts) => texts.split(" | "));
+  return (
+    before.replaceAll(TEXTS, "") === after.replaceAll(TEXTS, "") &&
+    (before.match(TEXTS) ?? []).every((texts, index) =>
+      texts.split(" | ").every((text) => allowed[index]?.includes(text)),
+    )
+  );
+};
+
 /** Whether a surface has the thing, or anything in it. */
 const has = ({ offers }: Surface, path: string): boolean =>
   Object.keys(offers).some((offer) => offer.startsWith(path) && /^($|[ :.[])/.test(offer.slice(path.length)));
@@ -22,13 +36,16 @@ const has = ({ offers }: Surface, path: string): boolean =>
 export const compareSurfaces = (before: Surface, after: Surface): Comparison => {
   const offers = changesOf(before.offers, after.offers);
   const demands = changesOf(before.demands, after.demands);
+  const grown = offers.changed.filter((key) => hasMoreTexts(before.offers[key] ?? "", after.offers[key] ?? ""));
   const breaking = [
     ...offers.removed.map((key) => `removed: ${key}`),
-    ...offers.changed.map((key) => `changed: ${key} was ${before.offers[key]}, is ${after.offers[key]}`),
+    ...offers.changed
+      .filter((key) => !grown.includes(key))
+      .map((key) => `changed: ${key} was ${before.offers[key]}, is ${after.offers[key]}`),
     ...demands.added.filter((key) => has(before, ownerOfDemand(key))).map((key) => `demanded: ${key}`),
     ...demands.changed.map((key) => `changed: ${key} was ${before.demands[key]}, is ${after.demands[key]}`),
   ];
-  const added = [...offers.added, ...demands.removed.map((key) => `no longer demanded: ${key}`)];
+  const added = [...offers.added, ...grown, ...demands.removed.map((key) => `no longer demanded: ${key}`)];
   return { breaking, added, level: breaking.length > 0 ? "major" : added.length > 0 ? "minor" : "none" };
 };
 

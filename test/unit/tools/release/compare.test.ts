@@ -52,6 +52,17 @@ test("another default of a setting is a break", () => {
   ]);
 });
 
+test.each([
+  [': ("a" | "b") | null;', ': ("a" | "b" | "c") | null;', "minor"],
+  ['type Kind = "a" | "b";', 'type Kind = "c" | "a" | "b";', "minor"],
+  [': "a" | "b";', ': "a" | "c";', "major"],
+  [': "a" | "b";', ': ("a" | "b") | null;', "major"],
+  [': ("a" | "b")[];', ': ("a" | "b" | "c");', "major"],
+] as const)("if a type of the client, %s, becomes %s, the level is %s", (before, after, level) => {
+  const withType = (type: string): Surface => ({ offers: { "client Order.kind": type }, demands: {} });
+  expect(compareSurfaces(withType(before), withType(after)).level).toBe(level);
+});
+
 test("a demand on something of a similar name is no demand on what is old", () => {
   const before = { offers: { "admin keys create": "" }, demands: {} };
   const after = {
