@@ -9,7 +9,10 @@ export const schemaName = (schema: z.ZodMiniType): string | undefined => compone
 
 export const schemaRef = (schema: z.ZodMiniType): { $ref: string } => {
   const name = schemaName(schema);
-  if (name === undefined) throw new Error("A schema of a route or webhook is not registered in `components`");
+  if (name === undefined) {
+    const fields = Object.keys(z.toJSONSchema(schema).properties ?? {}).join(", ");
+    throw new Error(`The schema with the fields ${fields} has no name: end it with .register(components, { id })`);
+  }
   return { $ref: refTo(name) };
 };
 

@@ -81,7 +81,7 @@ const permissionFor = {
 
 /** Whether an account with these entitlements may use a permission. */
 export const allows = (entitlements: Entitlements, permission: Permission): boolean =>
-  permission === "read" ||
+  !orderPermissions.some((each) => each === permission) ||
   entitlementSchema.options.some((each) => permissionFor[each] === permission && isEntitled(entitlements, each));
 
 /** What a key with these permissions may do of what its account is entitled to. */

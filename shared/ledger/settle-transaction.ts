@@ -274,7 +274,7 @@ export const settlementWrites = (
           upstreamReferenceReservation(
             ledger,
             { transactionPk: target.pk, upstreamReference },
-            condition === "absent" ? "heuristic_match" : "operator",
+            condition === "absent" ? "heuristic_match" : "decision",
           ),
         ]),
   ];

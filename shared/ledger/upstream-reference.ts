@@ -53,13 +53,13 @@ export const noteEvent = async (
 /**
  * Reserves an upstream reference for one transaction: one part of a transaction of writes. The index lags and is read
  * before the write, so two simultaneous events about the same order could otherwise be matched to two transactions. By
- * a heuristic match, which is always of a `success`, it fails too if an event under the reference reported `failed`; an
- * operator may decide for one of the two.
+ * a heuristic match, which is always of a `success`, it fails too if an event under the reference reported `failed`. By a
+ * decision, of an operator or in the upstream's answer about the order, it does not.
  */
 export const upstreamReferenceReservation = (
   { table }: Ledger,
   { transactionPk, upstreamReference }: { readonly transactionPk: string; readonly upstreamReference: string },
-  by: "heuristic_match" | "operator",
+  by: "heuristic_match" | "decision",
 ) => ({
   Update: {
     TableName: table,

@@ -29,14 +29,14 @@ test("the first event of each status is kept, and each is the contrary of the ot
 });
 
 test("an upstream reference is one transaction's, and a heuristic match needs one that no event reported as failed", async () => {
-  const reserve = (upstreamReference: string, transactionPk: string, by: "heuristic_match" | "operator") =>
+  const reserve = (upstreamReference: string, transactionPk: string, by: "heuristic_match" | "decision") =>
     transactUnlessRefused(ledger, [upstreamReferenceReservation(ledger, { transactionPk, upstreamReference }, by)]);
   expect(await reserve("U2", "transaction#1", "heuristic_match")).toBe(true);
-  expect(await reserve("U2", "transaction#1", "operator")).toBe(true);
-  expect(await reserve("U2", "transaction#2", "operator")).toBe(false);
+  expect(await reserve("U2", "transaction#1", "decision")).toBe(true);
+  expect(await reserve("U2", "transaction#2", "decision")).toBe(false);
   await noteEvent(ledger, "U3", "failed", "event#1");
   expect(await reserve("U3", "transaction#1", "heuristic_match")).toBe(false);
-  expect(await reserve("U3", "transaction#1", "operator")).toBe(true);
+  expect(await reserve("U3", "transaction#1", "decision")).toBe(true);
   expect(await readUpstreamReference(ledger, "U3")).toMatchObject({ transaction_pk: "transaction#1" });
 });
 

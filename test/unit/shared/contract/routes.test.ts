@@ -68,9 +68,16 @@ test("docs/interface.md lists every error in rule 5.5 with its status, and no ot
 test.each(Object.values<Route>(routes))("docs/interface.md lists $method $path in rule 1.6", (route) => {
   const { method, path, permissions = [], group, document, audience } = route;
   const row = interfaceRows.find((line) => line.includes(`\`${method} ${path.replace("/v1", "")}\``));
+  expect(row, "Add the endpoint to rule 1.6").toBeDefined();
   expect(row).toContain(` \`${route.function}\` |`);
   if (permissions.length > 0) expect(row).toContain(`| ${permissions.map((one) => `\`${one}\``).join(" or ")} |`);
   if (document === undefined && audience === undefined) expect(row).toContain(`| \`${group}\` |`);
+});
+
+test("README.md lists every GET in Read endpoints", () => {
+  const [, section = ""] = readFileSync("README.md", "utf8").split("## Read endpoints");
+  const listed = [...section.matchAll(/^\| `(GET [^`?]+)/gm)].map(([, key]) => key);
+  expect(listed).toEqual(expect.arrayContaining(all.filter(({ method }) => method === "GET").map(routeKey)));
 });
 
 test.each(Object.entries(rateGroups))("docs/interface.md lists the rate group %s in rule 6.1", (group, limit) => {

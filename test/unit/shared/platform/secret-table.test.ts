@@ -30,7 +30,8 @@ test("the calendar of rotations has each secret, with the command for its kind",
   for (const name of secretNames) {
     const [row, ...others] = calendar.filter((line) => line.startsWith(`| \`${name}\` |`));
     const commands = { filled: `secrets set ${name}`, generated: `secrets rotate ${name}`, fixed: "never" };
-    expect(row, name).toContain(commands[secretTable[name].kind]);
+    expect(row, `${name}: add its row to "Rotate secrets" in docs/deployment.md`).toBeDefined();
+    expect(row).toContain(commands[secretTable[name].kind]);
     expect(others).toEqual([]);
   }
 });

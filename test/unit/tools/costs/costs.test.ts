@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { consoleFunctions } from "../../../../infra/functions.ts";
+import { isOrder, type Route } from "../../../../shared/contract/route.ts";
+import { appRoutes } from "../../../../shared/contract/routes.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
 import { consoleRestCost, frontCosts, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
@@ -70,10 +72,12 @@ describe("floodCosts", () => {
   const ofApps = (of: string) => floodCosts().find(({ attacker }) => attacker.startsWith(of));
   const million = (title: string) => requestCosts().find((cost) => cost.title === title)?.total ?? 0;
 
-  test("a flood takes the limits of all routes together: seven for orders, and four for reads with half of that", () => {
-    const { requestsPerSecond, dollars } = ofApps("a stranger") ?? {};
-    expect(requestsPerSecond).toBe(7 * 200 + 4 * 100);
-    expect(dollars).toBeCloseTo((million(budgets.malformedKey.title) * 1_800 * 86_400) / 1_000_000, 6);
+  test("a flood takes the limits of all routes of apps together, of which those for reads have half of an order's", () => {
+    const { requestsPerSecond = 0, dollars } = ofApps("a stranger") ?? {};
+    const routesOfApps = Object.values<Route>(appRoutes).filter(({ document }) => document === undefined);
+    const limits = routesOfApps.map((route) => (isOrder(route) ? 200 : 100));
+    expect(requestsPerSecond).toBe(limits.reduce((sum, limit) => sum + limit, 0));
+    expect(dollars).toBeCloseTo((million(budgets.malformedKey.title) * requestsPerSecond * 86_400) / 1_000_000, 6);
   });
 
   test("a key within its limits costs a few USD a day, and beyond them no more than a stranger", () => {
