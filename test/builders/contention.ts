@@ -15,7 +15,7 @@ import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
-import { aTransaction, newTransactionPk } from "./transaction.ts";
+import { newTransaction } from "./transaction.ts";
 
 /** Transactions hold their items for this long, and nothing else happens. */
 export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
@@ -83,13 +83,7 @@ export const contend = async (
     const open = async (index: number) => {
       await sleep(withinMs * (arrivals === "even" ? index / debits : Math.random()));
       const begunMs = Date.now();
-      const transaction = aTransaction({
-        pk: newTransactionPk(),
-        account_id: accountId,
-        list_key: `${accountId}#live`,
-        write_token: randomUUID(),
-        amount_kobo: PRICE_KOBO,
-      });
+      const transaction = newTransaction(accountId, { amount_kobo: PRICE_KOBO });
       const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(FUNCTION_MS));
       return { kind, waitMs: Date.now() - begunMs };
     };

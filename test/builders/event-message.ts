@@ -14,7 +14,7 @@ import { listEvents, type StoredEvent } from "../../shared/upstream-events/store
 import type { FaultyLedger } from "./faulty-ledger.ts";
 import { NOON_MS } from "./noon.ts";
 import { keyedHashes } from "./secrets.ts";
-import { aTransaction, newTransactionPk } from "./transaction.ts";
+import { newTransaction } from "./transaction.ts";
 
 type EventChanges = Partial<UnsignedEvent> & { readonly phoneNumber?: string };
 
@@ -66,14 +66,7 @@ export const aTransactionPk = async (mode: "live" | "test" = "live"): Promise<st
 /** An open order for 500 NGN, made 30 s before noon, of an account that had 2,000 NGN. */
 export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transaction> = {}) => {
   const accountId = await ledger.aWallet(2_000);
-  const order = aTransaction({
-    pk: newTransactionPk(),
-    list_key: `${accountId}#${changes.mode ?? "live"}`,
-    account_id: accountId,
-    write_token: randomUUID(),
-    created_at: isoTime(NOON_MS - 30_000),
-    ...changes,
-  });
+  const order = newTransaction(accountId, { created_at: isoTime(NOON_MS - 30_000), ...changes });
   const { phoneKey } = await keyedHashes();
   const transaction = order.phone_number === undefined ? order : { ...order, phone_key: phoneKey(order.phone_number) };
   expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });

@@ -3,7 +3,6 @@ import { afterAll, beforeEach, expect, vi } from "vitest";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionList } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
@@ -13,7 +12,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransaction, newTransactionPk } from "./transaction.ts";
+import { newTransaction } from "./transaction.ts";
 
 /** How often the SDK sends one write: it tries each call twice. */
 export const TRIES = 2;
@@ -85,14 +84,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
       await db.put({ TableName: table, Item });
       return accountId;
     },
-    aTransaction: (accountId, changes) =>
-      aTransaction({
-        pk: newTransactionPk(),
-        account_id: accountId,
-        list_key: transactionList(accountId, "live"),
-        write_token: randomUUID(),
-        ...changes,
-      }),
+    aTransaction: newTransaction,
     anOpenTransaction: async (changes) => {
       const transaction = ledger.aTransaction(await ledger.aWallet(500), changes);
       expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });

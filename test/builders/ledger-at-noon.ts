@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
@@ -12,7 +11,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { beforeEachCall } from "./before-each-call.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransaction, newTransactionPk } from "./transaction.ts";
+import { newTransaction } from "./transaction.ts";
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
 export type LedgerAtNoon = AuditedLedger &
@@ -50,10 +49,9 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
       return accountId;
     },
-    aTransaction: (accountId, changes = {}) => {
+    aTransaction: (accountId, changes) => {
       const at = isoTime(ledger.nowMs);
-      const own = { list_key: `${accountId}#live`, account_id: accountId, write_token: randomUUID() };
-      return aTransaction({ pk: newTransactionPk(), ...own, created_at: at, updated_at: at, ...changes });
+      return newTransaction(accountId, { created_at: at, updated_at: at, ...changes });
     },
     anOpenTransaction: async (accountId, changes) => {
       const transaction = ledger.aTransaction(accountId, changes);

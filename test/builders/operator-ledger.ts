@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
@@ -14,7 +13,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { NOON_MS } from "./noon.ts";
 import { freshTables } from "./tables.ts";
-import { aTransaction, newTransactionPk } from "./transaction.ts";
+import { newTransaction } from "./transaction.ts";
 
 export const decision = { by: "ada", why: "ticket 88" };
 
@@ -51,15 +50,7 @@ export const openOperatorLedger = async () => {
 
   const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
     const at = isoTime(NOON_MS - 60_000);
-    const transaction = aTransaction({
-      pk: newTransactionPk(),
-      list_key: `${accountId}#${changes.mode ?? "live"}`,
-      account_id: accountId,
-      write_token: randomUUID(),
-      created_at: at,
-      updated_at: at,
-      ...changes,
-    });
+    const transaction = newTransaction(accountId, { created_at: at, updated_at: at, ...changes });
     expect(await openTransaction(ledgerAt(), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
     return transaction;
   };

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { koboSchema } from "../../shared/contract/money.ts";
-import { openList, transactionPk } from "../../shared/ledger/schema.ts";
+import { openList, transactionList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { base32 } from "../../shared/platform/base32.ts";
 
@@ -34,3 +34,13 @@ export const aTransaction = ({
   updated_at: "2026-11-21T09:30:00.000Z",
   ...changes,
 });
+
+/** One of this account's that no other test has. */
+export const newTransaction = (accountId: string, changes: Partial<Transaction> = {}): Transaction =>
+  aTransaction({
+    pk: newTransactionPk(),
+    list_key: transactionList(accountId, changes.mode ?? "live"),
+    account_id: accountId,
+    write_token: randomUUID(),
+    ...changes,
+  });
