@@ -31,29 +31,7 @@ import { advance } from "./system/clock.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
-/**
- * A drill of docs/recovery.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and
- * operator go on, the ledger is damaged, and the operator's commands of the procedure run; one that is killed is a
- * process. The emulator has no point-in-time recovery: the copies made at T stand for restored tables.
- */
-export type Drill = {
-  readonly system: System;
-  readonly restoreLedger: () => Promise<void>;
-  readonly restoreAccess: () => Promise<void>;
-  /** "Recover in another region": a new stage adopts the copies of T, and there is no other ledger. */
-  readonly recoverElsewhere: () => Promise<void>;
-  /** The addresses that the account may call from. */
-  readonly whitelist: () => Promise<readonly string[]>;
-  /**
-   * Adopts the copy of T as it is and sends every request again. Returns how many orders went upstream a second time.
-   */
-  readonly ordersTwiceWithoutCarryOver: () => Promise<number>;
-  /** Asserts what must hold after a restore. */
-  readonly examine: () => Promise<void>;
-  readonly close: () => Promise<void>;
-};
-
-export type DrillOptions = {
+type DrillOptions = {
   /** Additional purchases on either side of T. */
   readonly orders: number;
   /** For each killed carry-over, the share of items that are copied by then. One more run is not killed. */
@@ -85,7 +63,12 @@ const answerTransaction = z.object({ transaction: z.object({ reference: z.string
 const isEnded = (transaction: Transaction | undefined): transaction is Transaction =>
   transaction !== undefined && transaction.status !== "processing";
 
-export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
+/**
+ * A drill of docs/recovery.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and
+ * operator go on, the ledger is damaged, and the operator's commands of the procedure run; one that is killed is a
+ * process. The emulator has no point-in-time recovery: the copies made at T stand for restored tables.
+ */
+export const openDrill = async ({ orders: count, kills, random }: DrillOptions) => {
   // A command that is killed has the machine's clock.
   const system = await startSystem({ startMs: Date.now() });
   await system.runSchedule("refresh-catalog");
@@ -405,6 +388,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   const stored = z.object({ reference: z.string() });
+  /** "Recover in another region": a new stage adopts the copies of T, and there is no other ledger. */
   const recoverElsewhere = async (): Promise<void> => {
     // The lost region settles nothing any more, but the upstream does.
     system.upstream.settle(await upstreamOrder(settledLate), "success");
@@ -498,6 +482,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await enqueueMissingWebhooks();
   };
 
+  /** Asserts what must hold after a restore. */
   const examine = async (): Promise<void> => {
     const sent = system.upstream.requests.length;
     for (const order of orders) {
@@ -557,6 +542,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect(await system.eventSources.deadLetters()).toEqual([]);
   };
 
+  /** Adopts the copy of T as it is, and sends every request again. Returns how many orders went upstream a second time. */
   const ordersTwiceWithoutCarryOver = async (): Promise<number> => {
     await deploy({ LEDGER_TABLE: ledgerAtT });
     for (const order of orders) await send(order);
@@ -565,11 +551,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   return {
-    system,
     ordersTwiceWithoutCarryOver,
     restoreLedger,
     restoreAccess,
     recoverElsewhere,
+    /** The addresses that the account may call from. */
     whitelist: async () => (await requireAccount(system.accounts, main)).whitelist,
     examine,
     close: async () => {
@@ -579,3 +565,4 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     },
   };
 };
+export type Drill = Awaited<ReturnType<typeof openDrill>>;
