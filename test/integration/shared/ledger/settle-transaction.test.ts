@@ -11,7 +11,6 @@ import {
   settleByAnswer,
   settleByHeuristicMatch,
   settledTransaction,
-  settlementWrites,
   settleTransaction,
 } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -131,23 +130,6 @@ describe("settleTransaction", () => {
     const transaction = await ledger.anOpenTransaction();
     const settlement = await settleTransaction(ledger, { ...transaction, ...changes }, { status: "success" }, enough());
     expect(settlement).toEqual({ kind: "already_settled", transaction });
-  });
-
-  test.each([
-    ["settles a transaction without an upstream reference", "U1", undefined, true],
-    ["settles the transaction that has its upstream reference", "U2", "U2", true],
-    ["does not settle a transaction with another upstream reference", "U3", "U4", false],
-  ])("an operator's match of an event %s", async (_name, eventReference, ownReference, settles) => {
-    const transaction = await ledger.anOpenTransaction(
-      ownReference === undefined ? {} : { upstream_reference: ownReference },
-    );
-    const settlement = { status: "success", upstream_reference: eventReference } as const;
-    const TransactItems = [...settlementWrites(ledger, transaction, settlement, { absentOr: eventReference })];
-    const written = ledger.db.transactWrite({ TransactItems }).then(
-      () => true,
-      () => false,
-    );
-    expect(await written).toBe(settles);
   });
 
   test("a heuristic match settles an order without an upstream reference, and none that has one or was reported as failed", async () => {

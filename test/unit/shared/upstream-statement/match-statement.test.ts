@@ -191,12 +191,6 @@ describe("by likeness", () => {
     expect(compared(orders.toReversed(), [aRow("a", { at: at(539) })])).toEqual(["matched A a", "only_ours B -"]);
   });
 
-  test("as many like orders get a row as can, whatever the order of the rows", () => {
-    const orders = ["A", "B", "C"].map((name, index) => anOrder(name, { at: at(index * 900) }));
-    const rows = [0, 1, 2].map((index) => aRow(`r${index}`, { at: at(index * 900 + 1_000) }));
-    expect(compared(orders, rows.toReversed())).toEqual(["matched A r0", "matched B r1", "matched C r2"]);
-  });
-
   test("a row is of an order with its status, and only then of another one that should have a row", () => {
     const failed = anOrder("F", { status: "failed", is_due: false });
     const open = anOrder("P", { status: "processing", at: at(2) });

@@ -196,15 +196,9 @@ describe("the requests that are left", () => {
     expect(left()).toBe(59);
   });
 
-  test("are not more again after a response that later ones overtook", () => {
+  test("are not more again after a response that later ones overtook, which states up to 10 more", () => {
     const { record, left } = limitAt(NOON_MS);
-    for (const count of [5, 3, 4]) record("vtu", remaining(count));
-    expect(left()).toBe(3);
-  });
-
-  test("are not more again if a response states 10 more, and are if it states 11 more", () => {
-    const { record, left } = limitAt(NOON_MS);
-    for (const count of [20, 30]) record("vtu", remaining(count));
+    for (const count of [22, 20, 21, 30]) record("vtu", remaining(count));
     expect(left()).toBe(20);
     record("vtu", remaining(31));
     expect(left()).toBe(31);
@@ -239,29 +233,16 @@ test("the limit is the last number that the upstream stated, and the documented 
   expect(perMinute()).toBe(100);
 });
 
-describe("several keys", () => {
+test("of several keys the group waits for the first that is free again, and for none without a key", () => {
   const keys = ["one", "two"];
-
-  test("one key's exhausted group leaves the other key's free", () => {
-    const { record, waitS, spentUntilMs } = limitAt(NOON_MS);
-    record("vtu", answered(429, { "retry-after": "30" }), "one");
-    expect([waitS("vtu", keys), waitS("vtu", ["one"]), waitS("vtu", ["two"])]).toEqual([0, 30, 0]);
-    expect(spentUntilMs(keys)).toBeUndefined();
-  });
-
-  test("while all keys are exhausted the group waits for the first that is free again", () => {
-    const { record, waitS, spentUntilMs, pass } = limitAt(NOON_MS);
-    record("vtu", answered(429, { "retry-after": "30" }), "one");
-    record("vtu", answered(429, { "retry-after": "7" }), "two");
-    expect([waitS("vtu", keys), spentUntilMs(keys)]).toEqual([7, NOON_MS + 7_000]);
-    pass(7_000);
-    expect([waitS("vtu", keys), spentUntilMs(keys)]).toEqual([0, undefined]);
-  });
-
-  test("without a key nothing is exhausted", () => {
-    const { waitS, spentUntilMs } = limitAt(NOON_MS);
-    expect([waitS("vtu", []), spentUntilMs([])]).toEqual([0, undefined]);
-  });
+  const { record, waitS, spentUntilMs, pass } = limitAt(NOON_MS);
+  record("vtu", answered(429, { "retry-after": "30" }), "one");
+  expect([waitS("vtu", keys), waitS("vtu", ["one"]), waitS("vtu", ["two"]), waitS("vtu", [])]).toEqual([0, 30, 0, 0]);
+  expect([spentUntilMs(keys), spentUntilMs([])]).toEqual([undefined, undefined]);
+  record("vtu", answered(429, { "retry-after": "7" }), "two");
+  expect([waitS("vtu", keys), spentUntilMs(keys)]).toEqual([7, NOON_MS + 7_000]);
+  pass(7_000);
+  expect([waitS("vtu", keys), spentUntilMs(keys)]).toEqual([0, undefined]);
 });
 
 test.for([
