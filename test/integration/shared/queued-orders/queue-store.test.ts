@@ -11,7 +11,7 @@ import { type Settlement, settleAsRead, settleTransaction } from "../../../../sh
 import type { OrderToSend, QueuedOrder, Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { QUEUE_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { afterClaim, queuedNumbers, queueLength, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
 import {
@@ -251,9 +251,14 @@ describe("enqueueOrder", () => {
   test("a wait that arrives after a later order of its account began to wait does not give a number twice", async () => {
     const late = await ledger.anOpenTransaction();
     const other = await anOpenOrderOf(late.account_id, FREE);
-    ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "lands_late" : undefined);
+    const sent = Promise.withResolvers<void>();
+    ledger.proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      sent.resolve();
+      return "lands_late";
+    };
     const waits = wait(late);
-    await sleep(20);
+    await sent.promise;
     ledger.proxy.fault = () => undefined;
     expect(await wait(other)).toMatchObject({ kind: "queued" });
     await waits;

@@ -262,10 +262,14 @@ test("10 orders are sent at once at most, and one before the upstream is known t
   for (const accountId of accountIds) await service.buy(accountId, "one");
   ledger.nowMs += MINUTE_MS;
   const underWay: number[] = [];
+  const ten = Promise.withResolvers<void>();
   let count = 0;
   const beforeSending = async (): Promise<void> => {
     count += 1;
     underWay.push(count);
+    if (count === 10) ten.resolve();
+    if (underWay.length > 2) await ten.promise;
+    // An eleventh one would begin.
     await sleep(300);
     count -= 1;
   };

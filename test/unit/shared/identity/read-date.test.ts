@@ -103,9 +103,9 @@ test.each([
   ["spaces", " "],
   ["the letter T", "T"],
 ])("a text of 100,000 characters, most of them %s, is unreadable at once", (_title, filling) => {
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   expect(readDate(`1990${filling.repeat(100_000)}x`, "day-first", NOON_MS)).toBeUndefined();
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
 });
 
 test("the shape of a text contains none of its digits and letters, and at most 40 characters", () => {

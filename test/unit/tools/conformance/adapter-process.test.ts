@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AdapterProcess } from "../../../../tools/conformance/adapter-process.ts";
 import type { Command } from "../../../../tools/conformance/protocol.ts";
 import { temporaryFolder } from "../../../builders/cleanups.ts";
+import { until } from "../../../builders/until.ts";
 
 const command = (id: string): Command => ({
   ...{ id, reference: `kit-${id}`, phone_number: "08030000001" },
@@ -18,10 +20,11 @@ const start = (program: string): AdapterProcess => {
 const ANSWERS = `while read -r line; do id=\${line#*:\\"}; echo "{\\"id\\":\\"\${id%%\\"*}\\",\\"result\\":\\"success\\",\\"reference\\":\\"$$\\"}"; done`;
 
 test("an adapter that is killed is started again, and gets each command without an answer again", async () => {
-  const once = `[ -e "$MARK" ] && exec sh -c '${ANSWERS.replaceAll("'", "'\\''")}'; touch "$MARK"; printf '{"id":"1","res'; sleep 60`;
-  adapter = new AdapterProcess(once, { MARK: join(temporaryFolder(), "started") });
+  const once = `[ -e "$MARK" ] && exec sh -c '${ANSWERS.replaceAll("'", "'\\''")}'; printf '{"id":"1","res'; touch "$MARK"; sleep 600`;
+  const mark = join(temporaryFolder(), "started");
+  adapter = new AdapterProcess(once, { MARK: mark });
   const answers = [adapter.buy(command("1")), adapter.buy(command("2"))];
-  await new Promise((done) => setTimeout(done, 300));
+  await until("the adapter wrote a part of an answer", () => existsSync(mark));
   adapter.kill();
   expect(await Promise.all(answers)).toMatchObject([
     { id: "1", result: "success" },
