@@ -111,8 +111,10 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
       switchItem === undefined ? { purchases: store.initially, since: undefined } : purchasesSwitch.parse(switchItem);
     const parts = partsOff.parse(stored.get(PARTS_PK)?.off ?? {});
     const off = Object.keys(parts);
-    const pace = upstreamPaceSchema.parse(stored.get(UPSTREAM_PACE_PK) ?? {});
-    const refused = upstreamRefusalSchema.safeParse(stored.get(refusalPk)).data;
+    const paceItem = stored.get(UPSTREAM_PACE_PK);
+    const pace = paceItem === undefined ? NO_ORDERS_QUEUED : upstreamPaceSchema.parse(paceItem);
+    const refusalItem = stored.get(refusalPk);
+    const refused = refusalItem && upstreamRefusalSchema.safeParse(refusalItem).data;
     refusal = refused?.since === undefined ? undefined : refused;
     const isLong = (from: string): boolean => nowMs - Date.parse(from) > STILL_OFF_MS;
     if (purchases === "off" && since !== undefined && isLong(since)) log.alarm("purchases.still_off", { since });

@@ -1,4 +1,5 @@
 import * as z from "#zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -12,27 +13,35 @@ import type { UpstreamBlocks } from "../upstream/upstream.ts";
 
 export const UPSTREAM_PACE_PK = cachePk("upstream-pace");
 
+/** What holds as long as nothing is noted. A value that cannot be read counts as this. */
+export const NO_ORDERS_QUEUED = {
+  limit_until: EPOCH,
+  unrecognized_until: EPOCH,
+  queue_until: EPOCH,
+  queued_orders: 0,
+  per_minute: rateGroups.vtu.requestsPerMinute,
+  next_run: EPOCH,
+};
+
 /**
  * What the instances of the functions tell each other about purchases at the upstream: an item of the cache table. It
  * decides only when an order is sent, so a stale reading costs time and no money.
  */
-export const upstreamPaceSchema = z.object({
+export const upstreamPaceSchema = lazyObject(() => ({
   /** Until then the limit is spent, and orders wait. */
-  limit_until: z.catch(z.iso.datetime(), EPOCH),
+  limit_until: z.catch(z.iso.datetime(), NO_ORDERS_QUEUED.limit_until),
   /** Until then orders wait, because something else answered in the upstream's place. Removed when it answers again. */
-  unrecognized_until: z.catch(z.iso.datetime(), EPOCH),
+  unrecognized_until: z.catch(z.iso.datetime(), NO_ORDERS_QUEUED.unrecognized_until),
   /** Until then orders wait because others do. */
-  queue_until: z.catch(z.iso.datetime(), EPOCH),
+  queue_until: z.catch(z.iso.datetime(), NO_ORDERS_QUEUED.queue_until),
   /** How many orders waited when the sender counted them last. */
-  queued_orders: z.catch(z.int().check(z.minimum(0)), 0),
+  queued_orders: z.catch(z.int().check(z.minimum(0)), NO_ORDERS_QUEUED.queued_orders),
   /** Orders that the upstream takes in a minute. */
-  per_minute: z.catch(z.int().check(z.minimum(1)), rateGroups.vtu.requestsPerMinute),
+  per_minute: z.catch(z.int().check(z.minimum(1)), NO_ORDERS_QUEUED.per_minute),
   /** When the sender's next run begins. */
-  next_run: z.catch(z.iso.datetime(), EPOCH),
-});
+  next_run: z.catch(z.iso.datetime(), NO_ORDERS_QUEUED.next_run),
+}));
 export type UpstreamPace = z.output<typeof upstreamPaceSchema>;
-
-export const NO_ORDERS_QUEUED: UpstreamPace = upstreamPaceSchema.parse({});
 
 /** A time that no instance can have noted, as by a clock that was wrong, counts as none. */
 const blockMs = (until: string, nowMs: number): number => {
