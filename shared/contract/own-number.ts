@@ -23,16 +23,20 @@ export const isVirtualNin = (text: string): boolean => /^[A-Za-z0-9]{16}$/.test(
  */
 export const withoutOwnNumber = <Schema extends z.ZodMiniObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {
-    const { nin, bvn, phone_number, consent_evidence, ...kept } = numberFields.parse(value);
-    const evidence = [consent_evidence?.id, consent_evidence?.text_version].map(
-      (text) => ["consent_evidence", text] as const,
-    );
+    const { nin, bvn, phone_number, reference, purpose, consent_evidence } = numberFields.parse(value);
+    const stored = [
+      ["reference", reference],
+      ["purpose", purpose],
+      ["consent_evidence", consent_evidence?.id],
+      ["consent_evidence", consent_evidence?.text_version],
+    ] as const;
     const numbers = [nin, bvn, phone_number]
       .filter((number) => number !== undefined)
       // Anything else is refused by its own field.
       .filter((number) => /^[0-9]{11}$/.test(number))
       .map((number) => (number === phone_number ? number.slice(1) : number));
-    for (const [field, text = ""] of [...Object.entries(kept), ...evidence]) {
+    for (const [field, text] of stored) {
+      if (text === undefined) continue;
       const digits = asciiDigits(text).replace(/\D/g, "");
       if (!(nin !== undefined && hasVirtualNin(text, nin)) && !numbers.some((number) => digits.includes(number)))
         continue;

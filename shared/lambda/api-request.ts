@@ -8,7 +8,8 @@ import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
 
 const text = z.string();
-const texts = z.record(text, text);
+/** Takes less time than a `z.record`, which also parses each name. */
+const texts = z.catchall(z.object({}), text);
 const parameters = z.nullish(texts);
 const encoded = z._default(z.boolean(), false);
 
@@ -166,13 +167,15 @@ const GZIP_FIRST_BYTE = 0x1f;
 
 /** Rejects deep nesting and `__proto__`. The body itself is the first level; each object or array in it is one more. */
 const refuseUnsafeObject = (body: JsonObject): void => {
-  let containers: readonly object[] = [body];
+  let containers: object[] = [body];
   for (let levels = 1; containers.length > 0; levels += 1) {
     if (levels > BODY_DEPTH_MAX) throw badJson(`The request body is nested deeper than ${BODY_DEPTH_MAX} levels`);
-    if (containers.some((value) => Object.hasOwn(value, "__proto__"))) {
-      throw badJson("The request body must not have a field __proto__");
+    const inner: object[] = [];
+    for (const container of containers) {
+      if (Object.hasOwn(container, "__proto__")) throw badJson("The request body must not have a field __proto__");
+      for (const value of Object.values(container)) if (isContainer(value)) inner.push(value);
     }
-    containers = containers.flatMap((value) => Object.values(value)).filter(isContainer);
+    containers = inner;
   }
 };
 
