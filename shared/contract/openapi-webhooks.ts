@@ -5,6 +5,7 @@ import { amountField, createdAtField } from "./fields.ts";
 import { schemaRef } from "./openapi-schemas.ts";
 import { periodLimitNames } from "./order-limits.ts";
 import { recipientField, serviceReferenceField, transactionType } from "./transaction.ts";
+import type { EndpointEventName } from "./webhook-events.ts";
 
 const accountIdField = z.string().register(z.globalRegistry, { description: "The account whose endpoint this is." });
 const noticedAtField = z.iso.datetime().register(z.globalRegistry, { description: "When it was noticed, in UTC." });
@@ -245,4 +246,4 @@ export const webhooks = {
       data: { account_id: "acc_0123456789abcdef01", created_at: "2026-11-21T09:30:00.000Z" },
     },
   }),
-};
+} as const satisfies Readonly<Record<EndpointEventName | "webhook.test", unknown>>;

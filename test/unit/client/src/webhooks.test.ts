@@ -58,6 +58,14 @@ const messages = {
 };
 afterEach(() => vi.useRealTimers());
 
+test("each webhook of the interface has a test vector with an event that the client knows", () => {
+  const { webhooks } = z
+    .object({ webhooks: z.record(z.string(), z.unknown()) })
+    .parse(JSON.parse(readFileSync("docs/openapi.json", "utf8")));
+  const known = cases.flatMap(({ event, known }) => (known === true && event !== undefined ? [event] : []));
+  expect(Object.keys(webhooks).filter((name) => !known.includes(name))).toEqual([]);
+});
+
 describe("verifyWebhook", () => {
   test.each(cases)("judges the test vector as it says: $name", async (vector) => {
     vi.useFakeTimers({ now: vector.now * 1_000, toFake: ["Date"] });

@@ -231,6 +231,14 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   }
 });
 
+test("docs/interface.md has the fields of each webhook that an endpoint can get, and docs/webhooks.md a body of each", () => {
+  const [rules, guide] = ["docs/interface.md", "docs/webhooks.md"].map((file) => readFileSync(file, "utf8"));
+  for (const { id, path } of document.webhooks) {
+    if (id !== "webhookTest") expect(rules, path).toContain(`| \`event\` | string | \`${path}\` |`);
+    expect(guide, path).toMatch(new RegExp(`"event": ?"${path}"`));
+  }
+});
+
 test("every rate group is a tag of the document, which names its requests per minute", () => {
   const tags = new Map(openApiDocument().tags.map(({ name, description }) => [name, description]));
   for (const [group, { requestsPerMinute }] of Object.entries(rateGroups)) {
