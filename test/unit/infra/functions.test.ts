@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { consoleRoutes, operatorRoutes } from "../../../infra/console-routes.ts";
 import { functionNames, functionNamesOf, invokedBy, specOf } from "../../../infra/functions.ts";
@@ -8,6 +9,20 @@ test.each(functionNames)("%s is invoked by routes exactly if a route names it", 
     (route) => route.function === name,
   );
   expect(specOf(name).invokedBy.kind === "routes").toBe(served);
+});
+
+/** Read where all calls to AWS are made. */
+const OF_ALL_FUNCTIONS = "AWS_CALLS";
+
+test.each(functionNames)("the handler of %s reads each variable of its spec, which its role lets it use", (name) => {
+  const handler = readFileSync(`functions/${name}/handler.ts`, "utf8");
+  const names = (specOf(name).environment ?? []).filter((variable) => variable !== OF_ALL_FUNCTIONS);
+  expect(names.filter((variable) => !handler.includes(`env.${variable}`))).toEqual([]);
+});
+
+test("each function is in the overview of docs/architecture.md", () => {
+  const [, overview = ""] = readFileSync("docs/architecture.md", "utf8").split("```mermaid");
+  expect(functionNames.filter((name) => !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(overview))).toEqual([]);
 });
 
 test("a queue, a stream or the default route that invokes no function or two is an error", () => {

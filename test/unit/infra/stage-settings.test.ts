@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SettingsError } from "../../../infra/settings-error.ts";
 import { settingsOf, stageSettings } from "../../../infra/stage-settings.ts";
@@ -271,6 +271,12 @@ test("docs/deployment.md lists every setting of a stage", () => {
   const [, section = ""] = readFileSync("docs/deployment.md", "utf8").split("\n## Settings\n");
   const rows = [...section.matchAll(/^\| (`[^|]*`) \|/gm)].join("\n");
   expect(Object.keys(stageSettings.shape).filter((name) => !rows.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("each setting of a stage changes something that is deployed", () => {
+  const files = globSync("infra/**/*.ts").filter((file) => !file.endsWith("stage-settings.ts"));
+  const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  expect(Object.keys(stageSettings.shape).filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
 });
 
 test("docs/deployment.md explains every field of the setting console", () => {

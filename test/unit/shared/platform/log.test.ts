@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { errorFields, log, loggableError, METRICS_NAMESPACE, putMetrics } from "../../../../shared/platform/log.ts";
@@ -116,3 +117,11 @@ test.each(Object.entries(logEvents))(
     if (spec.level !== "info") expect(spec.action).toMatch(/^[A-Za-z].*\.$/);
   },
 );
+
+test("each event of the catalogue is logged somewhere", () => {
+  const files = globSync(["shared/**/*.ts", "functions/**/*.ts"]).filter(
+    (file) => !/(log|fault)-events\.ts$/.test(file),
+  );
+  const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  expect(Object.keys(logEvents).filter((event) => !code.includes(`"${event}"`))).toEqual([]);
+});
