@@ -20,7 +20,7 @@ import {
 
 const scripted = async (script: readonly Step[], options: Partial<ClientOptions> = {}) => {
   const { baseUrl, received } = await startScriptedServer(...script);
-  return { client: new AirtimeClient({ baseUrl, apiKey: "live_key", timeoutMs: 8_000, ...options }), received };
+  return { client: new AirtimeClient({ baseUrl, apiKey: "live_key", ...options }), received };
 };
 const view = (status: string, reference = "DATA_1", callerReference = "order-1") => ({
   reference,
@@ -59,14 +59,12 @@ describe.concurrent("transactions", () => {
   test("are waited for until their status is final, through a 404, a lost answer and a rate limit", async () => {
     const limited = refuses(429, "rate_limited", { "retry-after": "1" });
     const { client } = await scripted([notFound, drops, limited, found("processing"), found("failed")]);
-    await expect(client.transactions.wait("order-1", { timeoutMs: 20_000 })).resolves.toMatchObject({
-      status: "failed",
-    });
+    await expect(client.transactions.wait("order-1")).resolves.toMatchObject({ status: "failed" });
   });
 
   test("that are not final in time throw a WaitEndedError, which has the transaction", async () => {
     const { client } = await scripted([found("processing")]);
-    const waiting = client.transactions.wait("order-1", { timeoutMs: 1_500 });
+    const waiting = client.transactions.wait("order-1", { timeoutMs: 5_000 });
     await expect(waiting).rejects.toBeInstanceOf(WaitEndedError);
     await expect(waiting).rejects.toMatchObject({ reference: "order-1", transaction: { status: "processing" } });
 
@@ -114,9 +112,7 @@ describe.concurrent("transactions", () => {
     const others = [found("success", "DATA_2", "order-2"), found("success", "TEST_1", "order-1")];
     const { client } = await scripted([...others, found("processing"), ...others, found("failed")]);
     await expect(client.transactions.get("order-1")).resolves.toMatchObject({ status: "processing" });
-    await expect(client.transactions.wait("DATA_1", { timeoutMs: 20_000 })).resolves.toMatchObject({
-      status: "failed",
-    });
+    await expect(client.transactions.wait("DATA_1")).resolves.toMatchObject({ status: "failed" });
   });
 
   test("say of an aborted lookup no word about an order", async () => {
