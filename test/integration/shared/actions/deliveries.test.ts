@@ -23,11 +23,12 @@ import { startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { aReceiver, ENDPOINT, LOOPBACK } from "../../../builders/endpoint.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const tables = await freshTables();
-const shape = { consumer: "", batchSize: 1, visibilityTimeoutS: 30, receivesMax: 3 };
+const shape = { consumer: "", batchSize: 1, visibilityTimeoutS: VISIBILITY_TIMEOUT_S, receivesMax: 3 };
 const sqs = await startQueues({ outcomes: shape, delivery: shape });
 afterAll(() => sqs.stop());
 
