@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
+import { whySchema } from "../../../../shared/contract/actions/action.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
 import { dayBounds } from "../../../../shared/contract/time-zone.ts";
@@ -83,10 +84,13 @@ const decide = (id: string, decision: "disputed" | "resolved") =>
     day: DAY,
     case: id,
     decision,
-    why: "Mail to the upstream about 08031234599",
+    why: whySchema.parse("Mail to the upstream about 08031234599"),
   });
 const sign = () =>
-  reconciliationRuns["reconciliation statements sign"](context, { day: DAY, why: "test of 08031234599" });
+  reconciliationRuns["reconciliation statements sign"](context, {
+    day: DAY,
+    why: whySchema.parse("test of 08031234599"),
+  });
 /** What is stored of the day after an import that is refused. */
 const nothingStored = () => expect(shown()).rejects.toThrow("was imported");
 
