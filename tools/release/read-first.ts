@@ -30,9 +30,12 @@ export const readFirstProblems = (before: Surface, after: Surface, listed = read
   return [
     ...unread
       .filter((each) => !listed.includes(each))
-      .map((each) => `${each}: the last release cannot read it. Do not write it yet, and list it in readFirst`),
+      .map(
+        (each) =>
+          `${each}: the last release cannot read it. Do not write it yet, and list it in tools/release/read-first.ts`,
+      ),
     ...listed
       .filter((each) => !unread.includes(each))
-      .map((each) => `${each}: the last release reads it. Write it, and take it off readFirst`),
+      .map((each) => `${each}: the last release reads it. Write it, and take it off tools/release/read-first.ts`),
   ];
 };

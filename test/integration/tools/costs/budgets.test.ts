@@ -321,6 +321,8 @@ describe("budgets", () => {
 
 test("two of the three DynamoDB calls of a purchase come before the upstream request", async () => {
   const { key } = await service.newCaller();
+  // It reads the catalog, which the function then remembers for a minute.
+  await service.call("POST", BUY_DATA, { key, body: anOrder() });
   service.proxy.calls.length = 0;
   service.simulator.state.faults.add({ kind: "drop_before_reading", path: BUY_DATA, times: 1 });
   await service.call("POST", BUY_DATA, { key, body: anOrder() });

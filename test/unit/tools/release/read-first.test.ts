@@ -62,7 +62,10 @@ test.each<readonly [what: string, after: z.ZodMiniType, unread: readonly string[
     const [before, now] = [readBy(z.object(base)), readBy(after)];
     expect(readFirstProblems(before, now, unread)).toEqual([]);
     expect(readFirstProblems(before, now, [])).toEqual(
-      unread.map((each) => `${each}: the last release cannot read it. Do not write it yet, and list it in readFirst`),
+      unread.map(
+        (each) =>
+          `${each}: the last release cannot read it. Do not write it yet, and list it in tools/release/read-first.ts`,
+      ),
     );
   },
 );
@@ -75,6 +78,6 @@ test("another kind of event has to be read a release before it is written", () =
 test("what the last release reads is written, and not listed any more", () => {
   const same = readBy(z.object(base));
   expect(readFirstProblems(same, same, ['ledger: order.status = "ended"'])).toEqual([
-    'ledger: order.status = "ended": the last release reads it. Write it, and take it off readFirst',
+    'ledger: order.status = "ended": the last release reads it. Write it, and take it off tools/release/read-first.ts',
   ]);
 });
