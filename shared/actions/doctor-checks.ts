@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { accountSchema, accountText } from "../access/account-store.ts";
-import { CATALOG_AGE_MS_MAX } from "../catalog/snapshot.ts";
+import { SELLABLE_AGE_MS_MAX } from "../catalog/snapshot.ts";
 import { counted } from "../contract/counted.ts";
 import { duration, HOUR_MS } from "../contract/durations.ts";
 import { percentText } from "../contract/percent-text.ts";
@@ -122,7 +122,7 @@ export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
   if (snapshot === undefined) return wrong("none has been fetched yet", CATALOG_REFUSED);
   const ageMs = ledger.clock() - snapshot.fetchedAtMs;
   const age = `${duration(ageMs)} old`;
-  if (ageMs > CATALOG_AGE_MS_MAX) return wrong(`${age}: too old to sell from`, CATALOG_REFUSED);
+  if (ageMs > SELLABLE_AGE_MS_MAX) return wrong(`${age}: too old to sell from`, CATALOG_REFUSED);
   if (ageMs > CATALOG_LATE_MS) return lookInto(`${age}: refreshes fail`, CATALOG_REFUSED);
   const { count } = snapshot.dropped;
   if (count > 0) {

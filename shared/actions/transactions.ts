@@ -35,7 +35,7 @@ import {
 import type { UpstreamProfile } from "../upstream/profile.ts";
 import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
-import { askNow, dueMs, readLookup } from "../upstream-lookup/lookup-record.ts";
+import { askNow, dueMs, readLookupRecord } from "../upstream-lookup/lookup-record.ts";
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { cursorOf, requirePlaceWithin } from "./cursor.ts";
@@ -174,7 +174,7 @@ const assertCanAsk = (profile: UpstreamProfile, transaction: Transaction): void 
 const lookupOf = async (context: ActionContext, transaction: Transaction) => {
   const { profile } = context.probe;
   if (isForOwner(context) || profile.lookup === undefined) return { lookup: null, next_question_at: null };
-  const record = await readLookup(context.purchases, transaction);
+  const record = await readLookupRecord(context.purchases, transaction);
   const { asked_at, asked, finding, details = null } = record ?? {};
   return {
     lookup:

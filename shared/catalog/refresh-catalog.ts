@@ -15,7 +15,7 @@ import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
 import { type CatalogChange, catalogChanges, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
 import type { CatalogStore } from "./catalog-store.ts";
-import { CATALOG_AGE_MS_MAX, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { catalogOf, type DroppedEntries, SELLABLE_AGE_MS_MAX, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
@@ -86,7 +86,7 @@ export const refreshCatalog = async (
   reportDropped(snapshot.dropped, before?.dropped);
   const plansBefore = before?.catalog.data_plans.length;
   const ageBeforeMs = clock() - (before?.fetchedAtMs ?? 0);
-  const suspicion = acceptanceReasonOf(plans, plansBefore, ageBeforeMs > CATALOG_AGE_MS_MAX);
+  const suspicion = acceptanceReasonOf(plans, plansBefore, ageBeforeMs > SELLABLE_AGE_MS_MAX);
   if (suspicion !== undefined) {
     await store.writeCandidate(snapshot);
     return refuse(suspicion, { plans, plans_before: plansBefore });

@@ -5,7 +5,7 @@ import type { Clock } from "../platform/time.ts";
 import { builtInPlans } from "./built-in-catalog.ts";
 import type { CatalogMemory } from "./catalog-memory.ts";
 import type { PlanIndex } from "./plan-index.ts";
-import { CATALOG_AGE_MS_MAX } from "./snapshot.ts";
+import { SELLABLE_AGE_MS_MAX } from "./snapshot.ts";
 
 const RETRY_AFTER_S = 60;
 
@@ -13,7 +13,7 @@ const RETRY_AFTER_S = 60;
 export const sellablePlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Promise<PlanIndex> => {
   const plans = await catalog.plans();
   if (mode === "test") return plans ?? builtInPlans;
-  if (plans !== undefined && clock() - plans.fetchedAtMs <= CATALOG_AGE_MS_MAX) return plans;
+  if (plans !== undefined && clock() - plans.fetchedAtMs <= SELLABLE_AGE_MS_MAX) return plans;
   log.alarm("catalog.stale", { filled: plans !== undefined });
   throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
 };

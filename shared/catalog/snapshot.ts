@@ -6,7 +6,7 @@ import type { CatalogChange } from "./catalog-change.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
 
 /** Nothing is sold from an older catalog. */
-export const CATALOG_AGE_MS_MAX = DAY_MS;
+export const SELLABLE_AGE_MS_MAX = DAY_MS;
 
 /** How many entries were dropped, and the first of them. */
 export type DroppedEntries = { readonly count: number; readonly first: readonly DroppedEntry[] };

@@ -5,7 +5,7 @@ import { phoneNumberOf } from "./phone-spelling.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
 /** The only event about a transaction. Source: docs/interface.md 15.3. */
-export const TRANSACTION_UPDATED = "transaction.updated";
+export const UPSTREAM_TRANSACTION_UPDATED = "transaction.updated";
 
 /**
  * An event of the upstream: any JSON object. Its fields are parsed later, so no event is lost (docs/interface.md
@@ -18,7 +18,7 @@ const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join(
 export const inOurLetters = (reference: string): string => (OURS.test(reference) ? reference.toUpperCase() : reference);
 
 /** The upstream's reference of an order, or ours: text, or a number, which is read as text. */
-export const upstreamReferenceSchema = z.union([
+export const reportedReference = z.union([
   z.pipe(z.string().check(z.minLength(1), z.maxLength(100), wholeText), z.transform(inOurLetters)),
   z.pipe(z.int().check(z.positive()), z.transform(String)),
 ]);

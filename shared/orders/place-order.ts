@@ -8,7 +8,7 @@ import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission
 import type { DuplicateWindow } from "../ledger/duplicate-guard.ts";
 import { findByCallerReference, findOwn } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { withMaskedPhone } from "../ledger/mask-phone.ts";
+import { withMaskedPhone } from "../ledger/masked-transaction.ts";
 import {
   type DebitGuards,
   type OpenResult,

@@ -5,7 +5,7 @@ import { modeSchema } from "../contract/transaction.ts";
 import { consentSchema } from "../identity/consent.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { maskedNumber, maskedText } from "../ledger/mask-phone.ts";
+import { maskedNumber, withMaskedNumber } from "../ledger/masked-transaction.ts";
 import { accountIdsOf, listKeyBatches } from "../ledger/query-index.ts";
 import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
 import { consentPk, deliveriesList, EVENTS_LIST, phoneRetentionPk, transactionList } from "../ledger/schema.ts";
@@ -181,7 +181,7 @@ export const maskableTransaction = z.pipe(
   z.transform(({ pk, mode, status, phone_number: number = "", phone_key, description }): Maskable => {
     const change = {
       ...changeOf("phone_number", number, maskedNumber(number)),
-      ...changeOf("description", description, maskedText(description, number)),
+      ...changeOf("description", description, withMaskedNumber(description, number)),
       ...(phone_key !== undefined && { phone_key: { from: phone_key } }),
     };
     // No event is matched to a test transaction, and some of those stay open for ever.

@@ -8,7 +8,7 @@ import {
   readTransaction,
 } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { isErased, maskedNumber } from "../ledger/mask-phone.ts";
+import { isErased, maskedNumber } from "../ledger/masked-transaction.ts";
 import {
   createSequentialSettle,
   mayBeOfSendingBefore,

@@ -2,7 +2,7 @@ import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { maskedDigits } from "../contract/mask-phones.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import { reportedFields, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { reportedFields, reportedReference, type upstreamEvent } from "../contract/upstream-event.ts";
 import { finalStatusOf, translated, type UpstreamProfile } from "../upstream/profile.ts";
 
 /** An event of the upstream, as far as it could be read. */
@@ -46,7 +46,7 @@ export const parseEvent = (
   const phoneNumber = reportedFields.shape.phone.parse(fields[events.phone_number]);
   const statusWord = wordOf(fields[events.status]) ?? "";
   if (isKnown && statuses.open.includes(statusWord)) return { kind: "ignored" };
-  const upstreamReference = upstreamReferenceSchema.safeParse(fields[events.reference]).data;
+  const upstreamReference = reportedReference.safeParse(fields[events.reference]).data;
   const status = finalStatusOf(statuses, statusWord);
   const isNegative = (typeof amount === "string" || typeof amount === "number") && /^\s*-/.test(String(amount));
   if (!isKnown || upstreamReference === undefined || status === undefined || isNegative) {

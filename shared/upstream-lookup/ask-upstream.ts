@@ -2,7 +2,7 @@ import type { LookupFinding } from "../contract/actions/transactions.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
 import { BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
-import { comparablePhone } from "../ledger/mask-phone.ts";
+import { comparablePhone } from "../ledger/masked-transaction.ts";
 import { ALL_TIMES, openKeys } from "../ledger/query-index.ts";
 import {
   isIdentityCheck,

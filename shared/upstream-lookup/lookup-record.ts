@@ -66,7 +66,7 @@ export const readLookups = async (
 };
 
 /** The record of this order's last sending. */
-export const readLookup = async (cache: Table, transaction: Target & Sent): Promise<LookupRecord | undefined> =>
+export const readLookupRecord = async (cache: Table, transaction: Target & Sent): Promise<LookupRecord | undefined> =>
   ofLastSending(transaction, await getItem(cache, lookupPk(transaction), readableRecordSchema));
 
 /** When the order is asked for next. A question that a person requested is not sent before the first one would be. */

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { koboFromSentNaira } from "../contract/money.ts";
-import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { reportedReference } from "../contract/upstream-event.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type UpstreamProfile } from "./profile.ts";
 import { statesRateLimit } from "./rate-limit.ts";
@@ -28,7 +28,7 @@ export const responseBody = z.object({
   data: anyFields,
 });
 const sentResult = z.catch(z.optional(sentFields), undefined);
-const sentReference = z.catch(z.optional(upstreamReferenceSchema), undefined);
+const sentReference = z.catch(z.optional(reportedReference), undefined);
 
 /**
  * Whether no transaction is in an unexpected place: beside `data`, in a list, or as `data` itself. PHP encodes an empty

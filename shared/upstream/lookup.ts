@@ -2,7 +2,7 @@ import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { maskedDigits } from "../contract/mask-phones.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import { reportedFields, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { reportedFields, reportedReference } from "../contract/upstream-event.ts";
 import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
 import { bodyJson, type ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, translated, type UpstreamProfile } from "./profile.ts";
@@ -52,7 +52,7 @@ export type LookupAnswer =
   /** Nothing was sent. */
   | { readonly kind: "not_asked"; readonly reason: string };
 
-const sentReference = z.catch(z.optional(upstreamReferenceSchema), undefined);
+const sentReference = z.catch(z.optional(reportedReference), undefined);
 
 export const readLookup = (profile: UpstreamProfile, names: LookupProfile, result: ExchangeResult): LookupAnswer => {
   if (result.kind === "never_sent") return { kind: "not_asked", reason: result.reason };

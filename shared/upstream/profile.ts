@@ -3,7 +3,7 @@ import { dateOrders } from "../contract/date-order.ts";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { transactionType } from "../contract/transaction.ts";
-import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
+import { UPSTREAM_TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
 
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
 export const PROFILE_LENGTH_MAX = 2_000;
@@ -216,7 +216,7 @@ const entries = {
           z.string().check(z.regex(/^[\w.-]{1,60}$/, "An event's name has letters, digits, dots, hyphens and _ only")),
           z.transform((name) => name.toLowerCase()),
         ),
-        TRANSACTION_UPDATED,
+        UPSTREAM_TRANSACTION_UPDATED,
       ),
       reference: fieldName("reference"),
       status: fieldName("status"),

@@ -3,7 +3,7 @@ import { FAULT_RETRY_S, type MessageResult } from "../call/message-result.ts";
 import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { isErased } from "../ledger/mask-phone.ts";
+import { isErased } from "../ledger/masked-transaction.ts";
 import { endpointOf } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { log } from "../platform/log.ts";

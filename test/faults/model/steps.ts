@@ -22,7 +22,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
-import { askNow, readLookup } from "../../../shared/upstream-lookup/lookup-record.ts";
+import { askNow, readLookupRecord } from "../../../shared/upstream-lookup/lookup-record.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
 import { transactionsOf } from "../invariants.ts";
 import { sealUntil } from "../sealed-periods.ts";
@@ -429,7 +429,7 @@ const askUpstream = step({
     await expectOutcomes(session, answer === "own" ? undefined : transaction.pk);
     upstream.unlisted.delete(reference);
     upstream.lookupChanges.delete(reference);
-    return { isFaulty, finding: (await readLookup(cache, transaction))?.finding };
+    return { isFaulty, finding: (await readLookupRecord(cache, transaction))?.finding };
   },
   // The answer waits in the queue until a later step delivers it, and an event may come first.
   check: async ({ session, choice: { answer } }, { expected, transaction, order }, { isFaulty, finding }) => {

@@ -7,7 +7,7 @@ import { personItemSchema } from "../../../shared/access/person-item.ts";
 import { consentSchema } from "../../../shared/identity/consent.ts";
 import { projectionOf } from "../../../shared/ledger/get-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
-import { maskedNumber } from "../../../shared/ledger/mask-phone.ts";
+import { maskedNumber } from "../../../shared/ledger/masked-transaction.ts";
 import { proposalSchema } from "../../../shared/ledger/proposal.ts";
 import { refundSchema } from "../../../shared/ledger/refund.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";

@@ -18,7 +18,7 @@ import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
-import { askNow, noteAnswer, readLookup } from "../../../../shared/upstream-lookup/lookup-record.ts";
+import { askNow, noteAnswer, readLookupRecord } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { afterNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -80,7 +80,7 @@ describe("transactions ask", () => {
       account_id: transaction.account_id,
     });
     const cache = { db: operator.tables.db, table: operator.tables.cacheTable };
-    expect(await readLookup(cache, transaction)).toMatchObject({ next_at: isoTime(NOON_MS) });
+    expect(await readLookupRecord(cache, transaction)).toMatchObject({ next_at: isoTime(NOON_MS) });
     expect(await readTransactionAudit(operator.ledgerAt(), transaction)).toMatchObject([
       { action: "transactions ask", why: "the customer waits" },
     ]);

@@ -4,7 +4,7 @@ import { documentText } from "../../../../shared/call/prepared-document.ts";
 import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
-import { CATALOG_AGE_MS_MAX, catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { catalogOf, SELLABLE_AGE_MS_MAX, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
@@ -194,7 +194,7 @@ describe("a catalog that was refused as halved", () => {
   test("a halved catalog is served without an operator once the one before it is too old to sell from, and an empty one is not", async () => {
     const { stored, serve, refresh, clock } = await aHalvedOne();
     const [before] = [await stored()];
-    const staleMs = NOON_MS + HOUR_MS + CATALOG_AGE_MS_MAX;
+    const staleMs = NOON_MS + HOUR_MS + SELLABLE_AGE_MS_MAX;
     clock.nowMs = staleMs;
     expect(await refresh()).toEqual({ kind: "refused", reason: "halved" });
     clock.nowMs = staleMs + 1;

@@ -6,7 +6,7 @@ import { consentSchema } from "../../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
-import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
+import { withMaskedPhone } from "../../../../shared/ledger/masked-transaction.ts";
 import { consentPk, phoneRetentionPk, transactionPk } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { outcomeMessage } from "../../../../shared/orders/outcome-message.ts";

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
+import { withMaskedPhone } from "../../../../shared/ledger/masked-transaction.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";

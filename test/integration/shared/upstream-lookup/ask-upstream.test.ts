@@ -12,7 +12,7 @@ import { type ProfileChanges, profileOf } from "../../../../shared/upstream/prof
 import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { openEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { askUpstream, QUESTIONS_MAX } from "../../../../shared/upstream-lookup/ask-upstream.ts";
-import { askNow, intervalMs, readLookup } from "../../../../shared/upstream-lookup/lookup-record.ts";
+import { askNow, intervalMs, readLookupRecord } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
 import { beforeEachCall } from "../../../builders/before-each-call.ts";
@@ -91,7 +91,7 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
         reference: referenceOf(transaction),
         stored: async () => (await readTransaction(ledger, transaction.pk)) ?? transaction,
         balance: async () => (await readWallet(ledger, accountId)).balance_kobo / 100,
-        lookup: () => readLookup(cache, transaction),
+        lookup: () => readLookupRecord(cache, transaction),
         atUpstream: (
           status: "success" | "failed" | "processing",
           reference: string | null = referenceOf(transaction),

@@ -9,7 +9,7 @@ export const comparablePhone = (phoneNumber: string): string =>
   `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`.toWellFormed();
 
 /** The number's mask, wherever a text has the number. */
-export const maskedText = (text: string, phoneNumber: string): string =>
+export const withMaskedNumber = (text: string, phoneNumber: string): string =>
   text.replaceAll(phoneNumber, maskedNumber(phoneNumber));
 
 /** A transaction as it is after the retention of phone numbers: also without the key by which its number is found. */
@@ -20,7 +20,7 @@ export const withMaskedPhone = (transaction: Transaction): Transaction => {
   return {
     ...kept,
     phone_number: maskedNumber(phoneNumber),
-    description: maskedText(description, phoneNumber),
+    description: withMaskedNumber(description, phoneNumber),
   };
 };
 

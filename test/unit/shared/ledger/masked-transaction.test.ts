@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
-import { comparablePhone, maskedNumber, maskedText, withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
+import {
+  comparablePhone,
+  maskedNumber,
+  withMaskedNumber,
+  withMaskedPhone,
+} from "../../../../shared/ledger/masked-transaction.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 test("a masked number has its length and its last two digits, also in a text that has it twice", () => {
   expect(["08031234567", "67", "7", ""].map(maskedNumber)).toEqual(["*********67", "67", "7", ""]);
-  expect(maskedText("0803 for 0803", "0803")).toBe("**03 for **03");
+  expect(withMaskedNumber("0803 for 0803", "0803")).toBe("**03 for **03");
   expect(comparablePhone("08031234567")).toBe("0803****567");
 });
 
