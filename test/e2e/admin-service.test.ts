@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
@@ -10,7 +9,6 @@ import { readAudit, recordAudit } from "../../shared/ledger/audit.ts";
 import { ACCOUNTS_LIST, accountPk } from "../../shared/ledger/schema.ts";
 import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
 import { loadFunctions } from "../../tools/local/functions.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
@@ -19,7 +17,6 @@ import { localTableNames } from "../../tools/local/tables.ts";
 import { type AdminRun, runCommand, startOperatedService } from "../builders/admin.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { copyTable } from "../builders/copy-table.ts";
-import { WAIT_MS_MAX } from "../builders/until.ts";
 
 /**
  * Goal: each command about the service itself (catalog, secrets, doctor), and each that is used after a restore, does what
@@ -222,54 +219,7 @@ test("audit verify counts the entries, and exits with 1 and the place of one tha
   await expectFound();
 });
 
-const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.nullable(z.string()) });
-
-/**
- * Orders airtime until the response has this status, within the key's 60 orders a minute. Resolves with the time until
- * the last order was sent that got another one.
- */
-const untilStatus = async (key: string, status: number): Promise<number> => {
-  const startedMs = performance.now();
-  for (let otherMs = 0; ; ) {
-    const sentMs = performance.now() - startedMs;
-    const answered = await service.buy(key, "08031234567");
-    if (answered.status === status) return otherMs;
-    if (sentMs > WAIT_MS_MAX) throw new Error(`${JSON.stringify(answered)} instead of ${status}`);
-    otherMs = sentMs;
-    await setTimeout(1_000);
-  }
-};
-
-test("purchases off refuses all new orders within 10 seconds, replays are answered, and purchases on ends it", async () => {
-  const { account, key } = await service.newApp();
-  // Each order until the switch takes effect is charged.
-  await service.adminJson(["wallet", "fund", account, "30000", "--id", "for-the-orders-until-off"]);
-  const created = await service.adminJson(["keys", "create", account, "--mode", "test"]);
-  const { key: testKey } = z.object({ key: z.string() }).parse(created);
-  expect(switchState.parse(await service.adminJson(["purchases", "show"]))).toEqual({ purchases: "on", since: null });
-  const first = await service.buy(key, "08031234567", "before-off");
-  expect(first.status).toBe(200);
-
-  const off = ["purchases", "off", "--why", "ticket 98"];
-  const state = z.looseObject({ since: z.iso.datetime() }).parse(await service.adminJson(off));
-  expect(state).toMatchObject({ purchases: "off", why: "ticket 98", changed: true });
-  expect(await untilStatus(key, 503)).toBeLessThanOrEqual(GATE_CACHE_MS);
-  expect((await service.buy(testKey, "08031234567")).status).toBe(503);
-  // Both functions read the switch, each at its own time.
-  await setTimeout(GATE_CACHE_MS);
-  for (const each of [key, testKey]) {
-    const refused = await service.verifyNin(each, { nin: "00000000000" });
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "300"]);
-  }
-  expect(await service.buy(key, "08031234567", "before-off")).toEqual(first);
-  expect(await service.adminJson(off)).toMatchObject({ since: state.since, changed: false });
-
-  expect(await service.adminJson(["purchases", "on"])).toMatchObject({ purchases: "on", why: null, changed: true });
-  await untilStatus(key, 200);
-  const audit = (await admin("audit")).stdout;
-  expect(audit).toMatch(/purchases off +- +ticket 98 [\s\S]*purchases on/);
-  expect(audit.match(/purchases off/g)).toHaveLength(1);
-});
+const switchState = z.object({ purchases: z.enum(["on", "off"]) });
 
 test("purchases off works without a ledger and an audit table, and says that the audit entry could not be written", async () => {
   onTestFinished(async () => void (await service.adminJson(["purchases", "on"])));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
+import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import {
   type AdminRun,
@@ -151,4 +152,30 @@ test("consents export prints a chain that consents verify accepts with the servi
   });
   // Otherwise a forged file would pass wherever credentials have expired.
   expect(without).toMatchObject({ code: 1, stdout: expect.stringContaining("were not compared with the audit log") });
+});
+
+test("catalog refresh sends a change to the callers that chose catalog.updated, once", async () => {
+  const { account, key } = await service.newApp();
+  await service.adminJson(["webhook", "set", account, receiver.url, "--events", "catalog.updated"]);
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${service.details.base_url}/vtu/data`, { headers });
+  const { data } = z.object({ data: catalogSchema }).parse(await response.json());
+  const data_plans = data.data_plans.map((plan, index) => (index === 0 ? { ...plan, price: plan.price + 10 } : plan));
+  const changed = { status: true, message: "OK", data: { ...data, data_plans } };
+  await service.controlSimulator("PUT", "catalog", changed);
+  for (let times = 0; times < 2; times += 1) await service.adminJson(["catalog", "refresh"]);
+  const isUpdate = ({ body }: { readonly body: string }) => body.startsWith('{"event":"catalog.updated"');
+  await eventually(() => expect(receiver.received.filter(isUpdate)).toHaveLength(1));
+});
+
+/** Last: the upstream refuses orders from then on. */
+test("transactions list --waiting lists the orders that wait, of all accounts or one", async () => {
+  const [one, other] = [await service.newApp(), await service.newApp()];
+  await service.refuseByLimit();
+  const bought: string[] = [];
+  for (const { key } of [one, other]) bought.push((await service.buy(key, "08031234567")).reference);
+  const { stdout } = await admin("transactions", "list", "--waiting");
+  expect(stdout).toMatch(new RegExp(`${bought[0]} +${one.account}[\\s\\S]*${bought[1]} +${other.account}`));
+  const listed = await service.adminJson(["transactions", "list", "--waiting", "--account", other.account]);
+  expect(listed).toMatchObject({ orders: [{ reference: bought[1] }] });
 });

@@ -162,20 +162,20 @@ test("the list of listening sockets includes those that are bound to all address
   expect(found.map(({ isLoopback }) => isLoopback)).toEqual([false, false]);
 });
 
-const buy = ({ base_url, accounts }: ServiceDetails, type: "airtime" | "data", order: object): Promise<Response> =>
-  fetch(`${base_url}/vtu/${type}/purchase`, {
+const post = ({ base_url, accounts }: ServiceDetails, path: string, order: object): Promise<Response> =>
+  fetch(`${base_url}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${accounts[0]?.live_key}`, "content-type": "application/json" },
     body: JSON.stringify(order),
   });
 
 const buyAirtime = (details: ServiceDetails, phone_number: string): Promise<Response> =>
-  buy(details, "airtime", { network: "mtn", phone_number, amount: 100 });
+  post(details, "/vtu/airtime/purchase", { network: "mtn", phone_number, amount: 100 });
 
 /** Buys a bundle of 500 NGN under one reference. */
 const buyOnce = async (details: ServiceDetails) => {
   const order = { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "once" };
-  const response = await buy(details, "data", order);
+  const response = await post(details, "/vtu/data/purchase", order);
   return { replayed: response.headers.get("idempotent-replayed"), body: await response.text() };
 };
 
@@ -280,6 +280,7 @@ test("with workers off events wait in the queue; purchases that were switched of
 
   const { details: restarted } = await workersOff();
   expect((await buyAirtime(restarted, "08031234567")).status).toBe(503);
+  expect((await post(restarted, "/identity/nin/verify", { nin: "00000000000", is_consent: true })).status).toBe(503);
   expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
   expect(await admin("ledger", "carry-over", "--from", "nowhere", "--dry-run")).toMatchObject({
     ...{ code: 2, stderr: "There is no table nowhere.\n" },

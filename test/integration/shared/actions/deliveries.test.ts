@@ -1,4 +1,4 @@
-import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, expect, test, vi } from "vitest";
@@ -73,11 +73,11 @@ const attempt = (message: DeliveryMessage) => {
 };
 
 const messages = async () => {
-  const command = new ReceiveMessageCommand({
-    QueueUrl: sqs.url("delivery"),
-    MaxNumberOfMessages: 10,
-  });
-  const { Messages = [] } = await sqs.client.send(command);
+  const QueueUrl = sqs.url("delivery");
+  const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+  // What was received comes again, after a while, unless it is deleted.
+  for (const { ReceiptHandle } of Messages)
+    await sqs.client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   return Messages.map(({ Body = "" }) => JSON.parse(Body));
 };
 
