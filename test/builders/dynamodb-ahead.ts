@@ -3,21 +3,17 @@ import { createServer, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
 import { listenOnLoopback } from "../../tools/local/loopback.ts";
 
-type Call = { readonly operation: string; readonly body: string };
-
-/** A proxy that changes the clock or the answers of the emulator. */
+/** A proxy that changes the clock of the emulator. */
 export type DynamoDbAhead = {
   readonly endpoint: string;
   /** How far the `Date` of answers is ahead of this machine's clock; undefined leaves it out. */
   aheadMs: number | undefined;
-  edit: (call: Call, answer: string) => string;
   readonly stop: () => Promise<void>;
 };
 
 export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhead> => {
   const server = createServer(async (incoming, outgoing) => {
     const body = await text(incoming);
-    const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
     const { host: _host, ...headers } = incoming.headers;
     const forwarded = httpRequest(emulator, { method: "POST", headers }, async (answer) => {
       outgoing.sendDate = false;
@@ -25,7 +21,7 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
         "content-type": "application/x-amz-json-1.0",
         ...(proxy.aheadMs !== undefined && { date: new Date(Date.now() + proxy.aheadMs).toUTCString() }),
       });
-      outgoing.end(proxy.edit({ operation, body }, await text(answer)));
+      answer.pipe(outgoing);
     });
     forwarded.once("error", () => outgoing.destroy());
     forwarded.end(body);
@@ -34,7 +30,6 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
   const proxy: DynamoDbAhead = {
     endpoint: `http://127.0.0.1:${port}`,
     aheadMs: 0,
-    edit: (_call, answer) => answer,
     stop: async () => {
       const closed = once(server, "close");
       server.close();

@@ -11,52 +11,33 @@ const access = await accessForTests();
 
 describe("a malformed key", () => {
   const good = newApiKey("live", CHECKSUM_KEY);
+  const otherMode = good.replace("live_", "test_");
   const misspelt = `${good.slice(0, 20)}${good[20] === "A" ? "B" : "A"}${good.slice(21)}`;
-  const bad: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
-    ["no header at all", {}, "missing_api_key"],
-    ["an empty X-API-KEY", { "x-api-key": "" }, "missing_api_key"],
-    ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, "invalid_api_key"],
-    [
-      "a key with 1 wrong letter, so that its checksum fails",
-      { authorization: `Bearer ${misspelt}` },
-      "invalid_api_key",
-    ],
-    [
-      "a key of the other mode's prefix",
-      { authorization: `Bearer ${good.replace("live_", "test_")}` },
-      "invalid_api_key",
-    ],
-    ["a key without Bearer", { authorization: good }, "invalid_api_key"],
-    ["a key as Basic", { authorization: `Basic ${good}` }, "invalid_api_key"],
-    ["a key after Bearer as the second word", { authorization: `Token Bearer ${good}` }, "invalid_api_key"],
-    ["Bearer without a key", { authorization: "Bearer " }, "invalid_api_key"],
-    ["two keys after Bearer", { authorization: `Bearer ${good} ${good}` }, "invalid_api_key"],
-    ["garbage in X-API-KEY", { "x-api-key": "' OR 1=1" }, "invalid_api_key"],
-    [
-      "a good key in X-API-KEY behind a bad Bearer",
-      { authorization: "Bearer x", "x-api-key": good },
-      "invalid_api_key",
-    ],
-  ];
-  test.for(bad)("a request without a well-formed key costs no DynamoDB call: %s", async ([, headers, code]) => {
-    expect(await admissionCode(access.admit({ headers }))).toBe(code);
-    expect(access.proxy.calls).toEqual([]);
-  });
-
-  test.for([
-    ["a key without Bearer", { authorization: good }, true],
-    ["a key as Basic", { authorization: `Basic ${good}` }, true],
-    ["Bearer without a key", { authorization: "Bearer " }, true],
-    ["a quoted key", { authorization: `Bearer "${good}"` }, true],
-    ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, false],
-    ["a key without Bearer, and garbage in X-API-KEY", { authorization: good, "x-api-key": "x" }, false],
-  ] as const)("the refusal of %s has the form of the header in its message: %s", async ([, headers, isExplained]) => {
-    const hint = ": send it as Authorization: Bearer <key>, without quotation marks";
-    await expect(access.admit({ headers })).rejects.toMatchObject({
-      code: "invalid_api_key",
-      message: `The API key is not valid${isExplained ? hint : ""}`,
-    });
-  });
+  const hint = ": send it as Authorization: Bearer <key>, without quotation marks";
+  const invalid = "The API key is not valid";
+  const anything = expect.stringMatching(/./);
+  test.for<[string, Readonly<Record<string, string>>, string, unknown]>([
+    ["no header at all", {}, "missing_api_key", anything],
+    ["an empty X-API-KEY", { "x-api-key": "" }, "missing_api_key", anything],
+    ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, "invalid_api_key", invalid],
+    ["a key with 1 wrong letter", { authorization: `Bearer ${misspelt}` }, "invalid_api_key", invalid],
+    ["the other mode's prefix", { authorization: `Bearer ${otherMode}` }, "invalid_api_key", invalid],
+    ["a key without Bearer", { authorization: good }, "invalid_api_key", `${invalid}${hint}`],
+    ["a key as Basic", { authorization: `Basic ${good}` }, "invalid_api_key", `${invalid}${hint}`],
+    ["a key behind two words", { authorization: `Token Bearer ${good}` }, "invalid_api_key", anything],
+    ["Bearer without a key", { authorization: "Bearer " }, "invalid_api_key", `${invalid}${hint}`],
+    ["a quoted key", { authorization: `Bearer "${good}"` }, "invalid_api_key", `${invalid}${hint}`],
+    ["two keys after Bearer", { authorization: `Bearer ${good} ${good}` }, "invalid_api_key", anything],
+    ["garbage in X-API-KEY", { "x-api-key": "' OR 1=1" }, "invalid_api_key", anything],
+    ["a bad key before a good one", { authorization: "Bearer x", "x-api-key": good }, "invalid_api_key", anything],
+    ["a bad X-API-KEY behind no Bearer", { authorization: good, "x-api-key": "x" }, "invalid_api_key", invalid],
+  ])(
+    "%s costs no DynamoDB call, and is refused with the form of the header where that helps",
+    async ([, headers, code, message]) => {
+      await expect(access.admit({ headers })).rejects.toMatchObject({ code, message });
+      expect(access.proxy.calls).toEqual([]);
+    },
+  );
 });
 
 test("an unknown well-formed key is 401 after 1 call and leaves nothing in the table", async () => {

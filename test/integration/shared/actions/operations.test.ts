@@ -71,17 +71,12 @@ test("catalog accept refuses a catalog that is not the one that was reviewed, an
   await expect(reviewed).rejects.toThrow("The refused catalog is no longer the one that was reviewed");
   expect(await readAudit(context.ledger, SERVICE)).toEqual([]);
   const input = { fetched_at: isoTime(NOON_MS - HOUR_MS), why: "two plans were withdrawn" };
-  expect(await catalogRuns["catalog accept"](context, input)).toEqual({ kind: "accepted", plans: 1 });
+  // The second time as if the answer had been lost.
+  for (let times = 0; times < 2; times += 1) {
+    expect(await catalogRuns["catalog accept"](context, input)).toEqual({ kind: "accepted", plans: 1 });
+  }
   expect(await readAudit(context.ledger, SERVICE)).toMatchObject([{ action: "catalog accept", why: input.why }]);
   await expect(catalogRuns["catalog accept"](context, {})).rejects.toThrow(OperatorError);
-});
-
-test("who lost the answer of catalog accept may repeat it, and nothing is recorded again", async () => {
-  const context = await aRefusedCatalog();
-  const input = { fetched_at: isoTime(NOON_MS - HOUR_MS), why: "two plans were withdrawn" };
-  const accepted = await catalogRuns["catalog accept"](context, input);
-  expect(await catalogRuns["catalog accept"](context, input)).toEqual(accepted);
-  expect(await readAudit(context.ledger, SERVICE)).toHaveLength(1);
 });
 
 test("before a catalog is served, a first one without plans is shown as refused, and can be accepted", async () => {

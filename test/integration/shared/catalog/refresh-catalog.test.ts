@@ -117,18 +117,16 @@ test("a catalog replaces only the one that was read, not another one of the same
   expect(await store.replace(stored, next)).toBe(true);
 });
 
-describe("the first refresh", () => {
-  test("the first refresh is retried each minute until it succeeds, and each failure raises an alarm: nothing is served", async () => {
-    const { refresh, simulator, clock, stored } = await aRefresh();
-    const log = captureLog();
-    simulator.state.faults.add({ kind: "status", status: 503, times: 2 });
-    for (const expected of ["refused", "refused", "replaced", "fresh_enough"]) {
-      expect((await refresh()).kind).toBe(expected);
-      clock.nowMs += 60_000;
-    }
-    expect((await stored())?.data_plans.length).toBe(30);
-    expect(log.lines("catalog.refresh_failed")).toHaveLength(2);
-  });
+test("the first refresh is retried each minute until it succeeds, and each failure raises an alarm: nothing is served", async () => {
+  const { refresh, simulator, clock, stored } = await aRefresh();
+  const log = captureLog();
+  simulator.state.faults.add({ kind: "status", status: 503, times: 2 });
+  for (const expected of ["refused", "refused", "replaced", "fresh_enough"]) {
+    expect((await refresh()).kind).toBe(expected);
+    clock.nowMs += 60_000;
+  }
+  expect((await stored())?.data_plans.length).toBe(30);
+  expect(log.lines("catalog.refresh_failed")).toHaveLength(2);
 });
 
 describe("a filled table", () => {
