@@ -939,6 +939,22 @@ describe("a list", () => {
     await page.unrouteAll();
   });
 
+  /** Answers the pages of a list by their cursors; resolves with those that were asked for. */
+  const answerPages = async (
+    page: Page,
+    path: string,
+    answer: (cursor: string, count: number) => object | Promise<object>,
+  ): Promise<readonly string[]> => {
+    const asked: string[] = [];
+    await page.route(`**/console-api/${path}?*`, async (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "first";
+      await route.fulfill(await answer(cursor, asked.push(cursor)));
+    });
+    return asked;
+  };
+  const done = (data: object) => ({ json: { status: true, message: "Done", data } });
+  const refused = (status: number, message: string) => ({ status, json: { status: false, message } });
+
   /** A page of the margin of two orders. */
   const marginPage = (next_cursor: string | null) => {
     const sums = {
@@ -946,16 +962,16 @@ describe("a list", () => {
       ...{ price_kobo: 1_000_00, cost_kobo: 970_00, unknown_price_kobo: 0 },
     };
     const complete_until = next_cursor === null ? null : "2026-11-21T10:00:00.000Z";
-    return { status: true, message: "Done", data: { sums: [sums], accounts: 110, complete_until, next_cursor } };
+    return done({ sums: [sums], accounts: 110, complete_until, next_cursor });
   };
 
   test("of a report says how far it is, and is shown once all accounts are in it", async () => {
     const page = await open("operator", "/catalog");
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    await page.route("**/console-api/margin/report?*", async (route) => {
-      const isFirst = !route.request().url().includes("cursor=");
-      if (!isFirst) await released;
-      await route.fulfill({ json: marginPage(isFirst ? "next" : null) });
+    await answerPages(page, "margin/report", async (cursor) => {
+      if (cursor === "first") return marginPage("next");
+      await released;
+      return marginPage(null);
     });
     await visit(page, "/margin?by=account", "Margin");
     await page.getByText("Read 110 accounts").waitFor();
@@ -971,15 +987,9 @@ describe("a list", () => {
   test("of a report is read anew by a button if the place of its next page was refused for good", async () => {
     expectError(/400/);
     const page = await open("operator", "/catalog");
-    const asked: string[] = [];
-    await page.route("**/console-api/margin/report?*", async (route) => {
-      const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "first";
-      asked.push(cursor);
-      if (cursor === "old") {
-        return route.fulfill({ status: 400, json: { status: false, message: "Not of this list" } });
-      }
-      const first = marginPage(asked.length === 1 ? "old" : "new");
-      return route.fulfill({ json: cursor === "first" ? first : marginPage(null) });
+    const asked = await answerPages(page, "margin/report", (cursor, count) => {
+      if (cursor === "old") return refused(400, "Not of this list");
+      return marginPage(cursor === "new" ? null : count === 1 ? "old" : "new");
     });
     await visit(page, "/margin?by=account&from=2026-11-01&to=2026-11-02", "Margin");
     await page.getByText("Not of this list").waitFor();
@@ -988,23 +998,24 @@ describe("a list", () => {
     expect(asked).toEqual(["first", "old", "first", "new"]);
   });
 
+  /** A page of a statement, whose lines are fundings unless they say otherwise. */
+  const statementPage = (lines: readonly (string | object)[], next_cursor: string | null) =>
+    done({
+      ...{ account_id: service().demoAccount, opening: 0, closing: 1, next_cursor },
+      lines: lines.map((line) => ({
+        ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding" },
+        ...{ caller_reference: null, network: null, description: "", effect: 1, balance: 1 },
+        ...(typeof line === "string" ? { id: line } : line),
+      })),
+    });
+
   test("of ledger entries is printed whole, also what was not read yet and what is beyond the rows that are drawn at once, and a reversal leads to its funding there, whose part stays at its beginning", async () => {
     const page = await open("owner", ofDemo());
-    const lineAt = (place: number) => ({
-      ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding" },
-      ...{ id: `GTB-${place}`, caller_reference: null, network: null, description: "", effect: 1, balance: place + 1 },
-    });
-    await page.route("**/console-api/wallet/statement?*", async (route) => {
-      const first = route.request().url().includes("cursor=") ? 80 : 0;
-      const data = {
-        ...{ account_id: service().demoAccount, opening: first, closing: first + 80 },
-        lines: [
-          ...Array.from({ length: first === 0 ? 80 : 79 }, (_, place) => lineAt(first + place)),
-          ...(first === 0 ? [] : [{ ...lineAt(159), kind: "adjustment", id: reversalName("GTB-0"), effect: -1 }]),
-        ],
-        next_cursor: first === 0 ? "next" : null,
-      };
-      await route.fulfill({ json: { status: true, message: "Done", data } });
+    await answerPages(page, "wallet/statement", (cursor) => {
+      const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `GTB-${from + index}`);
+      if (cursor === "first") return statementPage(ids(0, 80), "next");
+      const reversal = { kind: "adjustment", id: reversalName("GTB-0"), effect: -1 };
+      return statementPage([...ids(80, 159), reversal], null);
     });
     await visit(page, ofDemo("statement"), "Statement");
     await row(page, "GTB-79").waitFor();
@@ -1029,25 +1040,12 @@ describe("a list", () => {
   });
 
   describe("of ledger entries in pages", () => {
-    const line = (id: string) => ({
-      ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding", id },
-      ...{ caller_reference: null, network: null, description: "", effect: 1, balance: 1 },
-    });
-    const answer = (ids: readonly string[], next_cursor: string | null) => ({
-      ...{ status: true, message: "Done" },
-      data: { account_id: service().demoAccount, opening: 0, closing: 1, lines: ids.map(line), next_cursor },
-    });
-
     test("is not asked for again by itself after a page was refused, and goes on with that page when it is tried again", async () => {
       expectError(/429/);
       const page = await open("owner", ofDemo());
-      const asked: string[] = [];
-      await page.route("**/console-api/wallet/statement?*", async (route) => {
-        const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "first";
-        asked.push(cursor);
-        if (cursor === "first") await route.fulfill({ json: answer([], "next") });
-        else if (asked.length === 2) await route.fulfill({ status: 429, json: { status: false, message: "Slower" } });
-        else await route.fulfill({ json: answer(["GTB-1"], null) });
+      const asked = await answerPages(page, "wallet/statement", (cursor, count) => {
+        if (cursor === "first") return statementPage([], "next");
+        return count === 2 ? refused(429, "Slower") : statementPage(["GTB-1"], null);
       });
       await visit(page, ofDemo("statement?from=2026-11-01"), "Statement");
       await page.getByRole("alert").filter({ hasText: "More rows could not be loaded" }).waitFor();
@@ -1059,19 +1057,15 @@ describe("a list", () => {
     test("is read anew if the place of its next page was refused for good, and is not said to be out of date until then", async () => {
       expectError(/400/);
       const page = await open("owner", ofDemo());
-      const asked: string[] = [];
       const again = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
-      await page.route("**/console-api/wallet/statement?*", async (route) => {
-        const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "first";
-        asked.push(cursor);
-        if (cursor === "old")
-          return route.fulfill({ status: 400, json: { status: false, message: "Not of this list" } });
-        if (cursor === "new") return route.fulfill({ json: answer(["GTB-2"], null) });
-        if (asked.length === 1) return route.fulfill({ json: answer(["GTB-1"], "old") });
+      const asked = await answerPages(page, "wallet/statement", async (cursor, count) => {
+        if (cursor === "old") return refused(400, "Not of this list");
+        if (cursor === "new") return statementPage(["GTB-2"], null);
+        if (count === 1) return statementPage(["GTB-1"], "old");
         again.resolve();
         await released.promise;
-        return route.fulfill({ json: answer(["GTB-1"], "new") });
+        return statementPage(["GTB-1"], "new");
       });
       await visit(page, ofDemo("statement?from=2026-11-03&pages=2"), "Statement");
       await page.getByRole("alert").filter({ hasText: "More rows could not be loaded" }).waitFor();
@@ -1088,14 +1082,12 @@ describe("a list", () => {
       const again = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
       const further = ["GTB-9", ...Array.from({ length: 60 }, (_, number) => `GTB-1${number}`)];
-      let firsts = 0;
-      await page.route("**/console-api/wallet/statement?*", async (route) => {
-        if (route.request().url().includes("cursor=")) return route.fulfill({ json: answer(further, "next") });
-        firsts += 1;
-        if (firsts === 1) return route.fulfill({ json: answer(["GTB-old"], "next") });
+      await answerPages(page, "wallet/statement", async (cursor, count) => {
+        if (cursor !== "first") return statementPage(further, "next");
+        if (count === 1) return statementPage(["GTB-old"], "next");
         again.resolve();
         await released.promise;
-        return route.fulfill({ json: answer(["GTB-new"], "next") });
+        return statementPage(["GTB-new"], "next");
       });
       await visit(page, ofDemo("statement?from=2026-11-02"), "Statement");
       await row(page, "GTB-old").waitFor();
