@@ -113,17 +113,15 @@ test("webhook test of an endpoint that refuses connections exits with 1 and prin
 
 test("consents export prints a chain that consents verify accepts with the service only, and no chain that another person wrote", async () => {
   const { account, key } = await service.newApp();
-  const references: string[] = [];
-  for (const purpose of ["loan", "card", "loan"]) {
-    const response = await service.verifyNin(key, { nin: "31415926535", purpose });
-    const reference = response.headers.get("x-transaction-reference") ?? "";
-    references.push(reference);
-    await ageTransaction(service, reference, (5 - references.length) * 3_600_000);
-  }
+  const response = await service.verifyNin(key, { nin: "31415926535", purpose: "loan" });
+  const reference = response.headers.get("x-transaction-reference") ?? "";
+  await ageTransaction(service, reference, 3_600_000);
   const { stdout: file } = await admin("consents", "export", "--account", account, "--by", "ada");
-  const lines = file.trimEnd().split("\n");
-  expect(lines).toHaveLength(5);
-  for (const [index, reference] of references.entries()) expect(lines[index + 1]).toContain(reference);
+  expect(file.trimEnd().split("\n")).toEqual([
+    expect.any(String),
+    expect.stringContaining(reference),
+    expect.any(String),
+  ]);
 
   const verify = (text: string) => service.admin(["consents", "verify"], text);
   expect(await verify(file)).toMatchObject({
@@ -133,7 +131,7 @@ test("consents export prints a chain that consents verify accepts with the servi
   expect(await service.adminJson(["consents", "verify"], file)).toMatchObject({
     ok: true,
     account,
-    count: 3,
+    count: 1,
     compared: true,
     recorded: { exported_by: "Command line (says: ada)" },
   });
