@@ -203,9 +203,10 @@ test("a response of 50 MB fails, and only its beginning is read", async () => {
   expect(written).toBeLessThan(10_000_000);
 });
 
-test("a response of 20 KiB is read to its end", async () => {
-  const receiver = await aReceiver((response) => void response.end(Buffer.alloc(20 * 1_024)));
+test("a response of 20 KiB is read to its end, and one that is a byte longer is a failure", async () => {
+  const receiver = await aReceiver((response, count) => void response.end(Buffer.alloc(20 * 1_024 + count - 1)));
   expect(await post(receiver.url)).toMatchObject({ kind: "answered", bytes: 20 * 1_024 });
+  expect(await post(receiver.url)).toMatchObject({ kind: "failed", reason: "too_large" });
 });
 
 test("a connection that ends before or within its response fails with what happened", async () => {
