@@ -6,6 +6,7 @@ import { EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { runCommand } from "../../infra/run-command.ts";
 import { asksForHelp } from "../usage/arguments.ts";
 import { outliveReaders } from "../usage/ended-reader.ts";
+import { reachLoopbackDirectly } from "../usage/loopback-proxy.ts";
 import { examples, usage } from "../usage/usage.ts";
 
 /** The command `airtime`. Each of its commands is a module that reads the arguments behind the command's name. */
@@ -56,6 +57,7 @@ const refuse = (sentence: string): void => {
 module.enableCompileCache?.(join(projectRoot, ".local", "compile-cache"));
 
 outliveReaders();
+reachLoopbackDirectly();
 const [, , name, ...args] = process.argv;
 if (!process.features.typescript) {
   refuse(
