@@ -1,4 +1,4 @@
-import { camelCase, type Field, type FieldType, type Model, readSchemas } from "./schemas.ts";
+import { camelCase, type Field, type Model, readSchemas, typeWriter } from "./schemas.ts";
 
 const HEADER = `// Written by npm run openapi from docs/openapi.json.
 package airtime;
@@ -19,16 +19,25 @@ public final class Models {
 export const javaModels = (documentText: string): string => {
   const { models, aliases } = readSchemas(documentText);
   const aliasTypes = new Map(aliases.map(({ name, type }) => [name, type]));
-  return [HEADER, ...models.map((model) => modelText(model, aliasTypes)), "}\n"].join("");
+  const typeText: TypeText = typeWriter({
+    ...{ text: "String", integer: "Long", number: "BigDecimal", boolean: "Boolean", true: "Boolean" },
+    named: (name) => {
+      const alias = aliasTypes.get(name);
+      return alias === undefined ? name : typeText(alias);
+    },
+    list: (of) => `List<${of}>`,
+    either: () => "JsonNode",
+  });
+  return [HEADER, ...models.map((model) => modelText(model, typeText)), "}\n"].join("");
 };
 
-type Aliases = ReadonlyMap<string, FieldType>;
+type TypeText = ReturnType<typeof typeWriter>;
 
-const modelText = ({ name, fields }: Model, aliases: Aliases): string => `
+const modelText = ({ name, fields }: Model, typeText: TypeText): string => `
 ${javadoc(fields)}  @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ${name}(
-${fields.map((field) => fieldText(field, aliases)).join(",\n")}) {}
+${fields.map((field) => fieldText(field, typeText)).join(",\n")}) {}
 `;
 
 /** What a field means is a parameter of the record: a comment beside the component is none of Javadoc's. */
@@ -41,28 +50,5 @@ const javadoc = (fields: readonly Field[]): string => {
 
 const javadocText = (text: string): string => text.replace(/`([^`]*)`/g, "{@code $1}").replaceAll("*/", "*&#47;");
 
-const fieldText = ({ name, type }: Field, aliases: Aliases): string =>
-  `      @JsonProperty("${name}") ${typeText(type, aliases)} ${camelCase(name)}`;
-
-const typeText = (type: FieldType, aliases: Aliases): string => {
-  switch (type.kind) {
-    case "text":
-    case "values":
-      return "String";
-    case "integer":
-      return "Long";
-    case "number":
-      return "BigDecimal";
-    case "boolean":
-    case "true":
-      return "Boolean";
-    case "named": {
-      const alias = aliases.get(type.name);
-      return alias === undefined ? type.name : typeText(alias, aliases);
-    }
-    case "list":
-      return `List<${typeText(type.of, aliases)}>`;
-    case "either":
-      return "JsonNode";
-  }
-};
+const fieldText = ({ name, type }: Field, typeText: TypeText): string =>
+  `      @JsonProperty("${name}") ${typeText(type)} ${camelCase(name)}`;

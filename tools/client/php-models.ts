@@ -1,5 +1,13 @@
 import { readOperations } from "./operations.ts";
-import { camelCase, type Field, type FieldType, type Model, readSchemas, type Webhooks } from "./schemas.ts";
+import {
+  camelCase,
+  type Field,
+  type FieldType,
+  type Model,
+  readSchemas,
+  typeWriter,
+  type Webhooks,
+} from "./schemas.ts";
 
 const HEADER = `<?php
 
@@ -58,26 +66,13 @@ const docText = (description: string, type: FieldType, names: Names): string => 
   return text === "" ? "" : `        /** ${text} */\n`;
 };
 
-const typeText = (type: FieldType, names: Names): string => {
-  switch (type.kind) {
-    case "text":
-    case "values":
-      return "string";
-    case "integer":
-      return "int";
-    case "number":
-      return "float";
-    case "boolean":
-    case "true":
-      return "bool";
-    case "list":
-      return "array";
-    case "named":
-      return names.isObject.has(type.name) ? type.name : "string";
-    case "either":
-      return type.of.map((each) => typeText(each, names)).join("|");
-  }
-};
+const typeText = (type: FieldType, { isObject }: Names): string =>
+  typeWriter({
+    ...{ text: "string", integer: "int", number: "float", boolean: "bool", true: "bool" },
+    named: (name) => (isObject.has(name) ? name : "string"),
+    list: () => "array",
+    either: (of) => of.join("|"),
+  })(type);
 
 const toArrayText = (fields: readonly Field[], names: Names): string => `
     /** @return array<string, mixed> */

@@ -1,5 +1,5 @@
 import { readOperations } from "./operations.ts";
-import { type Field, type FieldType, type Model, readSchemas, type Webhooks } from "./schemas.ts";
+import { type Field, type Model, readSchemas, typeWriter, type Webhooks } from "./schemas.ts";
 
 const HEADER = `# Written by npm run openapi from docs/openapi.json.
 """What the service is sent and answers. Amounts are NGN."""
@@ -16,7 +16,7 @@ export const pythonModels = (documentText: string): string => {
   const { models: described, aliases, webhooks } = readSchemas(documentText);
   const { models } = readOperations(documentText, described);
   const texts = aliases.map(
-    ({ name, description, type }) => `${name} = ${typeText(type, false)}\n${docstring(description)}`,
+    ({ name, description, type }) => `${name} = ${answerType(type)}\n${docstring(description)}`,
   );
   return [HEADER, ...texts, ...models.map(modelText), webhooksText(webhooks)].join("\n");
 };
@@ -39,31 +39,19 @@ const OTHER_FIELDS = `    additional: dict[str, Any] = field(default_factory=dic
 const fieldText = ({ name, description, type, isNullable, isRequired }: Field, isRequest: boolean): string => {
   const optional = isNullable || !isRequired ? " | None" : "";
   const value = isRequired ? "" : " = None";
-  return `    ${name}: ${typeText(type, isRequest)}${optional}${value}\n${docstring(description, "    ")}`;
+  return `    ${name}: ${(isRequest ? requestType : answerType)(type)}${optional}${value}\n${docstring(description, "    ")}`;
 };
 
 const docstring = (text: string, indent = ""): string => (text === "" ? "" : `${indent}"""${text}"""\n`);
 
+const typesWith = (number: string) =>
+  typeWriter({
+    ...{ text: "str", integer: "int", number, boolean: "bool", true: "Literal[True]" },
+    values: (values) => `Literal[${values.map((value) => JSON.stringify(value)).join(", ")}]`,
+    list: (of) => `list[${of}]`,
+    either: (of) => of.join(" | "),
+  });
+
 /** An answer's amounts are exact; a request takes each kind of number. */
-const typeText = (type: FieldType, isRequest: boolean): string => {
-  switch (type.kind) {
-    case "text":
-      return "str";
-    case "integer":
-      return "int";
-    case "number":
-      return isRequest ? "Decimal | float" : "Decimal";
-    case "boolean":
-      return "bool";
-    case "true":
-      return "Literal[True]";
-    case "values":
-      return `Literal[${type.values.map((value) => JSON.stringify(value)).join(", ")}]`;
-    case "named":
-      return type.name;
-    case "list":
-      return `list[${typeText(type.of, isRequest)}]`;
-    case "either":
-      return type.of.map((each) => typeText(each, isRequest)).join(" | ");
-  }
-};
+const answerType = typesWith("Decimal");
+const requestType = typesWith("Decimal | float");

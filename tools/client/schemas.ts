@@ -10,6 +10,33 @@ export type FieldType =
   | { readonly kind: "list"; readonly of: FieldType }
   | { readonly kind: "either"; readonly of: readonly FieldType[] };
 
+/** How a language writes a type; `values` are the texts of an enumeration. */
+type TypeNames = Readonly<Record<"text" | "integer" | "number" | "boolean" | "true", string>> & {
+  readonly values?: (values: readonly string[]) => string;
+  readonly named?: (name: string) => string;
+  readonly list: (of: string) => string;
+  readonly either: (of: readonly string[]) => string;
+};
+
+export const typeWriter = (names: TypeNames): ((type: FieldType) => string) => {
+  const { values = () => names.text, named = (name) => name } = names;
+  const write = (type: FieldType): string => {
+    switch (type.kind) {
+      case "values":
+        return values(type.values);
+      case "named":
+        return named(type.name);
+      case "list":
+        return names.list(write(type.of));
+      case "either":
+        return names.either(type.of.map(write));
+      default:
+        return names[type.kind];
+    }
+  };
+  return write;
+};
+
 export type Field = {
   /** As it is sent, in snake case. */
   readonly name: string;

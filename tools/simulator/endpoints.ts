@@ -54,17 +54,7 @@ const buyData = (call: Call): Result => {
   if (plan.network_id !== network.id) {
     throw invalidField("plan_id", "The selected plan does not belong to the network.");
   }
-  return fulfil(call, {
-    type: "data",
-    prefix: "DATA",
-    amountKobo: toKobo(plan.price),
-    reference: order.reference,
-    networkName: network.name,
-    phoneNumber: order.phone_number,
-    outcome: purchaseOutcome(order.phone_number),
-    subjectField: "phone_number",
-    responseBody: purchaseResponse(`${network.name} ${plan.name} data to ${order.phone_number}`),
-  });
+  return fulfil(call, purchaseOf("data", order, network.name, plan.price, `${plan.name} data`));
 };
 
 /** Source: docs/interface.md 11.1, 16.D2. */
@@ -73,17 +63,7 @@ const buyAirtime = (call: Call): Result => {
   const { networks } = purchasableCatalog(call.state.catalogBody);
   const network = networks.find(({ code }) => code === order.network.toLowerCase());
   if (network === undefined) throw invalidField("network", "The selected network is not supported.");
-  return fulfil(call, {
-    type: "airtime",
-    prefix: "AIRTIME",
-    amountKobo: toKobo(order.amount),
-    reference: order.reference,
-    networkName: network.name,
-    phoneNumber: order.phone_number,
-    outcome: purchaseOutcome(order.phone_number),
-    subjectField: "phone_number",
-    responseBody: purchaseResponse(`${network.name} ${order.amount} NGN airtime to ${order.phone_number}`),
-  });
+  return fulfil(call, purchaseOf("airtime", order, network.name, order.amount, `${order.amount} NGN airtime`));
 };
 
 /** Source: docs/interface.md 12.1. */
@@ -189,12 +169,20 @@ const identityRequest = ({ kind, detail, subject, reference }: IdentityCheck): O
   };
 };
 
-const purchaseResponse =
-  (description: string) =>
-  (order: Order): unknown =>
+const purchaseOf = (
+  type: "data" | "airtime",
+  { reference, phone_number }: { readonly reference?: string | undefined; readonly phone_number: string },
+  networkName: string,
+  naira: number,
+  what: string,
+): OrderRequest => ({
+  ...{ type, prefix: type.toUpperCase(), amountKobo: toKobo(naira), reference, networkName, phoneNumber: phone_number },
+  ...{ outcome: purchaseOutcome(phone_number), subjectField: "phone_number" },
+  responseBody: (order) =>
     successEnvelope(order.status === "success" ? "Purchase successful." : "Purchase is being processed.", {
-      transaction: { ...transactionOf(order), description },
-    });
+      transaction: { ...transactionOf(order), description: `${networkName} ${what} to ${phone_number}` },
+    }),
+});
 
 /** Source: docs/interface.md 8.6, 8.7. */
 const transactionOf = ({ upstreamReference, status, amountKobo }: Order) => ({
