@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { localAwsEnvironment } from "../../tools/local/local-aws.ts";
@@ -8,21 +7,10 @@ import { loadSecrets, startSecretsManager } from "../../tools/local/secrets.ts";
 import { temporaryFolder } from "../../tools/usage/temporary-folder.ts";
 import { startServer } from "./server-process.ts";
 
-/** What all stacks share: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
-export type Backends = {
-  readonly dynamodbEndpoint: string;
-  readonly db: DynamoDBDocument;
-  readonly upstreamUrl: string;
-  readonly upstreamKey: string;
-  /** The environment in which SDK clients use them; `dynamodb` replaces the endpoint of DynamoDB. */
-  readonly awsEnvironment: (dynamodb?: string) => Readonly<Record<string, string | undefined>>;
-  readonly checksumKey: string;
-  /** The path of a temporary file. */
-  readonly file: (name: string) => string;
-  readonly stop: () => Promise<void>;
-};
+export type Backends = Awaited<ReturnType<typeof openBackends>>;
 
-export const openBackends = async (): Promise<Backends> => {
+/** What all stacks share: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
+export const openBackends = async () => {
   const folder = temporaryFolder("bench-");
   const file = (name: string): string => join(folder, name);
   const dynamodb = await startDynoxide({ pidFile: file("dynoxide.pid"), logFile: file("dynoxide.log") });
@@ -37,10 +25,12 @@ export const openBackends = async (): Promise<Backends> => {
     upstreamUrl: `${upstream.origin}/v1`,
     upstreamKey: secrets["upstream-key"],
     checksumKey: secrets["checksum-key"],
+    /** The environment in which SDK clients use them; `endpoint` replaces that of DynamoDB. */
     awsEnvironment: (endpoint = dynamodb.endpoint) =>
       localAwsEnvironment({ dynamodb: endpoint, sqs: "http://127.0.0.1:9", secretsManager: secretsManager.endpoint }),
+    /** The path of a temporary file. */
     file,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       db.destroy();
       await Promise.all([upstream.stop(), secretsManager.stop(), dynamodb.stop()]);
     },

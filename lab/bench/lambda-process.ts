@@ -22,35 +22,31 @@ const report = z.union([
     lastAnswer: z.looseObject({}),
   }),
 ]);
-type Invoked = Extract<z.infer<typeof report>, { readonly durationsMs: unknown }>;
+export type LambdaProcess = Awaited<ReturnType<typeof startLambda>>;
 
-/** A bundle in a process of its own, as in an instance of Lambda: one event at a time. */
-export type LambdaProcess = {
-  /** The duration of loading the bundle, which is most of Lambda's INIT. */
-  readonly initMs: number;
-  readonly invoke: (events: readonly unknown[], timeoutS?: number) => Promise<Invoked>;
-  readonly stop: () => Promise<void>;
-};
-
-/** Starts a process with the given environment only, and within a share of the machine if there is one. */
+/**
+ * Starts a bundle in a process of its own, as in an instance of Lambda: one event at a time, with the given environment
+ * only, and within a share of the machine if there is one.
+ */
 export const startLambda = async (
   { path, runtimePath }: Pick<Bundle, "path" | "runtimePath">,
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
   share = unlimited,
-): Promise<LambdaProcess> => {
+) => {
   const command = share.limited([process.execPath, ...LAMBDA_FLAGS, runtimePath, path]);
   const { nextMessage, ask, stop } = startChild(command, environment, logFile, report);
   const started = await nextMessage();
   if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
   return {
+    /** The duration of loading the bundle, which is most of Lambda's INIT. */
     initMs: started.initMs,
-    invoke: async (events, timeoutS = API_FUNCTION_TIMEOUT_S) => {
+    invoke: async (events: readonly unknown[], timeoutS = API_FUNCTION_TIMEOUT_S) => {
       const invoked = await ask({ events: [...events], timeoutS });
       if (!("durationsMs" in invoked)) throw new Error(`${path} was not invoked`);
       return invoked;
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await stop();
       share.remove();
     },

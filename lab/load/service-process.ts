@@ -7,15 +7,14 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
+import { startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
 import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
-import type { StrictDynamoDb } from "../../test/strict/dynamodb.ts";
 import type { StrictSettings } from "../../test/strict/settings.ts";
 import type { AdminContext } from "../../tools/admin/context.ts";
 import { startKillableService } from "../../tools/conformance/killable-service.ts";
 import { externalDynamoDb, startDynoxide } from "../../tools/local/dynamodb.ts";
 import { localClient } from "../../tools/local/local-aws.ts";
-import type { Simulator, SimulatorOptions } from "../../tools/simulator/server.ts";
+import type { SimulatorOptions } from "../../tools/simulator/server.ts";
 import { peakMemoryKb } from "../peak-memory.ts";
 
 const NO_LIMIT = 1_000_000_000;
@@ -25,28 +24,8 @@ export const STARTED = "Ctrl-C stops the service.\n";
 /** An account with its keys. */
 export type LoadAccount = { readonly accountId: string; readonly keys: readonly string[] };
 
-export type ServiceProcess = {
-  readonly baseUrl: string;
-  /** In this process, so that a run can control and inspect it. */
-  readonly simulator: Simulator;
-  /** The admin commands' access to tables, queues and secrets. It bypasses the strict layer. */
-  readonly admin: AdminContext;
-  /** What stands between the service and its tables, if anything does. */
-  readonly proxy: DynamoDbProxy | undefined;
-  /** The strict layer in front of the service's tables, if any. */
-  readonly strict: StrictDynamoDb | undefined;
-  readonly newAccount: (options: {
-    readonly naira: number;
-    readonly keys: number;
-    readonly mode?: Mode;
-  }) => Promise<LoadAccount>;
-  /** Kills the service as `kill -9` does, and starts it again at the same address with the same data. */
-  readonly killAndRestart: () => Promise<void>;
-  /** The lines of standard output and error since each start. */
-  readonly logLines: () => readonly string[];
-  readonly peakMemoryMb: () => number;
-  readonly stop: () => Promise<void>;
-};
+type NewAccount = { readonly naira: number; readonly keys: number; readonly mode?: Mode };
+export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>;
 
 /**
  * Starts `npm start` in a process of its own, so that callers and service do not share an event loop. The upstream is
@@ -65,7 +44,7 @@ export const startServiceProcess = async (
     /** The strict layer's behaviour once the service has started. */
     readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
   } = {},
-): Promise<ServiceProcess> => {
+) => {
   const { dynamodbEndpoint, stallMs, strict, countsCalls, script } = options;
   const { ordersPerWindow = NO_LIMIT, ...simulated } = options.simulator ?? {};
   const folder = mkdtempSync(join(tmpdir(), "load-test-"));
@@ -96,11 +75,15 @@ export const startServiceProcess = async (
 
   return {
     baseUrl,
+    /** In this process, so that a run can control and inspect it. */
     simulator,
+    /** The admin commands' access to tables, queues and secrets. It bypasses the strict layer. */
     admin,
+    /** What stands between the service and its tables, if anything does. */
     proxy,
+    /** The strict layer in front of the service's tables, if any. */
     strict: strict && proxy?.beStrict(strict.settings, strict.seed),
-    newAccount: async ({ naira, keys, mode = "live" }) => {
+    newAccount: async ({ naira, keys, mode = "live" }: NewAccount): Promise<LoadAccount> => {
       const { account_id: accountId } = await createAccount(admin.accounts, {
         name: "load",
         whitelist: ["127.0.0.1"],
@@ -115,16 +98,18 @@ export const startServiceProcess = async (
       }
       return { accountId, keys: made };
     },
-    killAndRestart: async () => {
+    /** Kills the service as `kill -9` does, and starts it again at the same address with the same data. */
+    killAndRestart: async (): Promise<void> => {
       await service.kill();
       await service.start();
     },
-    logLines: () =>
+    /** The lines of standard output and error since each start. */
+    logLines: (): readonly string[] =>
       logPaths
         .flatMap((path) => (readFileSync(path, "utf8").split(STARTED)[1] ?? "").split("\n"))
         .filter((line) => line !== ""),
-    peakMemoryMb: () => Math.round(peakMemoryKb(service.pid()) / 1_024),
-    stop: async () => {
+    peakMemoryMb: (): number => Math.round(peakMemoryKb(service.pid()) / 1_024),
+    stop: async (): Promise<void> => {
       admin.close();
       await service.stop();
       await proxy?.stop();

@@ -9,7 +9,7 @@ import { sleep } from "../../shared/platform/time.ts";
 import { type AdminContext, openAdminContext } from "../admin/context.ts";
 import { setEnvironment } from "../local/local-aws.ts";
 import { freePort } from "../local/loopback.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
+import { type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 120_000;
@@ -28,28 +28,14 @@ type RunOptions = {
   readonly openLog?: () => number;
 };
 
-export type KillableService = {
-  readonly baseUrl: string;
-  readonly port: number;
-  /** In this process, so that it survives the kills. */
-  readonly simulator: Simulator;
-  /** Of the process that runs now. */
-  readonly pid: () => number | undefined;
-  /** The operator's access to it. */
-  readonly admin: () => Promise<AdminContext>;
-  /** kill -9. */
-  readonly kill: () => Promise<void>;
-  /** Starts the service again at the same address with the same data. */
-  readonly start: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-};
+export type KillableService = Awaited<ReturnType<typeof startKillableService>>;
 
 /** `npm start` with a simulator outside its process, to be killed and started again. */
 export const startKillableService = async (
   folder: string,
   upstream: Omit<SimulatorOptions, "liveKey"> = {},
   { script = "tools/local/start.ts", env = {}, openLog }: RunOptions = {},
-): Promise<KillableService> => {
+) => {
   const port = await freePort();
   const path = join(folder, "service.json");
   const liveKey = `live_${randomBytes(32).toString("base64url")}`;
@@ -103,18 +89,23 @@ export const startKillableService = async (
   return {
     baseUrl: details().base_url,
     port,
+    /** In this process, so that it survives the kills. */
     simulator,
+    /** Of the process that runs now. */
     pid: () => pid,
-    admin: async () => {
+    /** The operator's access to it. */
+    admin: async (): Promise<AdminContext> => {
       if (opened !== undefined) return opened;
       const restore = setEnvironment({ SERVICE_FILE: path });
       opened = await openAdminContext({ by: "conformance" });
       restore();
       return opened;
     },
+    /** kill -9. */
     kill: () => kill(),
+    /** Starts the service again at the same address with the same data. */
     start,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await kill();
       await simulator.stop();
     },

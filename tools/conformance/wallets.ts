@@ -40,18 +40,11 @@ export const openWallet = async (service: KillableService, pricesNaira: readonly
   return { accountId, keys, pricesNaira };
 };
 
-export type Funding = {
-  /** Funds what is due. It can be repeated after an error. */
-  readonly fund: () => Promise<void>;
-  /** What the wallets were debited and not refunded. */
-  readonly chargedNaira: () => Promise<number>;
-};
-
 /**
  * Funds the wallets bit by bit with what their orders cost: again when one of them has been short for a while, however
  * fast the machine is. The last funding adds as much again, for a client that buys twice.
  */
-export const startFunding = (service: KillableService, wallets: readonly Wallet[]): Funding => {
+export const startFunding = (service: KillableService, wallets: readonly Wallet[]) => {
   const orders = sum(wallets.map(({ pricesNaira }) => pricesNaira.length));
   const count = Math.min(Math.max(Math.ceil(orders / ORDERS_PER_FUNDING), FUNDINGS_MIN), FUNDINGS_MAX);
   const largestNaira = Math.max(...wallets.flatMap(({ pricesNaira }) => pricesNaira));
@@ -76,7 +69,8 @@ export const startFunding = (service: KillableService, wallets: readonly Wallet[
     return shortSinceMs !== undefined && nowMs >= shortSinceMs + SHORT_MS;
   };
   return {
-    fund: async () => {
+    /** Funds what is due. It can be repeated after an error. */
+    fund: async (): Promise<void> => {
       if (!(await isDue())) return;
       const number = made + 1;
       const { ledger } = await service.admin();
@@ -90,6 +84,7 @@ export const startFunding = (service: KillableService, wallets: readonly Wallet[
       made = number;
       shortSinceMs = undefined;
     },
-    chargedNaira: async () => sum([...funded.values()]) - sum(await readBalances()),
+    /** What the wallets were debited and not refunded. */
+    chargedNaira: async (): Promise<number> => sum([...funded.values()]) - sum(await readBalances()),
   };
 };

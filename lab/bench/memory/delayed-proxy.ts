@@ -2,19 +2,12 @@ import { connect, createServer, type Server } from "node:net";
 import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 
 /** A stand-in for the way to AWS: every request arrives later than it was sent, and the waiting for AWS is added up. */
-export type DelayedProxy = {
-  /** The endpoint that leads to this emulator. */
-  readonly to: (emulator: string) => Promise<string>;
-  /** From the first byte of each request to the first of its response, since the last call. */
-  readonly takeWaitedMs: () => number;
-  readonly stop: () => void;
-};
-
-export const openDelayedProxy = (delayMs: number): DelayedProxy => {
+export const openDelayedProxy = (delayMs: number) => {
   const servers: Server[] = [];
   let waitedMs = 0;
   return {
-    to: async (emulator) => {
+    /** The endpoint that leads to this emulator. */
+    to: async (emulator: string): Promise<string> => {
       const { port, hostname } = new URL(emulator);
       const server = createServer({ noDelay: true }, (caller) => {
         const aws = connect({ port: Number(port), host: hostname, noDelay: true });
@@ -39,12 +32,13 @@ export const openDelayedProxy = (delayMs: number): DelayedProxy => {
       servers.push(server);
       return `http://127.0.0.1:${await listenOnLoopback(server)}`;
     },
-    takeWaitedMs: () => {
+    /** From the first byte of each request to the first of its response, since the last call. */
+    takeWaitedMs: (): number => {
       const taken = waitedMs;
       waitedMs = 0;
       return taken;
     },
-    stop: () => {
+    stop: (): void => {
       for (const server of servers) server.close();
     },
   };

@@ -7,15 +7,7 @@ export const ENDPOINT_MS = 200;
 const ENDPOINT_PATH = "/webhooks";
 
 /** The upstream and a webhook endpoint, over TLS: each takes its time, and every order succeeds. */
-export type Outside = {
-  readonly upstreamUrl: string;
-  readonly endpointUrl: string;
-  /** From the last byte of each request to its response, since the last call. */
-  readonly takeWaitedMs: () => number;
-  readonly stop: () => void;
-};
-
-export const openOutside = async (tls: { readonly key: string; readonly cert: string }): Promise<Outside> => {
+export const openOutside = async (tls: { readonly key: string; readonly cert: string }) => {
   let waitedMs = 0;
   let orders = 0;
   const server = createServer(tls, async (request, response) => {
@@ -33,12 +25,13 @@ export const openOutside = async (tls: { readonly key: string; readonly cert: st
   return {
     upstreamUrl: `${origin}/v1`,
     endpointUrl: `${origin}${ENDPOINT_PATH}`,
-    takeWaitedMs: () => {
+    /** From the last byte of each request to its response, since the last call. */
+    takeWaitedMs: (): number => {
       const taken = waitedMs;
       waitedMs = 0;
       return taken;
     },
-    stop: () => {
+    stop: (): void => {
       server.close();
       server.closeAllConnections();
     },
