@@ -5,7 +5,6 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { lockFile } from "./lock.ts";
 import { makeFolder } from "./make-folder.ts";
 import { withSetting } from "./settings.ts";
-import type { DynamoDbStore } from "./start-dynamodb.ts";
 
 /** Marks the directory as the runner's. It is locked while one runs. */
 const LOCK_FILE = "runner.lock";
@@ -32,17 +31,10 @@ const sqliteFiles = [
   join(files.queues, "fauxqs.db"),
 ].flatMap((name) => ["", "-wal", "-shm", "-journal"].map((suffix) => `${name}${suffix}`));
 
-export type DataDir = {
-  readonly path: string;
-  readonly file: (name: keyof typeof files) => string;
-  readonly databaseStore: DynamoDbStore;
-  /** Deletes the runner's own files and nothing else. */
-  readonly clear: () => void;
-  readonly close: () => void;
-};
+export type DataDir = ReturnType<typeof openDataDir>;
 
 /** Opens and locks the directory of all durable data. Without a path it is a temporary one, removed at the end. */
-export const openDataDir = (chosen: string | undefined): DataDir => {
+export const openDataDir = (chosen: string | undefined) => {
   const path = chosen === undefined ? mkdtempSync(join(tmpdir(), "local-runner-")) : resolve(chosen);
   const entries = listOrCreate(path);
   if (entries.length > 0 && !entries.includes(LOCK_FILE)) {
@@ -51,13 +43,14 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
   const unlock = lock(path);
   return {
     path,
-    file: (name) => join(path, files[name]),
+    file: (name: keyof typeof files): string => join(path, files[name]),
     databaseStore: { databaseFile: join(path, files.database), databaseFolder: join(path, DATABASE_FOLDER) },
-    clear: () => {
+    /** Deletes the runner's own files and nothing else. */
+    clear: (): void => {
       for (const name of [...sqliteFiles, ...Object.values(plainFiles)]) rmSync(join(path, name), { force: true });
       for (const name of [DATABASE_FOLDER, files.queues]) removeIfEmpty(join(path, name));
     },
-    close: () => {
+    close: (): void => {
       unlock();
       if (chosen === undefined) rmSync(path, { recursive: true, force: true });
     },

@@ -51,16 +51,7 @@ const functionResponse = z.object({
   isBase64Encoded: z._default(z.boolean(), false),
 });
 
-export type Gateway = {
-  readonly port: number;
-  /** Without a trailing slash. */
-  readonly origin: string;
-  /**
-   * Begins to serve; until then every request gets API Gateway's 503. `authorize` is needed if a route needs a token.
-   */
-  readonly serve: (invoke: Invoke, authorize?: Authorize) => void;
-  readonly close: () => Promise<void>;
-};
+export type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
 /** Opens an API Gateway on loopback: an HTTP API (payload 2.0), or one whose routes for callers are a REST API's. */
 export const openGateway = async (options: {
@@ -74,7 +65,7 @@ export const openGateway = async (options: {
   readonly limits?: ReadonlyMap<string, number> | undefined;
   /** Gets a line for each answer, as in the access log of a stage. */
   readonly accessLog?: ((line: string) => void) | undefined;
-}): Promise<Gateway> => {
+}) => {
   const route = createRouter(options.routes, options.defaultFunction);
   const admits = createThrottle(options.limits ?? new Map());
   const openResponses = new Set<ServerResponse>();
@@ -147,12 +138,14 @@ export const openGateway = async (options: {
 
   return {
     port,
+    /** Without a trailing slash. */
     origin: `http://${LOOPBACK}:${port}`,
-    serve: (invokeFunction, authorizeToken = authorize) => {
+    /** Begins to serve; until then every request gets API Gateway's 503. `authorize` is needed if a route needs a token. */
+    serve: (invokeFunction: Invoke, authorizeToken: Authorize = authorize): void => {
       invoke = invokeFunction;
       authorize = authorizeToken;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.race([
         Promise.allSettled([...openResponses].map((response) => once(response, "close"))),

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { createRemoteJWKSet } from "jose";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { Role, roleGroups } from "../../shared/contract/roles.ts";
-import { type Authorize, jwtAuthorizer } from "./jwt-authorizer.ts";
+import { jwtAuthorizer } from "./jwt-authorizer.ts";
 import { closeServer, LOOPBACK, listenOnLoopback } from "./loopback.ts";
 import { memoryAdapter } from "./memory-adapter.ts";
 
@@ -48,11 +48,7 @@ export type LocalPerson = keyof typeof people;
 
 const isPerson = (name: string): name is LocalPerson => Object.hasOwn(people, name);
 
-export type IdentityProvider = {
-  readonly settings: ConsoleSettings;
-  readonly authorize: Authorize;
-  readonly stop: () => Promise<void>;
-};
+export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>;
 
 /**
  * Opens an OpenID provider for this machine, where one chooses a person instead of giving a password. It does its work
@@ -65,7 +61,7 @@ export const openIdentityProvider = async ({
   readonly consoleOrigin: string;
   /** How long an ID token lasts that is issued now. */
   readonly idTokenS?: (() => number) | undefined;
-}): Promise<IdentityProvider> => {
+}) => {
   let issuer = "";
   let started: Promise<Serve> | undefined;
   const server = createServer(async (request, response) => {
@@ -77,17 +73,18 @@ export const openIdentityProvider = async ({
     }
   });
   issuer = `http://${LOOPBACK}:${await listenOnLoopback(server)}`;
+  const settings: ConsoleSettings = {
+    issuer,
+    clientId: CLIENT_ID,
+    ...groups,
+    groupsClaim: "groups",
+    scope: SCOPE,
+    tokenMinutesMax: 15,
+  };
   return {
-    settings: {
-      issuer,
-      clientId: CLIENT_ID,
-      ...groups,
-      groupsClaim: "groups",
-      scope: SCOPE,
-      tokenMinutesMax: 15,
-    },
+    settings,
     authorize: jwtAuthorizer({ issuer, audience: CLIENT_ID, keys: createRemoteJWKSet(new URL(`${issuer}/jwks`)) }),
-    stop: () => closeServer(server),
+    stop: (): Promise<void> => closeServer(server),
   };
 };
 

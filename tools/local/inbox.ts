@@ -10,7 +10,7 @@ import { type LocalQueues, queueArn } from "./queues.ts";
 const TOPIC = "notifications";
 const QUEUE = "notification-emails";
 
-export type Inbox = { readonly topicArn: string; readonly stop: () => Promise<void> };
+export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
 /** What SNS puts into a queue. Source: AWS, "Parsing Amazon SNS message formats". */
 const published = z.object({
@@ -28,7 +28,7 @@ export const openInbox = async (
   { client, endpoint, url }: LocalQueues,
   file: string,
   onEmail: (address: string, subject: string) => void,
-): Promise<Inbox> => {
+) => {
   const sns = new SNSClient(localClient(endpoint));
   const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: TOPIC }));
   if (TopicArn === undefined) throw new Error("The local SNS (fauxqs) made no topic");
@@ -52,7 +52,7 @@ export const openInbox = async (
   });
   return {
     topicArn: TopicArn,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await consumer.stop();
       sns.destroy();
     },

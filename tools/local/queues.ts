@@ -22,22 +22,12 @@ type QueueSpec = {
   readonly receivesMax: number;
 };
 
-export type LocalQueues = {
-  readonly endpoint: string;
-  readonly client: SQS;
-  readonly url: (queueName: string) => string;
-  /** How many messages a queue holds, and how many of them a receive finds now. */
-  readonly messages: (queueName: string) => { readonly all: number; readonly visible: number };
-  readonly stop: () => Promise<void>;
-};
+export type LocalQueues = Awaited<ReturnType<typeof startQueues>>;
 
 export const queueArn = (queueName: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${queueName}`;
 
 /** Starts SQS with queues and their dead letter queues; messages are stored below `dataDir`, or else in memory. */
-export const startQueues = async (
-  queues: Readonly<Record<string, QueueSpec>>,
-  dataDir?: string,
-): Promise<LocalQueues> => {
+export const startQueues = async (queues: Readonly<Record<string, QueueSpec>>, dataDir?: string) => {
   if (dataDir !== undefined) makeInFlightVisible(join(dataDir, "fauxqs.db"));
   const server = await startOnLoopback({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
   const endpoint = `http://${LOOPBACK}:${server.port}`;
@@ -60,7 +50,8 @@ export const startQueues = async (
     endpoint,
     client,
     url,
-    messages: (queueName) => {
+    /** How many messages a queue holds, and how many of them a receive finds now. */
+    messages: (queueName: string) => {
       const { ready = [], delayed = [], inflight = [] } = server.inspectQueue(queueName)?.messages ?? {};
       const hiddenUntilMs = [
         ...delayed.map(({ delayUntil = 0 }) => delayUntil),
@@ -71,7 +62,7 @@ export const startQueues = async (
         visible: ready.length + hiddenUntilMs.filter((untilMs) => untilMs <= Date.now()).length,
       };
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       client.destroy();
       await Promise.race([server.stop(), sleep(STOP_MS_MAX)]);
     },

@@ -8,12 +8,6 @@ import { localLog } from "./local-log.ts";
 /** The most that a start waits for the first run, so an upstream that hangs cannot block it. */
 const FIRST_RUN_MS_MAX = 5_000;
 
-export type Schedule = {
-  /** True if the first run succeeded; false if it failed or has not finished. */
-  readonly firstRun: boolean;
-  readonly stop: () => void;
-};
-
 /**
  * Invokes a function now and at every interval with EventBridge's event. Skips the tick if the previous run has not
  * finished.
@@ -22,7 +16,7 @@ export const startSchedule = async (
   functionName: string,
   invoke: (functionName: string, event: unknown) => Promise<unknown>,
   intervalMs: number = SCHEDULE_MS,
-): Promise<Schedule> => {
+) => {
   let isRunning = false;
   const run = async (): Promise<boolean> => {
     if (isRunning) return false;
@@ -38,6 +32,7 @@ export const startSchedule = async (
     }
   };
 
+  /** True if the first run succeeded; false if it failed or has not finished. */
   const firstRun = await Promise.race([run(), sleep(FIRST_RUN_MS_MAX).then(() => false)]);
   const timer = setInterval(() => void run(), intervalMs);
   return { firstRun, stop: () => clearInterval(timer) };

@@ -26,18 +26,18 @@ import { functionEnvironment, simulatorProfile } from "./function-environment.ts
 import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import type { GatewayRoute } from "./gateway-event.ts";
-import { type IdentityProvider, openIdentityProvider } from "./identity-provider.ts";
-import { type Inbox, openInbox } from "./inbox.ts";
+import { openIdentityProvider } from "./identity-provider.ts";
+import { openInbox } from "./inbox.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "./local-aws.ts";
 import { consumeQueue } from "./queue-consumer.ts";
 import { type LocalQueues, startQueues } from "./queues.ts";
 import { makeSampleBooks } from "./sample-books.ts";
 import { startSchedule } from "./schedules.ts";
-import { loadSecrets, type Secrets, type SecretsManager, startSecretsManager } from "./secrets.ts";
+import { loadSecrets, type Secrets, startSecretsManager } from "./secrets.ts";
 import { lockServiceFile, removeServiceFiles, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
-import { createShutdown, type Shutdown } from "./shutdown.ts";
+import { createShutdown, type Shutdown, type ShutdownPhase } from "./shutdown.ts";
 import { startDynamoDb } from "./start-dynamodb.ts";
 import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, localTableNames, type TableNames, tableNamesOf } from "./tables.ts";
@@ -91,6 +91,8 @@ export type RunningService = {
 type Start = {
   readonly settings: ServiceSettings;
   readonly shutdown: Shutdown;
+  /** Has the shutdown stop a part that was started. */
+  readonly kept: <Part extends { readonly stop: () => Promise<void> }>(phase: ShutdownPhase, part: Part) => Part;
   readonly onProgress: (sentence: string) => void;
 };
 
@@ -100,8 +102,12 @@ type Start = {
  */
 export const startService = async (settings: ServiceSettings = {}): Promise<RunningService> => {
   const shutdown = createShutdown();
+  const kept: Start["kept"] = (phase, part) => {
+    shutdown.add(phase, part.stop);
+    return part;
+  };
   try {
-    return await startParts({ settings, shutdown, onProgress: settings.onProgress ?? (() => {}) });
+    return await startParts({ settings, shutdown, kept, onProgress: settings.onProgress ?? (() => {}) });
   } catch (error) {
     await shutdown.run();
     throw error;
@@ -110,20 +116,28 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
 
 /** Every step needs only what the steps before it created. */
 const startParts = async (start: Start): Promise<RunningService> => {
-  const { settings, shutdown, onProgress } = start;
+  const { settings, shutdown, kept, onProgress } = start;
   const dataDir = await prepareDataDir(start);
   // Opened first, because its port is part of the webhook URL; it serves once everything else runs.
   const gateway = await openServiceGateway(start);
-  const provider = await openProvider(start, gateway);
+  const { origin: consoleOrigin } = gateway;
+  const provider = kept("dependencies", await openIdentityProvider({ consoleOrigin, idTokenS: settings.idTokenS }));
   const secrets = loadSecrets(dataDir.file("secrets"));
   const webhook = upstreamWebhook(gateway, secrets);
   const upstream = await connectUpstream(start, secrets, webhook);
   const isShared = settings.dynamodbEndpoint !== undefined && settings.dataDir !== undefined;
   const tables = isShared ? tableNamesOf(secrets["reference-key"]) : localTableNames;
   const dynamodb = await startDatabase(start, dataDir, tables);
-  const sqs = await startSqs(start, dataDir);
-  const inbox = await startInbox(start, dataDir, sqs);
-  const secretsManager = await startSecrets(start, dataDir, { ...secrets, "upstream-key": upstream.liveKey });
+  onProgress("Starting SQS (fauxqs)");
+  const sqs = kept("dependencies", await startQueues(queues, dataDir.file("queues")));
+  const emails = dataDir.file("emails");
+  const onEmail = (address: string, subject: string): void =>
+    onProgress(`An e-mail to ${address} is in ${emails}: ${subject}`);
+  const inbox = kept("inbound", await openInbox(sqs, emails, onEmail));
+  onProgress("Starting Secrets Manager");
+  // The key of an upstream from the settings is served from memory and not written to the data directory.
+  const values = { ...secrets, "upstream-key": upstream.liveKey };
+  const secretsManager = kept("dependencies", await startSecretsManager(values, dataDir.file("secrets")));
 
   const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const environment = functionEnvironment({
@@ -215,13 +229,6 @@ const openServiceGateway = async ({ settings, shutdown }: Start): Promise<Gatewa
   }
 };
 
-/** Where people sign in to the console. */
-const openProvider = async ({ settings, shutdown }: Start, { origin }: Gateway): Promise<IdentityProvider> => {
-  const provider = await openIdentityProvider({ consoleOrigin: origin, idTokenS: settings.idTokenS });
-  shutdown.add("dependencies", provider.stop);
-  return provider;
-};
-
 type UpstreamWebhook = { readonly url: string; readonly secret: string };
 
 /** Where the upstream sends its events, and the secret that it signs them with. */
@@ -243,20 +250,17 @@ const connectUpstream = async (
   secrets: Secrets,
   webhook: UpstreamWebhook,
 ): Promise<ConnectedUpstream> => {
-  const { settings, shutdown, onProgress } = start;
+  const { settings, kept, onProgress } = start;
   if (settings.upstream !== undefined) return settings.upstream;
   onProgress("Starting the upstream simulator");
   const liveKey = secrets["upstream-key"];
   const { manner = "lenient", virtualNin = false } = settings;
   const options = { manner, virtualNin, ...settings.simulator };
   const simulator = await startSimulator({
-    limits: SIMULATOR_LIMITS,
-    ...options,
-    liveKey: usableKeys(liveKey),
-    testKey: secrets["upstream-test-key"],
-    webhook,
+    ...{ limits: SIMULATOR_LIMITS, ...options, webhook },
+    ...{ liveKey: usableKeys(liveKey), testKey: secrets["upstream-test-key"] },
   });
-  shutdown.add("dependencies", simulator.stop);
+  kept("dependencies", simulator);
   const profile = { ...simulatorProfile(options), limits: SIMULATOR_LIMITS };
   return { baseUrl: simulator.baseUrl, liveKey, profile, simulator };
 };
@@ -291,34 +295,6 @@ const prepareTables = async (endpoint: string, tables: TableNames, path: string,
   if (previous !== undefined && previous !== upstream) await dropCacheTable(endpoint, tables);
   writeJsonFile(path, { upstream });
   await createTables(endpoint, tables);
-};
-
-const startSqs = async ({ shutdown, onProgress }: Start, dataDir: DataDir): Promise<LocalQueues> => {
-  onProgress("Starting SQS (fauxqs)");
-  const sqs = await startQueues(queues, dataDir.file("queues"));
-  shutdown.add("dependencies", sqs.stop);
-  return sqs;
-};
-
-const startInbox = async ({ shutdown, onProgress }: Start, dataDir: DataDir, sqs: LocalQueues): Promise<Inbox> => {
-  const file = dataDir.file("emails");
-  const inbox = await openInbox(sqs, file, (address, subject) =>
-    onProgress(`An e-mail to ${address} is in ${file}: ${subject}`),
-  );
-  shutdown.add("inbound", inbox.stop);
-  return inbox;
-};
-
-/** The key of an upstream from the settings is served from memory and not written to the data directory. */
-const startSecrets = async (
-  { shutdown, onProgress }: Start,
-  dataDir: DataDir,
-  values: Secrets,
-): Promise<SecretsManager> => {
-  onProgress("Starting Secrets Manager");
-  const secretsManager = await startSecretsManager(values, dataDir.file("secrets"));
-  shutdown.add("dependencies", secretsManager.stop);
-  return secretsManager;
 };
 
 const consumeQueues = ({ shutdown }: Start, { client, url }: LocalQueues, invoke: Invoke): void => {

@@ -5,23 +5,21 @@ type Stop = () => Promise<void> | void;
  * phase stops everything in parallel, because several parts may take 2 s each and a shutdown at most 3 s.
  */
 const phases = ["inbound", "dependencies", "process"] as const;
+export type ShutdownPhase = (typeof phases)[number];
 
-export type Shutdown = {
-  /** Registers what stops a part that was started. */
-  readonly add: (phase: (typeof phases)[number], stop: Stop) => void;
-  /** Stops everything, once; a second call waits for the first. */
-  readonly run: () => Promise<void>;
-};
+export type Shutdown = ReturnType<typeof createShutdown>;
 
-export const createShutdown = (): Shutdown => {
+export const createShutdown = () => {
   const stops: Record<(typeof phases)[number], Stop[]> = { inbound: [], dependencies: [], process: [] };
   let done: Promise<void> | undefined;
   const stopAll = async (): Promise<void> => {
     for (const phase of phases) await Promise.allSettled(stops[phase].map(async (stop) => stop()));
   };
   return {
-    add: (phase, stop) => void stops[phase].push(stop),
-    run: () => {
+    /** Registers what stops a part that was started. */
+    add: (phase: ShutdownPhase, stop: Stop): void => void stops[phase].push(stop),
+    /** Stops everything, once; a second call waits for the first. */
+    run: (): Promise<void> => {
       done ??= stopAll();
       return done;
     },

@@ -24,17 +24,12 @@ export type SimulatorOptions = Partial<Omit<SimulatorSettings, "liveKeys" | "sta
   readonly limits?: Partial<RateLimits>;
 };
 
-/** `baseUrl` ends in /v1, `controlUrl` in /_simulator; `state` is for tests in the same process. */
-export type Simulator = {
-  readonly baseUrl: string;
-  readonly controlUrl: string;
-  readonly state: SimulatorState;
-  readonly stop: () => Promise<void>;
-};
+export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
 /**
  * Starts the simulated upstream on loopback. It serves docs/interface.md 16.1, by plain HTTP instead of HTTPS (1.5),
- * and injects the faults that it is given.
+ * and injects the faults that it is given. `baseUrl` ends in /v1, `controlUrl` in /_simulator; `state` is for tests in
+ * the same process.
  */
 export const startSimulator = async ({
   port: wantedPort = 0,
@@ -42,7 +37,7 @@ export const startSimulator = async ({
   balanceKobo: startBalanceKobo = defaults.startBalanceKobo,
   limits,
   ...settings
-}: SimulatorOptions): Promise<Simulator> => {
+}: SimulatorOptions) => {
   const state = new SimulatorState({
     ...defaults,
     ...settings,
@@ -62,7 +57,7 @@ export const startSimulator = async ({
     baseUrl: `${origin}${VERSION_PREFIX}`,
     controlUrl: `${origin}${CONTROL_PREFIX}`,
     state,
-    stop: () =>
+    stop: (): Promise<void> =>
       new Promise((resolve) => {
         state.stopping.abort();
         state.timers.clear();
