@@ -4,7 +4,7 @@ import { KEY_ID_START } from "../access/accounts.ts";
 import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
 import { nairaFromKobo } from "../contract/money.ts";
-import { phoneNumberOf } from "../contract/phone-spelling.ts";
+import { phoneNumberOf } from "../contract/phone-number.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import {
   findByOwnReference,

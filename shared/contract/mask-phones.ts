@@ -1,5 +1,5 @@
 import { asciiDigits } from "./ascii-digits.ts";
-import { phoneNumberOf } from "./phone-spelling.ts";
+import { phoneNumberOf } from "./phone-number.ts";
 import { REFERENCE_ID } from "./transaction.ts";
 
 /** Between the digits of a phone number: spaces, dashes, dots, slashes, brackets and characters that nobody sees. */

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { wellFormed, wholeText } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
-import { phoneNumberOf } from "./phone-spelling.ts";
+import { phoneNumberOf } from "./phone-number.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
 /** The only event about a transaction. Source: docs/interface.md 15.3. */

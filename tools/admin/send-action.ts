@@ -6,7 +6,7 @@ import { type ProposalView, proposedData } from "../../shared/contract/actions/p
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { jsonOf } from "../../shared/contract/json.ts";
-import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
+import { phoneNumberOf } from "../../shared/contract/phone-number.ts";
 import type { Role } from "../../shared/contract/roles.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
 import { signedHeaders } from "../aws/signed-headers.ts";

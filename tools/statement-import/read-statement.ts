@@ -6,7 +6,7 @@ import * as z from "#zod";
 import { sentRow } from "../../shared/contract/actions/reconciliation.ts";
 import { maskedText } from "../../shared/contract/mask-phones.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
-import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
+import { phoneNumberOf } from "../../shared/contract/phone-number.ts";
 import { inOurLetters } from "../../shared/contract/upstream-event.ts";
 import { fileProblem } from "../../shared/platform/file-problem.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";

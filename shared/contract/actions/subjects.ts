@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../own-number.ts";
-import { phoneNumberOf } from "../phone-spelling.ts";
+import { phoneNumberOf } from "../phone-number.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, nairaAmount, nextCursor, serviceChange, typedReason } from "./action.ts";
 import { consentView } from "./consents.ts";
