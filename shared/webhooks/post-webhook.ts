@@ -93,15 +93,21 @@ const send = async (
   request.end(body);
 };
 
+/** Ten digits or more with anything but letters between them, as in `0803%20123%204567`: more than `maskedDigits` finds. */
+const LONG_NUMBER = /\d(?:[^\p{L}\d]*\d){9,}/gu;
+
+const maskedBody = (body: string): string =>
+  maskedDigits(body).replaceAll(LONG_NUMBER, (number) => number.replaceAll(/\d/g, "*"));
+
 const keptBody = (body: Buffer): string =>
-  keptText(body.toString("utf8").replaceAll(/[\p{C}\s]+/gu, " "), BODY_LENGTH_MAX);
+  keptText(body.toString("utf8").replaceAll(/[\p{C}\s]+/gu, " "), BODY_LENGTH_MAX, maskedBody);
 
 /**
  * An endpoint may repeat what it was sent. It is cut after it is masked: part of a number would not be recognised.
  * DynamoDB refuses a text that ends with half of a surrogate pair.
  */
-const keptText = (text: string, lengthMax: number): string =>
-  maskedDigits(text.slice(0, SEARCHED_LENGTH_MAX)).slice(0, lengthMax).toWellFormed();
+const keptText = (text: string, lengthMax: number, masked = maskedDigits): string =>
+  masked(text.slice(0, SEARCHED_LENGTH_MAX)).slice(0, lengthMax).toWellFormed();
 
 const keptHeaders = (headers: IncomingHttpHeaders, url: URL): ResponseHeaders =>
   Object.fromEntries(

@@ -49,6 +49,19 @@ test("a response that is no delivery gives the first 300 characters of its body,
   expect(await post(receiver.url)).not.toHaveProperty("body");
 });
 
+test("a number in a response's body is masked whatever but letters is between its digits, and times and references stay", async () => {
+  const kept = 'at 2026-11-30T08:09:10.123Z, line 42, "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ"';
+  const bodies = [
+    "to 0803%20123%204567",
+    `${"x".repeat(290)} 0,8,0,3,1,2,3,4,5,6,7`,
+    `to [0,8,0,3,1,2,3,4,5,6,7] ${kept}`,
+  ];
+  const receiver = await aReceiver((response, count) => void response.writeHead(422).end(bodies[count - 1]));
+  for (const masked of ["to ****%*****%******", `${"x".repeat(290)} *,*,*,*,*`, `to [*,*,*,*,*,*,*,*,*,*,*] ${kept}`]) {
+    expect(await post(receiver.url)).toMatchObject({ body: masked });
+  }
+});
+
 test("a response's body that is cut within a character is kept as Unicode, which DynamoDB requires", async () => {
   const receiver = await aReceiver((response) => void response.writeHead(500).end(`${"x".repeat(299)}😀`));
   expect(await post(receiver.url)).toMatchObject({ body: `${"x".repeat(299)}\ufffd` });
