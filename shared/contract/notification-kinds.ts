@@ -5,6 +5,14 @@ import { bookReadRoles, orderReadRoles, type Role, readRoles } from "./roles.ts"
 export const notificationKind = z.enum(["wallet.low", "endpoint.down", "order.stuck", "statement.ready"]);
 export type NotificationKind = z.infer<typeof notificationKind>;
 
+/** SNS takes fewer than 100 characters of ASCII as a subject. Source: AWS, "Publish". */
+export const notificationTitles: Readonly<Record<NotificationKind, string>> = {
+  "wallet.low": "Wallet low",
+  "endpoint.down": "Webhook endpoint down",
+  "order.stuck": "Orders without an outcome",
+  "statement.ready": "Statement ready",
+};
+
 /** Who is notified of all accounts. Others are notified of the accounts that they own. */
 export const notificationRoles: Readonly<Record<NotificationKind, readonly Role[]>> = {
   "wallet.low": bookReadRoles,

@@ -1,15 +1,7 @@
-import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
+import { isOfAllAccounts, type NotificationKind, notificationTitles } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import type { Finding } from "./findings.ts";
-
-/** SNS takes fewer than 100 characters of ASCII as a subject. Source: AWS, "Publish". */
-const titles: Readonly<Record<NotificationKind, string>> = {
-  "wallet.low": "Wallet low",
-  "endpoint.down": "Webhook endpoint down",
-  "order.stuck": "Orders without an outcome",
-  "statement.ready": "Statement ready",
-};
 
 /** What to do, as a person who works on all accounts, and as an owner. */
 const advice: Readonly<Record<NotificationKind, { readonly ofAll: string; readonly own: string }>> = {
@@ -60,7 +52,7 @@ export const notificationMessage = (
     ];
   };
   const kinds = Map.groupBy(due, ({ kind }) => kind);
-  const [first, ...others] = [...kinds.keys()].map((kind) => titles[kind]);
+  const [first, ...others] = [...kinds.keys()].map((kind) => notificationTitles[kind]);
   return {
     subject: `${stage}: ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`,
     text: [

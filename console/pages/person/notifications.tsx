@@ -3,6 +3,7 @@ import {
   isOfAllAccounts,
   type NotificationKind,
   notificationKind,
+  notificationTitles,
   SIGN_IN_DAYS_MAX,
 } from "../../../shared/contract/notification-kinds.ts";
 import { usePerson } from "../../api/use-person.ts";
@@ -33,15 +34,15 @@ export const NotificationsPage = () => {
   );
 };
 
-const kindTexts: Readonly<Record<NotificationKind, { readonly label: string; readonly description: string }>> = {
-  "wallet.low": { label: "Wallet low", description: "A balance is below its threshold" },
-  "endpoint.down": { label: "Webhook endpoint down", description: "Or switched off, because it kept failing" },
-  "order.stuck": { label: "Orders without an outcome", description: "For more than 15 minutes" },
-  "statement.ready": { label: "Statement ready", description: "A month was closed" },
+const descriptions: Readonly<Record<NotificationKind, string>> = {
+  "wallet.low": "A balance is below its threshold",
+  "endpoint.down": "Or switched off, because it kept failing",
+  "order.stuck": "For more than 15 minutes",
+  "statement.ready": "A month was closed",
 };
 
 const kindsText = (kinds: readonly NotificationKind[]): string =>
-  kinds.length === 0 ? "Nothing" : kinds.map((kind) => kindTexts[kind].label).join(", ");
+  kinds.length === 0 ? "Nothing" : kinds.map((kind) => notificationTitles[kind]).join(", ");
 
 const statusTexts: Readonly<
   Record<Choices["email"]["status"], { readonly tone: "good" | "bad" | "attention" | "neutral"; readonly text: string }>
@@ -99,9 +100,8 @@ const Choose = ({ choices: { email, slack } }: { readonly choices: Choices }) =>
   const isOffered = (kind: NotificationKind): boolean =>
     owns.length > 0 || isOfAllAccounts(kind, roles) || email.kinds.includes(kind) || slack.kinds.includes(kind);
   const options = notificationKind.options.filter(isOffered).map((kind) => {
-    const { label, description } = kindTexts[kind];
     const whose = isOfAllAccounts(kind, roles) ? "of any account" : "of an account that you own";
-    return { value: kind, label, description: `${description}, ${whose}` };
+    return { value: kind, label: notificationTitles[kind], description: `${descriptions[kind]}, ${whose}` };
   });
   return (
     <ChangeDialog
