@@ -7,7 +7,7 @@ import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getWallet } from "../../../../shared/read-account/read-account.ts";
 import { changeItem } from "../../../builders/change-item.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */
@@ -59,6 +59,13 @@ describe("setLowBalanceThreshold", () => {
     expect(await readAudit(ledger, accountId)).toHaveLength(2);
   });
 
+  test("a threshold is given up after 10 s if the wallet is never free, and its account is not taken for a closed one", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.neverFree();
+    await expect(setThreshold(accountId, 10)).rejects.toMatchObject({ name: "TransactionCanceledException" });
+    expect(seen.writes).toBe(3);
+  });
+
   test("a threshold for a wallet that does not exist is refused at once and not audited", async () => {
     const seen = ledger.firstWrites(0, "conflict");
     await expect(setThreshold("acc_none", 10)).rejects.toThrow("The account has no wallet");
@@ -74,6 +81,19 @@ describe("setLowBalanceThreshold", () => {
     await changeItem(ledger, walletPk(accountId), { closed: undefined });
     await ledger.proxy.landLateWrites();
     expect(await walletOf(accountId)).toMatchObject({ low_balance_threshold: 10 });
+  });
+
+  test.each([
+    ["answer_lost", "answer_lost"],
+    ["answer_lost", "conflict"],
+  ] as const)("a threshold that was set although no answer came is recorded once: %s, then %s", async (...faults) => {
+    const accountId = await ledger.aWallet(0);
+    const left = [...faults];
+    ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? left.shift() : undefined);
+    await setThreshold(accountId, 10);
+    expect(left).toEqual([]);
+    expect(await walletOf(accountId)).toMatchObject({ low_balance_threshold: 10 });
+    expect(await readAudit(ledger, accountId)).toHaveLength(1);
   });
 
   test("a threshold for an account that closed since it was read is refused by the write, and not audited", async () => {
