@@ -16,9 +16,9 @@ import {
 } from "./upstream.ts";
 
 /** Any JSON object. */
-export const sentFields = z.record(z.string(), z.unknown());
+export const sentFields = z.looseObject({});
 /** Lenient: another value in its place has no fields. */
-const anyFields = z.catch(sentFields, {});
+const anyFields = z.catch(z._default(sentFields, {}), {});
 
 /** Lenient: any JSON object is a body. */
 export const responseBody = z.object({
@@ -51,7 +51,7 @@ type ParsedBody = Omit<z.infer<typeof responseBody>, "data"> & {
   /** All texts of the body, at any depth. */
   readonly texts: readonly string[];
   /** False if a transaction may be in another place than `data.transaction`. */
-  readonly isPlain: boolean;
+  readonly isPlain: () => boolean;
 };
 
 type ParsedTransaction = UpstreamFacts & {
@@ -110,7 +110,7 @@ const classifyAnswer = (
   if (Object.hasOwn(errors, profile.fields.reference) || (!isFailed && texts.some(saysDuplicate))) {
     return unknown(DUPLICATE_REFERENCE);
   }
-  if (body?.isPlain === false) return unknown("transaction_elsewhere");
+  if (body?.isPlain() === false) return unknown("transaction_elsewhere");
   if (status === 429) {
     return { kind: "account_error", reason: result.isAboutOrder ? ORDER_LIMITED : RATE_LIMITED, ...facts };
   }
@@ -209,7 +209,7 @@ const parseBody = (profile: UpstreamProfile, text: string): ParsedBody | undefin
       transaction: parseTransaction(profile, data[answers.transaction]),
       result: sentResult.parse(data[answers.result]),
       texts: textsIn(sent),
-      isPlain: isPlain(sent, answers),
+      isPlain: () => isPlain(sent, answers),
     };
   } catch {
     return undefined;
