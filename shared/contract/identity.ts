@@ -1,7 +1,8 @@
 import * as z from "#zod";
 import { components } from "./components.ts";
-import { amountField, phoneNumberField, referenceField, timeField, wellFormed } from "./fields.ts";
+import { amountField, phoneNumberField, referenceField, wellFormed } from "./fields.ts";
 import { hasLongNumber, withoutOwnNumber } from "./own-number.ts";
+import { timeField } from "./time-field.ts";
 import { orderIdentity, serviceReferenceField, transactionStatus } from "./transaction.ts";
 
 const ninMeta = { description: "The national identification number, 11 digits." };

@@ -14,7 +14,8 @@ import {
 import { orderPermissions } from "./permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { noInput, orderErrors, type Routes } from "./route.ts";
-import { cancelRequest, transactionLookup, transactionPage, transactionPath, transactionQuery } from "./transaction.ts";
+import { cancelRequest, transactionLookup } from "./transaction.ts";
+import { transactionPage, transactionPath, transactionQuery } from "./transaction-query.ts";
 import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
 

@@ -8,7 +8,6 @@ export { caught as catch };
 
 /** `z.catch` of a value. With zod's own a bundle would have all of `z.util`. */
 function caught<Inner extends core.SomeType>(innerType: Inner, value: core.output<Inner>): ZodMiniCatch<Inner>;
-/* @__NO_SIDE_EFFECTS__ */
 function caught(innerType: core.$ZodType, value: unknown): ZodMiniCatch {
   return new ZodMiniCatch({ type: "catch", innerType, catchValue: () => value });
 }

@@ -3,7 +3,7 @@ import { invalid } from "../call/invalid.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { koboFromNaira, nairaFromKobo } from "../contract/money.ts";
-import { NO_CURSOR, type TransactionQuery } from "../contract/transaction.ts";
+import { NO_CURSOR, type TransactionQuery } from "../contract/transaction-query.ts";
 import { findTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listTransactions, timeRange } from "../ledger/list-transactions.ts";

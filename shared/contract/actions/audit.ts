@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
-import { transactionQuery } from "../transaction.ts";
+import { transactionQuery } from "../transaction-query.ts";
 import {
   type ActionTable,
   accountField,

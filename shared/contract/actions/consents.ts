@@ -1,7 +1,8 @@
 import * as z from "#zod";
 import { consentMethod } from "../identity.ts";
 import { readRoles } from "../roles.ts";
-import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
+import { modeSchema, transactionType } from "../transaction.ts";
+import { transactionQuery } from "../transaction-query.ts";
 import { type ActionTable, accountInput, itemInput, nextCursor, referenceInput } from "./action.ts";
 
 export const consentView = z.object({

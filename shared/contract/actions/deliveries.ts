@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { finalStatus } from "../final-status.ts";
 import { orderReadRoles } from "../roles.ts";
-import { momentField } from "../transaction.ts";
+import { momentField } from "../transaction-query.ts";
 import {
   type ActionTable,
   accountChange,

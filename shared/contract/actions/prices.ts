@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { timeField } from "../fields.ts";
 import { percentField, TYPED_NAIRA_RULE } from "../money.ts";
+import { timeField } from "../time-field.ts";
 import { transactionType } from "../transaction.ts";
 import {
   type ActionTable,

@@ -1,7 +1,8 @@
 import * as z from "#zod";
 import { maskedDigits } from "../mask-phones.ts";
 import { orderReadRoles } from "../roles.ts";
-import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
+import { modeSchema, transactionStatus, transactionView } from "../transaction.ts";
+import { transactionQuery } from "../transaction-query.ts";
 import {
   type ActionTable,
   accountField,

@@ -1,7 +1,8 @@
 import * as z from "#zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles } from "../roles.ts";
-import { transactionQuery, transactionType } from "../transaction.ts";
+import { transactionType } from "../transaction.ts";
+import { transactionQuery } from "../transaction-query.ts";
 import {
   type ActionTable,
   accountChange,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { momentField } from "../../../shared/contract/transaction.ts";
+import { momentField } from "../../../shared/contract/transaction-query.ts";
 import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";

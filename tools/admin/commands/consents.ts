@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
-import { momentField } from "../../../shared/contract/transaction.ts";
+import { momentField } from "../../../shared/contract/transaction-query.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { actorName, readAudit } from "../../../shared/ledger/audit.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";

@@ -6,7 +6,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { walletActions } from "../../../shared/contract/actions/wallet.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
 import { openingOf, statementColumns, statementCsv } from "../../../shared/contract/statement-csv.ts";
-import { momentField } from "../../../shared/contract/transaction.ts";
+import { momentField } from "../../../shared/contract/transaction-query.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";

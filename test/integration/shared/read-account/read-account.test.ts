@@ -4,7 +4,7 @@ import type { Caller } from "../../../../shared/call/call.ts";
 import type { FieldErrors } from "../../../../shared/contract/errors.ts";
 import { headers as headerNames } from "../../../../shared/contract/headers.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
-import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
+import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction-query.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";

@@ -4,7 +4,7 @@ import * as z from "#zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { bvnVerifyRequest, ninVerifyRequest, retrieveRequest } from "../../../../shared/contract/identity.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
-import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";
+import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction-query.ts";
 import { apiEvent, apiRequest, callRequest, parseInput } from "../../../../shared/lambda/api-request.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 

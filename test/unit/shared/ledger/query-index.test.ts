@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { transactionQuery } from "../../../../shared/contract/transaction.ts";
+import { transactionQuery } from "../../../../shared/contract/transaction-query.ts";
 import { decodeIndexKey, encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { isTransactionPk } from "../../../../shared/ledger/schema.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
