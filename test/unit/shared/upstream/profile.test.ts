@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
   carriesReference,
@@ -102,4 +103,11 @@ test("a profile that is too long for a function's variables is refused", () => {
   expect(sentenceFor({ networks })).toBe(
     `The profile has ${length} characters as JSON: functions can be given ${PROFILE_LENGTH_MAX}`,
   );
+});
+
+test("docs/upstream.md explains each entry of a profile", () => {
+  const text = readFileSync("docs/upstream.md", "utf8");
+  const entries = Object.keys(profileOf({ lookup: { path: "/orders/{reference}" }, balance: { path: "/wallet" } }));
+  expect(entries).toContain("lookup");
+  expect(entries.filter((entry) => !new RegExp(`^\\| \`${entry}[.\`]`, "m").test(text))).toEqual([]);
 });
