@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Action } from "../../../../shared/contract/actions/action.ts";
 import { actionNames, actions } from "../../../../shared/contract/actions/actions.ts";
-import type { Role } from "../../../../shared/contract/roles.ts";
+import { type Role, roles } from "../../../../shared/contract/roles.ts";
 
 /** Goal: the roles of single actions keep to what each role is for. The table of answers cannot show that. */
 const entries: readonly (Action & { readonly name: string })[] = actionNames.map((name) => ({
@@ -38,4 +39,9 @@ test("every action that moves money, settles an order, or sets an account's limi
     ({ movesMoney, name }) => movesMoney || ["events match", "accounts limits", "prices set"].includes(name),
   );
   expect(alone.filter(({ fourEyes }) => !fourEyes)).toEqual([]);
+});
+
+test("docs/console.md says of each role what it sees and changes", () => {
+  const [, section = ""] = readFileSync("docs/console.md", "utf8").split("\n## Who may do what\n");
+  expect(roles.filter((role) => !section.includes(`\n| ${role} |`))).toEqual([]);
 });
