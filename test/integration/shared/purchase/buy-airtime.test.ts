@@ -146,6 +146,23 @@ test("the replay of a purchase is answered, and not charged, whatever the stage 
   expect(selling.arrived()).toHaveLength(1);
 });
 
+test("an airtime purchase waits, debited, once the upstream has refused one for a minute, and is not sent", async () => {
+  const ledger = await openLedgerAtNoon();
+  const selling = await aSellingService(ledger);
+  const { topUp } = selling.instance();
+  const accountId = await ledger.anAccount(1_000);
+  const caller = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS } as const;
+  selling.refuse(1);
+  for (const reference of ["refused", "later"]) {
+    const input = { network: "mtn", phone_number: "08031234567", amount: 100, reference };
+    const { data, headers } = await topUp({ input, caller, deadline: deadlineIn(29_000), request: { headers: {} } });
+    expect(data.transaction.status).toBe("processing");
+    expect(headers).toHaveProperty("x-estimated-delivery");
+  }
+  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 800_00 });
+  expect(selling.arrived()).toEqual([]);
+});
+
 describe("an airtime purchase with a used reference", () => {
   test("is a replay however network and amount are written", async () => {
     const caller = await service.newCaller({ naira: 1_000 });

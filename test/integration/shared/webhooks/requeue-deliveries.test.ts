@@ -153,6 +153,8 @@ test("a long list is sent in several runs, a bounded number in each, and none tw
   await failThrice(accountId);
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual(["1 probe"]);
+  // The next probe is sent later than the next part of a list.
+  expect(await nextRequeue(accountId)).toBe(inMinutes(421 + 5));
   const deps = { ledger: ledgerOf(), queue: queueOf() };
   expect(await requeueAtOnce(deps, firstEndpoint(accountId))).toBe(DELIVERIES_PER_REQUEUE);
 });
