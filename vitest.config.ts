@@ -9,7 +9,8 @@ import { LongestFirst } from "./test/builders/longest-first.ts";
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
 
 /** These run the whole service, whose calls to emulators take longer on a busy machine. */
-const isServed = (file: string): boolean => /^test\/(contract|e2e)\//.test(file);
+const isServed = (file: string): boolean =>
+  /^test\/(contract|e2e)\//.test(file) || /\b(startTestService|serviceForTests)\b/.test(readFileSync(file, "utf8"));
 /** A file that replaces modules would replace them for the files after it too. */
 const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/.test(readFileSync(file, "utf8"));
 

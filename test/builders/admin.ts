@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { HOUR_MS, MINUTE_MS } from "../../shared/contract/durations.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
@@ -225,17 +226,18 @@ export const ageWallet = async ({ ledger }: OperatedService, accountId: string):
   });
 };
 
-/** Makes an order, or a check with its consent, three minutes older: then its person is found by the indexes. */
+/** Makes an order three minutes older, and a check with its consent an hour: then its person is found by the indexes. */
 export const ageForSubjects = async (service: OperatedService, reference: string): Promise<void> => {
-  const AGE_MS = 180_000;
-  await ageTransaction(service, reference, AGE_MS);
   const { db, table } = service.ledger;
   const Key = { pk: `consent#transaction#${reference.split("_")[1]}` };
-  if ((await db.get({ TableName: table, Key })).Item === undefined) return;
+  const isCheck = (await db.get({ TableName: table, Key })).Item !== undefined;
+  const ageMs = isCheck ? HOUR_MS : 3 * MINUTE_MS;
+  await ageTransaction(service, reference, ageMs);
+  if (!isCheck) return;
   await db.update({
     TableName: table,
     Key,
     UpdateExpression: "SET created_at = :then",
-    ExpressionAttributeValues: { ":then": isoTime(Date.now() - AGE_MS) },
+    ExpressionAttributeValues: { ":then": isoTime(Date.now() - ageMs) },
   });
 };

@@ -21,8 +21,8 @@ type SeenCall = {
 export type DynamoDbProxy = {
   readonly endpoint: string;
   readonly calls: SeenCall[];
-  /** Whether `calls` has the reads of the order gate too, which are no part of a request. */
-  countsGateReads: boolean;
+  /** Whether `calls` has the reads that an instance repeats after a time too, which are no part of a request. */
+  countsTimedReads: boolean;
   /** Asked for each call; undefined lets it pass. */
   fault: (call: { readonly operation: string; readonly body: string }) => WireFault | "in_progress" | undefined;
   /** Lets the calls take effect that land late. */
@@ -74,7 +74,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   const proxy: DynamoDbProxy = {
     endpoint: `http://127.0.0.1:${port}`,
     calls: [],
-    countsGateReads: false,
+    countsTimedReads: false,
     fault: () => undefined,
     landLateWrites: async () => {
       await Promise.all(late.splice(0).map((land) => land()));
@@ -109,7 +109,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
       const answer: StrictAnswer = strict
         ? await strict.handle(operation, asked)
         : { ...(await (isStream ? streams : tables).forward(operation, asked)), lost: false, delayMs: 0 };
-      if (!isStream && (proxy.countsGateReads || !isGateRead(operation, sent)))
+      if (!isStream && (proxy.countsTimedReads || !isTimedRead(operation, sent)))
         record(proxy.calls, operation, sent, answer.body);
       return answer;
     };
@@ -127,7 +127,10 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   return proxy;
 };
 
-/** An instance reads the order gate every 10 seconds: like the stream's reads, it is no part of a request. */
+/** An instance reads the order gate every 10 seconds, and the catalog each minute: like the stream's, no part of a request. */
+const isTimedRead = (operation: string, body: string): boolean =>
+  isGateRead(operation, body) || (operation === "GetItem" && body.includes('{"S":"catalog"}'));
+
 export const isGateRead = (operation: string, body: string): boolean =>
   operation === "BatchGetItem" && body.includes('"purchases"');
 

@@ -88,7 +88,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "client-runtimes-"));
   app = await newApp(join(folder, "app"), await packedClient(), { "app.mjs": APP });
   service = await startTestService();
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true, force: true });

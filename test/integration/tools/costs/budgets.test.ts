@@ -299,7 +299,7 @@ describe("budgets", () => {
 
   test("the budget holds for a minute of the scheduled functions without any request", async () => {
     const { invoke, proxy, tables } = await onFreshTables([...commonSchedules, "ask-upstream", "send-notifications"]);
-    proxy.countsGateReads = true;
+    proxy.countsTimedReads = true;
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     const baseUrl = process.env.UPSTREAM_BASE_URL ?? "";
     await catalogStore(tables.db, tables.cacheTable).write({ ...builtInSnapshot, fetchedAtMs: systemClock(), baseUrl });
