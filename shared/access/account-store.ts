@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import { replaceableObject } from "../contract/lazy-object.ts";
@@ -22,7 +22,7 @@ import { cancellationReasons } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import type { Secret } from "../platform/secrets.ts";
-import type { Clock } from "../platform/time.ts";
+import { type Clock, systemClock } from "../platform/time.ts";
 import { priceListSchema, priceListWrites } from "../prices/price-list.ts";
 import { accountStatus } from "./key-store.ts";
 import { ownerSchema, ownerWrites } from "./owner-item.ts";
@@ -258,3 +258,8 @@ export const changeAnyAccount = (
     return { kind: "done", result: withNextVersion(changed) };
   });
 };
+
+/** A new id of an account or a key. */
+export const newId = (start: string): string => `${start}${randomBytes(9).toString("hex")}`;
+
+export const nowOf = ({ clock = systemClock }: AccountStore): number => clock();

@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { accountSchema, requireAccount } from "../access/account-store.ts";
-import { createKey, revokeKey, rotateKey, setKeyLimits } from "../access/accounts.ts";
 import type { AccountKey } from "../access/key-item.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
+import { createKey, revokeKey, rotateKey, setKeyLimits } from "../access/keys.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
 import { orderLimitsText } from "../contract/order-limits.ts";
 import type { Permission } from "../contract/permission.ts";

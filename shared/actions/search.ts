@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { type Account, accountSchema } from "../access/account-store.ts";
-import { KEY_ID_START } from "../access/accounts.ts";
+import { KEY_ID_START } from "../access/keys.ts";
 import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
 import { nairaFromKobo } from "../contract/money.ts";

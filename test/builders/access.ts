@@ -1,10 +1,11 @@
 import { afterAll, beforeEach } from "vitest";
 import { type Account, type AccountStore, requireAccount } from "../../shared/access/account-store.ts";
-import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
+import { changeWhitelist, createAccount } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { type ChecksumKey, loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
+import { createKey } from "../../shared/access/keys.ts";
 import type { Admission } from "../../shared/call/call.ts";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";

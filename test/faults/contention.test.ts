@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
+import { setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
+import { rotateKey } from "../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { koboSchema } from "../../shared/contract/money.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";

@@ -15,7 +15,7 @@ import type { Fault } from "./system/effects.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
-/** Goal: a debit whose answer was lost charges nobody who was told that the order failed, however late it lands. */
+/** Goal: a debit whose answer was lost charges nobody whose order was answered as failed, however late it lands. */
 let system: System;
 let endpoint: AppEndpoint;
 let account: TestAccount;

@@ -1,13 +1,7 @@
 import type { ScheduledFunction } from "../../infra/functions.ts";
 import { requireAccount } from "../../shared/access/account-store.ts";
-import {
-  createKey,
-  revokeKey,
-  rotateKey,
-  setAccountLimits,
-  setAccountStatus,
-  setKeyLimits,
-} from "../../shared/access/accounts.ts";
+import { setAccountLimits, setAccountStatus } from "../../shared/access/accounts.ts";
+import { createKey, revokeKey, rotateKey, setKeyLimits } from "../../shared/access/keys.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { fourEyesSettings } from "../../shared/actions/four-eyes.ts";
 import { proposalsRuns, propose } from "../../shared/actions/proposals.ts";

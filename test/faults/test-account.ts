@@ -1,4 +1,5 @@
-import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { createAccount } from "../../shared/access/accounts.ts";
+import { createKey } from "../../shared/access/keys.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Route } from "../../shared/contract/route.ts";

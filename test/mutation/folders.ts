@@ -43,6 +43,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
       ...testsOf("ledger", "read-account", "periods", "attestation"),
       ...integrationTests(
         "shared/access/accounts",
+        "shared/access/keys",
         "shared/actions/audit",
         "shared/actions/proposals",
         "shared/actions/transactions",

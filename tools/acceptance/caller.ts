@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
-import { createAccount, createKey, setWhitelist } from "../../shared/access/accounts.ts";
+import { createAccount, setWhitelist } from "../../shared/access/accounts.ts";
+import { createKey } from "../../shared/access/keys.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { type Account, type AccountStore, findAccount } from "../../shared/access/account-store.ts";
-import { createAccount, createKey, setOwners } from "../../shared/access/accounts.ts";
+import { createAccount, setOwners } from "../../shared/access/accounts.ts";
+import { createKey } from "../../shared/access/keys.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";

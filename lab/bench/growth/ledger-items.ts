@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import { createAccount } from "../../../shared/access/accounts.ts";
+import { createKey } from "../../../shared/access/keys.ts";
 import { DAY_MS, HOUR_MS } from "../../../shared/contract/durations.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/contract/money.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";

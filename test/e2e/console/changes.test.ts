@@ -4,12 +4,11 @@ import * as z from "#zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import {
   createAccount,
-  createKey,
-  revokeKey,
   setAccountStatus,
   setDuplicateWindow,
   setEntitlements,
 } from "../../../shared/access/accounts.ts";
+import { createKey, revokeKey } from "../../../shared/access/keys.ts";
 import { reversalName } from "../../../shared/contract/corrections.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import * as z from "#zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { setAccountLimits, setKeyLimits } from "../../../shared/access/accounts.ts";
+import { setAccountLimits } from "../../../shared/access/accounts.ts";
+import { setKeyLimits } from "../../../shared/access/keys.ts";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import type { OrderLimits } from "../../../shared/contract/order-limits.ts";

@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import {
-  createKey,
-  revokeKey,
-  setAccountLimits,
-  setAccountStatus,
-  setKeyLimits,
-} from "../../../shared/access/accounts.ts";
+import { setAccountLimits, setAccountStatus } from "../../../shared/access/accounts.ts";
+import { createKey, revokeKey, setKeyLimits } from "../../../shared/access/keys.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import { permissionSchema } from "../../../shared/contract/permission.ts";

@@ -21,7 +21,7 @@ test("text is drawn in the package's font, whatever fonts the page asks for and 
   }
 });
 
-test("every folder of fonts that Chromium is told of exists in its own folder", () => {
+test("every folder of fonts that Chromium is given exists in its own folder", () => {
   const configurations = globSync(resolve(".local/chromium/*/fonts/fonts.conf"));
   expect(configurations.length).toBeGreaterThan(0);
   for (const file of configurations) {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { findAccount, requireAccount } from "../../../shared/access/account-store.ts";
-import { revokeUnlistedKey } from "../../../shared/access/accounts.ts";
 import { hashApiKey, hasKeyForm } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
+import { revokeUnlistedKey } from "../../../shared/access/keys.ts";
 import { audited, auditItem } from "../../../shared/actions/action-context.ts";
 import { noSuchKey } from "../../../shared/actions/keys.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";

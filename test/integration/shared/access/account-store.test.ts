@@ -1,13 +1,8 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  closeAccount,
-  revokeKey,
-  rotateKey,
-  setAccountStatus,
-  setWhitelist,
-} from "../../../../shared/access/accounts.ts";
+import { closeAccount, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
+import { revokeKey, rotateKey } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";

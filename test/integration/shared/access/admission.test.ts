@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { revokeKey, setAccountStatus } from "../../../../shared/access/accounts.ts";
+import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
+import { revokeKey } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  createAccount,
-  createKey,
-  revokeKey,
-  revokeUnlistedKey,
-  rotateKey,
-  setAccountStatus,
-  setWhitelist,
-} from "../../../../shared/access/accounts.ts";
+import { createAccount, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
+import { createKey, revokeKey, revokeUnlistedKey, rotateKey } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  createKey,
-  setAccountLimits,
-  setAccountStatus,
-  setKeyLimits,
-  setWhitelist,
-} from "../../../../shared/access/accounts.ts";
+import { setAccountLimits, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { createKey, setKeyLimits } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type OrderLimits, orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";

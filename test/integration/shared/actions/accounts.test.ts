@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
-import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
+import { createKey } from "../../../../shared/access/keys.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { auditSentence } from "../../../../shared/actions/audit-sentence.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";

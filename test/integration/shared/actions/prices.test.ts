@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createKey, revokeKey, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { setWhitelist } from "../../../../shared/access/accounts.ts";
 import { createAdmission } from "../../../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../../../shared/access/checksum-key.ts";
+import { createKey, revokeKey } from "../../../../shared/access/keys.ts";
 import { PRICE_LEAD_MS, pricesRuns } from "../../../../shared/actions/prices.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";

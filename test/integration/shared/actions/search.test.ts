@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { findAccount } from "../../../../shared/access/account-store.ts";
-import { createKey } from "../../../../shared/access/accounts.ts";
+import { createKey } from "../../../../shared/access/keys.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/action-limits.ts";
 import { fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
-import { createKey, revokeKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
+import { setAccountLimits } from "../../../../shared/access/accounts.ts";
+import { createKey, revokeKey, setKeyLimits } from "../../../../shared/access/keys.ts";
 import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { limitNear } from "../../../../shared/contract/openapi-webhooks.ts";
 import type { OrderLimits } from "../../../../shared/contract/order-limits.ts";

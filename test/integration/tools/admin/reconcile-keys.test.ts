@@ -1,15 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   changeWhitelist,
-  createKey,
-  revokeKey,
-  rotateKey,
   setAccountLimits,
   setAccountStatus,
   setDuplicateWindow,
-  setKeyLimits,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
+import { createKey, revokeKey, rotateKey, setKeyLimits } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";

@@ -5,12 +5,8 @@ import { consoleFiles } from "../../../../infra/bundle/bundles.ts";
 import { type FunctionName, functionNames } from "../../../../infra/functions.ts";
 import { commonSchedules, scheduleOf } from "../../../../infra/schedules.ts";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
-import {
-  createAccount,
-  setAccountLimits,
-  setDuplicateWindow,
-  setKeyLimits,
-} from "../../../../shared/access/accounts.ts";
+import { createAccount, setAccountLimits, setDuplicateWindow } from "../../../../shared/access/accounts.ts";
+import { setKeyLimits } from "../../../../shared/access/keys.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { transactionType } from "../../../../shared/contract/transaction.ts";
