@@ -8,6 +8,7 @@ import { useAccount } from "../../api/use-account.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CopyText } from "../../components/copy-text.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { isolated } from "../../components/isolated.ts";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
@@ -116,7 +117,7 @@ const CreateTestKey = ({ account, onCreated }: CreateTestKeyProps) => (
     success="The test key was created."
     onDone={({ key }) => onCreated(key)}
     shownOnce={({ name, key }, isLeft) =>
-      isLeft ? { title: `The new key ${name}`, label: "test key", secret: key } : undefined
+      isLeft ? { title: `The new key ${isolated(name)}`, label: "test key", secret: key } : undefined
     }
     ifUnknown="If a key is in the list of keys that nobody has, revoke it."
   >

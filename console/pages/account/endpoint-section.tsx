@@ -5,6 +5,7 @@ import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
 import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract/webhook-events.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { isolated } from "../../components/isolated.ts";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Section } from "../../components/page.tsx";
@@ -129,7 +130,7 @@ export const AddEndpoint = ({ account }: { readonly account: string }) => (
       ...{ account, url: url.trim(), events: eventsOf(events), why },
       ...(name.trim() !== "" && { name: name.trim() }),
     })}
-    success={({ name }) => `${name} was added. Events from now on are sent to it.`}
+    success={({ name }) => `${isolated(name)} was added. Events from now on are sent to it.`}
     shownOnce={({ webhook_secret: secret }) =>
       secret === null
         ? undefined
@@ -277,10 +278,10 @@ const Remove = ({ on, name }: NamedEndpointProps) => (
   <ChangeDialog
     action="webhook remove"
     button="Remove"
-    title={`Remove ${name}`}
+    title={`Remove ${isolated(name)}`}
     nameToType={name}
     inputOf={(_, why) => ({ ...on, why })}
-    success={`${name} was removed.`}
+    success={`${isolated(name)} was removed.`}
     leadsTo={() => accountPath(on.account, "webhooks")}
   >
     Nothing is sent to it from now on. Webhooks that wait for it end as removed, and its secret is deleted.

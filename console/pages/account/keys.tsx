@@ -16,6 +16,7 @@ import { Breakable } from "../../components/breakable.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { isolated } from "../../components/isolated.ts";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
@@ -181,9 +182,9 @@ const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
         permissions: z.array(permissionSchema).parse(permissions),
         why,
       })}
-      success={({ name, key_id }) => `${name} (${key_id}) was created.`}
+      success={({ name, key_id }) => `${isolated(name)} (${key_id}) was created.`}
       shownOnce={({ name, key }) => ({
-        title: `The new key ${name}`,
+        title: `The new key ${isolated(name)}`,
         label: "key",
         secret: key,
         children: <p>Requests with it are accepted only from the addresses of the whitelist.</p>,

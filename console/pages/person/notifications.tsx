@@ -12,6 +12,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { isolated } from "../../components/isolated.ts";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
@@ -210,7 +211,7 @@ const Stop = ({ name }: Pick<Recipient, "name">) => (
     buttonSize="xs"
     title="End the notifications of a person"
     inputOf={(_, why) => ({ person: name, why })}
-    success={`The notifications of ${name} were ended.`}
+    success={`The notifications of ${isolated(name)} were ended.`}
   >
     No more messages are sent to <bdi>{name}</bdi>. A person who still has a role or an account can choose again.
   </ChangeDialog>

@@ -7,6 +7,7 @@ import { AccountStatus } from "../../components/account-status.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
+import { isolated } from "../../components/isolated.ts";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
@@ -85,7 +86,7 @@ const CreateAccount = () => (
     title="Create an account"
     fields={{ name: { kind: "text", label: "Name", description: "The app's name, as people know it." } }}
     inputOf={({ name }, why) => ({ name, why })}
-    success={({ name }) => `The account ${name} was created.`}
+    success={({ name }) => `The account ${isolated(name)} was created.`}
     leadsTo={({ account_id }) => accountPath(account_id, "settings")}
     ifUnknown="If the account is in the list, it was created."
   >

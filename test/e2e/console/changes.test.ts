@@ -77,7 +77,7 @@ describe("a form", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
 
-    const secret = page.getByRole("dialog", { name: "The new key Checkout" });
+    const secret = page.getByRole("dialog", { name: "The new key \u2068Checkout\u2069" });
     await secret.waitFor();
     await expectAccessible(page);
     const key = (await secret.locator("pre").textContent()) ?? "";
@@ -155,7 +155,7 @@ describe("a form", () => {
     await button(page, "Create key").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Keys" }).click();
     await create("Second");
-    const secretOf = (name: string) => page.getByRole("dialog", { name: `The new key ${name}` });
+    const secretOf = (name: string) => page.getByRole("dialog", { name: `The new key \u2068${name}\u2069` });
     await secretOf("Second").waitFor();
     waited.resolve();
     await page.locator("[role=status]", { hasText: "First" }).waitFor();
@@ -187,7 +187,7 @@ describe("a form", () => {
     await page.goBack();
     await heading(page, "Catalog").waitFor();
     release();
-    await page.getByRole("status").filter({ hasText: "The account Left early was created." }).waitFor();
+    await page.getByRole("status").filter({ hasText: "The account \u2068Left early\u2069 was created." }).waitFor();
     expect(page.url()).toMatch(/\/catalog$/);
   });
 
