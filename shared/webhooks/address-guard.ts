@@ -100,7 +100,10 @@ export const parseEndpointUrl = async (text: string, rules: AddressRules, field 
   // The check of the same host over https at port 443 shows whether the address or the rest of the URL is refused.
   const standardUrl = new URL(`https://${url.hostname}/`);
   const unreachable = addresses.find((address) => !mayReach(standardUrl, address, rules.allowed));
-  if (unreachable !== undefined) throw refusal(`${url.hostname} is at ${unreachable}, which is not a public address`);
+  if (unreachable !== undefined) {
+    const subject = url.hostname.includes(unreachable) ? unreachable : `${url.hostname} is at ${unreachable}, which`;
+    throw refusal(`${subject} is not a public address`);
+  }
   if (url.protocol === "http:") throw refusal("The URL must begin with https://");
   throw refusal("The URL must not name a port: webhooks go to 443");
 };

@@ -119,7 +119,7 @@ const CreateTestKey = ({ account, onCreated }: CreateTestKeyProps) => (
     shownOnce={({ name, key }, isLeft) =>
       isLeft ? { title: `The new key ${isolated(name)}`, label: "test key", secret: key } : undefined
     }
-    ifUnknown="If a key is in the list of keys that nobody has, revoke it."
+    ifUnknown="If the list of keys has a new one, revoke it: nobody has seen it."
   >
     <p>It reaches the sandbox only and charges nothing. The examples on this page get it filled in.</p>
   </ChangeDialog>

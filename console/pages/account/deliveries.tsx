@@ -179,7 +179,7 @@ const Recover = ({ account, endpoint, failedSince }: RecoverProps) => {
       action="deliveries recover"
       button="Replay all failed"
       buttonVariant="default"
-      title="Send everything again that failed"
+      title="Send all failed webhooks again"
       fields={{
         from:
           next === null

@@ -147,7 +147,7 @@ const Take = ({ reference }: { readonly reference: string }) => (
     buttonSize="xs"
     title={`Take ${reference}`}
     inputOf={(_, why) => ({ reference, why })}
-    success="You are on it for 30 minutes."
+    success="The order is marked as yours for 30 minutes."
   >
     Other operators see for 30 minutes that you are on it, so that two people do not call the upstream about one order.
   </ChangeDialog>
@@ -161,7 +161,7 @@ const Note = ({ reference }: { readonly reference: string }) => (
     title={`Add a note to ${reference}`}
     fields={{ note: { kind: "longText", label: "Note", description: "Without phone numbers, NIN or BVN." } }}
     inputOf={({ note }) => ({ reference, note })}
-    success="The note is among the steps."
+    success="The note was added."
   >
     The account's owners read it too. It cannot be changed or removed.
   </ChangeDialog>

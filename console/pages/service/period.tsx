@@ -155,7 +155,7 @@ const Verification = ({ month, accounts }: { readonly month: string; readonly ac
       {differences !== undefined && differences.length > 0 && (
         <>
           <Notice tone="bad" title={`${month} differs from what was closed`}>
-            Compare the first line of each account with a backup, and tell who answers for security.
+            Compare the first line of each account with a backup, and inform the person who is responsible for security.
           </Notice>
           <DataTable
             label="Differences"

@@ -212,6 +212,14 @@ describe("parseEndpointUrl", () => {
     await expect(parseEndpointUrl(text, rules())).rejects.toThrow(`"${text.slice(0, 100)}" is`);
   });
 
+  test.each([
+    ["https://10.0.0.1/", "10.0.0.1 is not a public address"],
+    ["https://[::1]/", "::1 is not a public address"],
+    ["https://localhost/", "localhost is at 127.0.0.1, which is not a public address"],
+  ])("the refusal of %s names an address once", async (text, sentence) => {
+    await expect(parseEndpointUrl(text, rules())).rejects.toThrow(new RegExp(`^${sentence}$`));
+  });
+
   test("a refused host that no URL can have refuses no other", async () => {
     const url = await parseEndpointUrl("https://app.example.com/", rules({ refusedHosts: ["no host"] }));
     expect(url.hostname).toBe("app.example.com");
