@@ -5,8 +5,8 @@ import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
-/** The most that a start waits for the first run. On a busy machine one takes more than ten seconds. */
-const FIRST_RUN_MS_MAX = 30_000;
+/** The most that a start waits for the first run: an upstream that hangs, or orders that are queued, cannot block it. */
+const FIRST_RUN_MS_MAX = 10_000;
 
 /**
  * Invokes a function now and at every interval with EventBridge's event. Skips the tick if the previous run has not
