@@ -35,7 +35,7 @@ import type { Item } from "../table-scan.ts";
 /** The condition of a conditional put: the item is still the one that was compared. */
 export type Condition = {
   readonly expression: string;
-  readonly names?: Readonly<Record<string, string>>;
+  readonly names: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;
 };
 
@@ -92,26 +92,18 @@ const compareWith =
       : compareParsed({ old, restored }, oldItem, restoredItem);
   };
 
-/** No attribute that the schema names has changed: other writes to the item take turns with this one. */
-const unchanged = ({ shape }: { readonly shape: object }, item: Item): Condition => {
-  const names = Object.keys(shape);
-  const known = names.filter((name) => name in item);
-  const unknown = names.filter((name) => !(name in item));
-  return {
-    expression: [
-      ...known.map((name) => `#${name} = :${name}`),
-      ...unknown.map((name) => `attribute_not_exists(#${name})`),
-    ].join(" AND "),
-    names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    values: Object.fromEntries(known.map((name) => [`:${name}`, item[name]])),
-  };
-};
+/** None of these attributes has changed: other writes to the item take turns with this one. */
+const unchanged = (item: Item, names: readonly string[]): Condition => ({
+  expression: names
+    .map((name) => (name in item ? `#${name} = :${name}` : `attribute_not_exists(#${name})`))
+    .join(" AND "),
+  names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+  values: Object.fromEntries(names.flatMap((name) => (name in item ? [[`:${name}`, item[name]]] : []))),
+});
 
-const IS_OPEN: Condition = {
-  expression: "#state = :open",
-  names: { "#state": "state" },
-  values: { ":open": "open" },
-};
+/** None of the attributes that the schema names. */
+const unchangedIn = ({ shape }: { readonly shape: object }, item: Item): Condition =>
+  unchanged(item, Object.keys(shape));
 
 /** For items that never change once written. */
 const compareImmutable = (schema: z.ZodMiniType = z.unknown()): Compare =>
@@ -127,6 +119,7 @@ const ORDER_FIELDS = [
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "cost_kobo", "failure"];
 const QUEUED_FIELDS = ["queued", "claim", "sent_at"];
+const OPEN_FIELDS = ["status", "write_token", "upstream_reference", "claim", "queued"];
 
 /** Forward only: an open transaction takes its settlement from the old ledger; a final one stays as it is. */
 const compareOpenedTransaction = (
@@ -150,7 +143,7 @@ const compareOpenedTransaction = (
   const isSame = fields.length === 0 && differing(oldItem, restoredItem, QUEUED_FIELDS).length === 0;
   return isFurther || isSame
     ? { kind: "present" }
-    : { kind: "update", item: oldItem, when: unchangedOpenTransaction(restored) };
+    : { kind: "update", item: oldItem, when: unchanged(restoredItem, OPEN_FIELDS) };
 };
 
 /** Whether the number of the old item is the mask of the restored one's. */
@@ -176,31 +169,11 @@ const removeAsInOld = (
     ...(isMasked && { phone_number: old.phone_number, description: old.description }),
     ...(isErased && { fingerprint: ERASED_FINGERPRINT }),
   };
-  return { kind: "update", item, when: unchanged(transactionSchema, restoredItem) };
+  return { kind: "update", item, when: unchangedIn(transactionSchema, restoredItem) };
 };
 
 /** Sorts the states of an open order by time: it waits, is claimed, waits again after a refusal, is claimed again. */
 const progressOf = ({ sent_at = "", queued }: Transaction): string => `${sent_at}#${queued === undefined ? 0 : 1}`;
-
-const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, queued }: Transaction): Condition => {
-  const equals = (name: string, value: string | undefined): string =>
-    value === undefined ? `attribute_not_exists(${name})` : `${name} = :${name}`;
-  return {
-    expression: [
-      "#status = :processing AND write_token = :write_token",
-      equals("upstream_reference", upstream_reference),
-      equals("claim", claim),
-      queued === undefined ? "attribute_not_exists(queued)" : "attribute_exists(queued)",
-    ].join(" AND "),
-    names: { "#status": "status" },
-    values: {
-      ":processing": "processing",
-      ":write_token": write_token,
-      ...(upstream_reference !== undefined && { ":upstream_reference": upstream_reference }),
-      ...(claim !== undefined && { ":claim": claim }),
-    },
-  };
-};
 
 /**
  * An order that waits in the old ledger was not sent, and waits in the restored ledger from now on. One that waited
@@ -239,7 +212,7 @@ const compareConsent = compareWith(removedFromConsent, (_parsed, old, restored):
   if (fields.length > 0) return { kind: "differs", fields };
   const kept = Object.fromEntries(Object.entries(restored).filter(([name]) => !isRemoved(name)));
   if (Object.keys(kept).length === Object.keys(restored).length) return { kind: "present" };
-  return { kind: "update", item: { ...kept, pk: restored.pk }, when: unchanged(removedFromConsent, restored) };
+  return { kind: "update", item: { ...kept, pk: restored.pk }, when: unchangedIn(removedFromConsent, restored) };
 });
 
 /** A key as the later account has it. */
@@ -293,20 +266,16 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
   return {
     kind: "update",
     item: { ...merged, version: Math.max(old.version, restored.version) + 1 },
-    when: { expression: "version = :read", values: { ":read": restored.version } },
+    when: unchanged(restoredItem, ["version"]),
     ...note,
   };
 });
 
 /** The accounts of both: an account that has other owners in the restored ledger is not read as owned. */
-const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem): Step => {
+const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const accounts = new Set([...(restored.accounts ?? []), ...(old.accounts ?? [])]);
   if (accounts.size === (restored.accounts?.size ?? 0)) return { kind: "present" };
-  const when = {
-    expression: "attribute_not_exists(accounts) OR accounts = :read",
-    values: { ":read": restored.accounts ?? accounts },
-  };
-  return { kind: "update", item: { ...oldItem, accounts }, when };
+  return { kind: "update", item: { ...oldItem, accounts }, when: unchanged(restoredItem, ["accounts"]) };
 });
 
 const walletFields = z.pick(walletSchema, {
@@ -339,7 +308,7 @@ const compareWallet = compareWith(walletFields, (wallets, old, restored): Step =
       ...(wallets.old.closed && { closed: true }),
       ...(isSealedLater && { sealed_to: wallets.old.sealed_to }),
     },
-    when: unchanged(walletSchema, restored),
+    when: unchangedIn(walletSchema, restored),
     ...note,
   };
 });
@@ -351,7 +320,7 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
     return { kind: "differs", fields: ["transaction_pk"] };
   }
   if (isDeepStrictEqual(merged, restoredItem)) return { kind: "present" };
-  return { kind: "update", item: merged, when: unchanged(upstreamReferenceSchema, restoredItem) };
+  return { kind: "update", item: merged, when: unchangedIn(upstreamReferenceSchema, restoredItem) };
 });
 
 const eventFields = z.object({ state: z.string(), reason: z.string(), phone_masked: z.optional(z.string()) });
@@ -360,7 +329,7 @@ const eventFields = z.object({ state: z.string(), reason: z.string(), phone_mask
 const maskAsInOld = (old: Item, restored: Item): Step => {
   const { phone_masked } = eventFields.parse(old);
   if (!isMaskOf(phone_masked, eventFields.parse(restored).phone_masked)) return { kind: "present" };
-  return { kind: "update", item: { ...restored, phone_masked }, when: unchanged(eventFields, restored) };
+  return { kind: "update", item: { ...restored, phone_masked }, when: unchangedIn(eventFields, restored) };
 };
 
 /** Forward only: an open event takes the operator's decision from the old ledger, or the later reason. */
@@ -369,7 +338,7 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
   const hasLaterReason = old.reason === "conflicting_events" && restored.state === "open";
   if (fields.length === 0 || (old.state === "open" && !hasLaterReason)) return maskAsInOld(oldItem, restoredItem);
   if (restored.state !== "open") return { kind: "differs", fields };
-  return { kind: "update", item: oldItem, when: IS_OPEN };
+  return { kind: "update", item: oldItem, when: unchanged(restoredItem, ["state"]) };
 });
 
 const deliveryFields = z.object({
@@ -388,7 +357,7 @@ const removeAnswers = (old: DeliveryFields, restored: DeliveryFields, restoredIt
     return Object.fromEntries(fields);
   });
   if (isDeepStrictEqual(attempts, restored.attempts)) return { kind: "present" };
-  return { kind: "update", item: { ...restoredItem, attempts }, when: unchanged(deliveryFields, restoredItem) };
+  return { kind: "update", item: { ...restoredItem, attempts }, when: unchangedIn(deliveryFields, restoredItem) };
 };
 
 /**
@@ -400,28 +369,19 @@ const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem,
   const isParkedSince = old.open !== undefined && restored.open === undefined && moreAttempts === 0;
   const isFurther = old.state !== "pending" || moreAttempts > 0 || isParkedSince;
   if (restored.state !== "pending" || !isFurther) return removeAnswers(old, restored, restoredItem);
-  return {
-    kind: "update",
-    item: oldItem,
-    when: {
-      expression: "#state = :pending AND size(attempts) = :attempts",
-      names: { "#state": "state" },
-      values: { ":pending": "pending", ":attempts": restored.attempts.length },
-    },
-  };
+  return { kind: "update", item: oldItem, when: unchanged(restoredItem, ["state", "attempts"]) };
 });
 
 /** The earlier requeue of an endpoint's parked deliveries. */
-const compareParkedEndpoint = compareWith(parkedEndpointSchema, ({ old, restored }, oldItem): Step => {
+const compareParkedEndpoint = compareWith(parkedEndpointSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   if (old.listed_at >= restored.listed_at) return { kind: "present" };
-  const when = { expression: "listed_at = :read", values: { ":read": restored.listed_at } };
-  return { kind: "update", item: oldItem, when };
+  return { kind: "update", item: oldItem, when: unchanged(restoredItem, ["listed_at"]) };
 });
 
-const compareStoredProposal = compareWith(proposalSchema, ({ old, restored }, oldItem): Step => {
+const compareStoredProposal = compareWith(proposalSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   if (old.state === "open" || old.state === restored.state) return { kind: "present" };
   if (restored.state !== "open") return { kind: "differs", fields: ["state"] };
-  return { kind: "update", item: oldItem, when: IS_OPEN };
+  return { kind: "update", item: oldItem, when: unchanged(restoredItem, ["state"]) };
 });
 
 /**
@@ -438,10 +398,9 @@ const compareLater = <Field extends string>(
   schema: z.ZodMiniType<{ readonly [name in Field]: string | number }>,
   field: Field,
 ): Compare =>
-  compareWith(schema, ({ old, restored }, oldItem): Step => {
+  compareWith(schema, ({ old, restored }, oldItem, restoredItem): Step => {
     if (old[field] <= restored[field]) return { kind: "present" };
-    const when = { expression: `${field} = :read`, values: { ":read": restored[field] } };
-    return { kind: "update", item: oldItem, when };
+    return { kind: "update", item: oldItem, when: unchanged(restoredItem, [field]) };
   });
 
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
