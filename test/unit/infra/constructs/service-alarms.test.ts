@@ -75,14 +75,14 @@ const conditionOf = ({ Properties }: Resource): readonly [metric: string, condit
 };
 
 const REPEATED = "Sum > 0, 3 of 12 x 300 s";
-const DAILY = "3 of 24 x 3600 s, ticket";
+const DAILY = "of 24 x 3600 s, ticket";
 const ONCE = "Sum > 0, 1 of 1 x 300 s";
 const SILENT = "Sum < 0, 3 of 3 x 300 s, FILL(m, -1), breaching";
 /** Of a metric that each run writes. */
 const NO_RUN = "Maximum < 0, 3 of 3 x 300 s, FILL(m, -1), breaching, page";
 /** One that is a part of `SellsNothing`, or rolls a version back, notifies nobody. */
 const conditions: Readonly<Record<string, readonly string[]>> = {
-  Alarms: [ONCE, `${ONCE}, page`, `${ONCE}, ticket`, REPEATED, `Sum > 0, ${DAILY}`],
+  Alarms: [ONCE, `${ONCE}, page`, `${ONCE}, ticket`, REPEATED, `Sum > 0, 3 ${DAILY}`],
   OldestOpenSeconds: ["Maximum > 900, 1 of 1 x 300 s, ticket", NO_RUN],
   OpenOver24Hours: ["Maximum > 0, 1 of 1 x 300 s, page"],
   StuckTransactions: ["Maximum > 10, 1 of 1 x 300 s, page"],
@@ -95,7 +95,7 @@ const conditions: Readonly<Record<string, readonly string[]>> = {
   "GatewayThrottles-prod": [`${REPEATED}, page`],
   "PurchasesFailed-prod": [
     "Average > 0.5, 3 of 12 x 300 s, IF(n >= 3, m, 0), ticket",
-    `Average > 0.5, ${DAILY}`,
+    `Average > 0.5, 5 ${DAILY}`,
     "Average > 0.9, 3 of 12 x 300 s, IF(n >= 3, m, 0)",
   ],
   "ConsoleRefusals-prod": ["Sum > 10, 1 of 1 x 300 s, ticket"],
