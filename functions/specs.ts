@@ -9,11 +9,15 @@ import {
   REQUEUE_FUNCTION_TIMEOUT_S,
   SEND_FUNCTION_TIMEOUT_S,
 } from "../shared/platform/time-budgets.ts";
-import type { FunctionSpec } from "./function-spec.ts";
+import type { FunctionSpec, IdleRun } from "./function-spec.ts";
 
-/** Of a spec with a computed part: esbuild drops a call of this that a bundle does not use, but no computation. */
+/** Of a run that reads each list of open transactions. esbuild drops a call of this that a bundle does not use, but no computation. */
 // @__NO_SIDE_EFFECTS__
-const defineSpec = <const Spec extends FunctionSpec>(make: () => Spec): Spec => make();
+const readingOpenLists = ({ calls, readUnits, ...run }: IdleRun): IdleRun => ({
+  calls: [...openLists.map(() => "Query"), ...calls],
+  readUnits: openLists.length / 2 + readUnits,
+  ...run,
+});
 
 export const listCatalogSpec = {
   invokedBy: { kind: "routes" },
@@ -252,16 +256,12 @@ export const sendQueuedOrdersSpec = {
 } as const satisfies FunctionSpec;
 
 /** It settles nothing: answers go to the outcomes queue. So it may write neither wallets nor transactions. */
-export const askUpstreamSpec = defineSpec(() => ({
+export const askUpstreamSpec = {
   invokedBy: {
     kind: "schedule",
     urgency: "ticket",
     isWorker: true,
-    idleRun: {
-      calls: [...openLists.map(() => "Query"), "GetItem"],
-      readUnits: openLists.length / 2 + 0.5,
-      logBytes: 140,
-    },
+    idleRun: readingOpenLists({ calls: ["GetItem"], readUnits: 0.5, logBytes: 140 }),
   },
   asksUpstream: true,
   memoryMb: 256,
@@ -288,7 +288,7 @@ export const askUpstreamSpec = defineSpec(() => ({
   ],
   impact:
     "The upstream is not asked for orders without an outcome: they stay open until an event or an operator settles them. Its balance is not read.",
-}));
+} as const satisfies FunctionSpec;
 
 export const refreshCatalogSpec = {
   invokedBy: {
@@ -316,18 +316,18 @@ export const refreshCatalogSpec = {
   impact: "Plans and prices become stale; after 24 hours no data bundle is sold.",
 } as const satisfies FunctionSpec;
 
-export const reconcileLedgerSpec = defineSpec(() => ({
+export const reconcileLedgerSpec = {
   invokedBy: {
     kind: "schedule",
     urgency: "page",
     isWorker: true,
-    idleRun: {
-      // The lists of open and of queued orders, and that of the accounts.
-      calls: [...openLists.map(() => "Query"), "Query", "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
-      readUnits: openLists.length / 2 + 4.5,
+    idleRun: readingOpenLists({
+      // After these the list of queued orders, and that of the accounts.
+      calls: ["Query", "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
+      readUnits: 4.5,
       metric: "OldestOpenSeconds",
       logBytes: 480,
-    },
+    }),
   },
   memoryMb: 512,
   timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
@@ -345,7 +345,7 @@ export const reconcileLedgerSpec = defineSpec(() => ({
   queries: ["by_list", "by_open"],
   environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "CONSENT_RETENTION_DAYS", "TIME_ZONE", "AWS_CALLS"],
   impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
-}));
+} as const satisfies FunctionSpec;
 
 /** It opens connections to hosts that people choose: it may write nothing that other functions trust. */
 export const sendNotificationsSpec = {
