@@ -41,6 +41,9 @@ export const maskedDigits = (text: string): string =>
       )
     : withoutDigits(asciiDigits(text), 2);
 
+/** As many digits as a phone number without its 0, a NIN or a BVN has, or more, with anything but letters between them. */
+export const LONG_NUMBER = /\d(?:[^\p{L}\d]*\d){9,}/u;
+
 /** Keeps the last digits. */
 const withoutDigits = (phone: string, shown: number): string =>
   phone.replaceAll(new RegExp(`\\d(?=(?:\\D*\\d){${shown}})`, "g"), "*");

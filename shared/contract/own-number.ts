@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { asciiDigits } from "./ascii-digits.ts";
+import { LONG_NUMBER } from "./mask-phones.ts";
 
 const sentText = z.optional(z.string());
 /** The numbers of a request, and its fields that are stored in clear text. */
@@ -54,8 +55,5 @@ const alphanumeric = (text: string): string =>
     .replace(/[^A-Za-z0-9]/g, "")
     .toUpperCase();
 
-/**
- * Whether a text has a number as long as a phone number without its 0, a NIN or a BVN, with anything but letters between
- * its digits. Source: docs/interface.md 12.D4.
- */
-export const hasLongNumber = (text: string): boolean => /\d(?:[^\p{L}\d]*\d){9}/u.test(asciiDigits(text));
+/** Source: docs/interface.md 12.D4. */
+export const hasLongNumber = (text: string): boolean => LONG_NUMBER.test(asciiDigits(text));

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
-import { maskedDigits } from "../contract/mask-phones.ts";
+import { LONG_NUMBER, maskedDigits } from "../contract/mask-phones.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
@@ -93,14 +93,14 @@ const send = async (
   request.end(body);
 };
 
-/** Ten digits or more with anything but letters between them, as in `0803%20123%204567`: more than `maskedDigits` finds. */
-const LONG_NUMBER = /\d(?:[^\p{L}\d]*\d){9,}/gu;
+const LONG_NUMBERS = new RegExp(LONG_NUMBER, "gu");
 
-const maskedBody = (body: string): string =>
-  maskedDigits(body).replaceAll(LONG_NUMBER, (number) => number.replaceAll(/\d/g, "*"));
+/** Also finds what `maskedDigits` does not, as in `0803%20123%204567`. */
+const withoutLongNumbers = (text: string): string =>
+  maskedDigits(text).replaceAll(LONG_NUMBERS, (number) => number.replaceAll(/\d/g, "*"));
 
 const keptBody = (body: Buffer): string =>
-  keptText(body.toString("utf8").replaceAll(/[\p{C}\s]+/gu, " "), BODY_LENGTH_MAX, maskedBody);
+  keptText(body.toString("utf8").replaceAll(/[\p{C}\s]+/gu, " "), BODY_LENGTH_MAX, withoutLongNumbers);
 
 /**
  * An endpoint may repeat what it was sent. It is cut after it is masked: part of a number would not be recognised.
@@ -120,7 +120,9 @@ const keptHeaders = (headers: IncomingHttpHeaders, url: URL): ResponseHeaders =>
 /** A redirect often repeats the endpoint's URL, of which people see no values of the query. */
 const shownLocation = (location: string | undefined, url: URL): string | undefined => {
   const target = location === undefined ? null : URL.parse(location, url.href);
-  return target === null ? undefined : shownUrl(target.href);
+  if (target === null) return undefined;
+  target.pathname = withoutLongNumbers(target.pathname);
+  return shownUrl(target.href);
 };
 
 /** Connects to a permitted address; nothing has been sent yet. */

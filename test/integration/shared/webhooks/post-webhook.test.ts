@@ -100,6 +100,13 @@ test("a header that is kept has no number of a person, also none that its end wo
   expect(await post(receiver.url)).toMatchObject({ headers: { location: masked.slice(0, 200), server: "a/1.2.3" } });
 });
 
+test("a redirect has no number in its path, whatever but letters is between its digits", async () => {
+  const location = "https://app.example.com/to/0803%20123%204567?next=1";
+  const receiver = await aReceiver((response) => void response.writeHead(302, { location }).end());
+  const masked = "https://app.example.com/to/****%*****%******?next=***";
+  expect(await post(receiver.url)).toMatchObject({ headers: { location: masked } });
+});
+
 test("a redirect does not show what the values of the endpoint's query are", async () => {
   const locations = ["/hook/?token=s3cret#s3cret", "https://user:s3cret@app.example.com/hook?token=s3cret", "http://["];
   const receiver = await aReceiver(
