@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { App } from "aws-cdk-lib";
-import { type Zippable, zipSync } from "fflate";
+import { zipSync } from "fflate";
 import * as z from "#zod";
 import { cdkJson } from "../../infra/cdk-json.ts";
 import { addStage } from "../../infra/constructs/stage.ts";
@@ -44,7 +44,7 @@ export const writeTemplates = (stage: string, settings: StageSettings, folder: s
       const { files } = manifest.parse(JSON.parse(readFileSync(join(scratch, `${artifactId}.assets.json`), "utf8")));
       for (const { source, destinations } of Object.values(files)) {
         if (source.packaging !== "zip") continue;
-        const archive = zipSync(contentsOf(join(scratch, source.path)), AS_THE_CDK);
+        const archive = archiveOf(join(scratch, source.path));
         for (const { objectKey } of Object.values(destinations))
           writeFileSync(join(folder, "assets", objectKey), archive);
       }
@@ -76,5 +76,8 @@ const makeFolder = (folder: string): void => {
 /** Regular files that everybody may read, made on Unix (3), at the first day that the format knows: equal files make equal archives. */
 const AS_THE_CDK = { os: 3, attrs: 0o100644 << 16, mtime: new Date(1980, 0, 1) };
 
-const contentsOf = (folder: string): Zippable =>
-  Object.fromEntries(filesBelow(folder).map((file) => [relative(folder, file), readFileSync(file)]));
+export const archiveOf = (folder: string): Uint8Array =>
+  zipSync(
+    Object.fromEntries(filesBelow(folder).map((file) => [relative(folder, file), readFileSync(file)])),
+    AS_THE_CDK,
+  );
