@@ -275,7 +275,8 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
 const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const accounts = new Set([...(restored.accounts ?? []), ...(old.accounts ?? [])]);
   if (accounts.size === (restored.accounts?.size ?? 0)) return { kind: "present" };
-  return { kind: "update", item: { ...oldItem, accounts }, when: unchanged(restoredItem, ["accounts"]) };
+  // One whose last account was removed has no `accounts`, and DynamoDB refuses a condition without a value.
+  return { kind: "update", item: { ...oldItem, accounts }, when: unchanged(restoredItem, ["pk", "accounts"]) };
 });
 
 const walletFields = z.pick(walletSchema, {

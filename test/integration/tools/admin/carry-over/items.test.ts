@@ -8,6 +8,7 @@ import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
 import { openProposals, putProposal, readProposal, rejectProposal } from "../../../../../shared/ledger/proposal.ts";
 import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
+import { ownerPk } from "../../../../../shared/ledger/schema.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import { type Transaction, transactionSchema } from "../../../../../shared/ledger/transaction.ts";
 import { readWallet, sealWallet, walletRestriction } from "../../../../../shared/ledger/wallet.ts";
@@ -223,4 +224,14 @@ test("a carry-over from a table that does not exist fails with a message", async
   await restore();
   old = { ...old, table: "nowhere" };
   await expect(carry()).rejects.toThrow("There is no table nowhere");
+});
+
+test("an owner whose last account was removed before the moment, and who got another one after it, owns that one", async () => {
+  const pk = ownerPk("hash");
+  await old.db.put({ TableName: old.table, Item: { pk } });
+  await restore();
+  const accounts = new Set([accountId]);
+  await old.db.put({ TableName: old.table, Item: { pk, accounts } });
+  expect(copied(await carry())).toBe(1);
+  expect((await itemsOf(restored)).get(pk)).toEqual({ pk, accounts });
 });
