@@ -64,7 +64,7 @@ export const typedInput = <Name extends ActionName>(name: Name, command: ActionC
         else values[field] = data;
       }
       const { data, error } = inputs[name].input.safeParse(values);
-      if (data !== undefined && context.issues.length === 0) return data;
+      if (data !== undefined) return data;
       for (const { path, message } of error?.issues ?? []) {
         refuse(typed.find(({ field }) => field === path[0])?.name ?? path[0], message);
       }
