@@ -67,6 +67,10 @@ test("a command that cannot be carried out exits with 2, prints one message and 
       ["wallet", "adjust", account, "5,00"],
       /^<naira>: Must be an amount .*\. --id: Is required\. --why: Is required\. --help/,
     ],
+    [
+      ["accounts", "owners", account, "--set", "ada"],
+      /^--set: "ada": Must be email:ADDRESS, group:NAME or none\. --help/,
+    ],
     [["margin", "report"], /^--from: Must be a date .*\. --to: Must be a date .*\. --help/],
     [["wallet", "statement", account, "--from", "soon"], /Must be a date/],
     [["wallet", "verify"], /Name an account, or add --all/],
