@@ -246,10 +246,11 @@ func TestAnAnswerWithAnotherProtocolIsNone(t *testing.T) {
 		func(response http.ResponseWriter, _ *http.Request) {
 			connection, _, _ := response.(http.Hijacker).Hijack()
 			_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-			// A client that reads what follows would wait for its end.
-			t.Cleanup(func() { connection.Close() })
+			// A client that reads what follows ends then, after its deadline.
+			time.AfterFunc(90*time.Second, func() { connection.Close() })
 		},
 		func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
+	client.Timeout = time.Minute
 	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(requests()) != 2 {
 		t.Errorf("%s after %d requests", result, len(requests()))
 	}
