@@ -317,12 +317,27 @@ describe("budgets", () => {
 
 test("two of the three DynamoDB calls of a purchase come before the upstream request", async () => {
   const { key } = await service.newCaller();
-  // It reads the catalog, which the function then remembers for a minute.
-  await service.call("POST", BUY_DATA, { key, body: anOrder() });
   service.proxy.calls.length = 0;
   service.simulator.state.faults.add({ kind: "drop_before_reading", path: BUY_DATA, times: 1 });
   await service.call("POST", BUY_DATA, { key, body: anOrder() });
   expect(service.proxy.calls.map(({ operation }) => operation)).toEqual(["UpdateItem", "TransactWriteItems"]);
+});
+
+test("a purchase and a request for the catalog take it from the memory of their functions", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
+  const { key } = await service.newCaller();
+  const buyAndList = async (): Promise<void> => {
+    await service.call("POST", BUY_DATA, { key, body: anOrder() });
+    await service.call("GET", "/vtu/data", { key });
+  };
+  await buyAndList();
+  service.proxy.calls.length = 0;
+  service.proxy.countsTimedReads = true;
+  await buyAndList();
+  service.proxy.countsTimedReads = false;
+  const buy = ["UpdateItem", "TransactWriteItems", "UpdateItem"];
+  expect(service.proxy.calls.map(({ operation }) => operation)).toEqual([...buy, "UpdateItem"]);
 });
 
 const bundles = functionNames.filter((name) => !Object.hasOwn(largerBundles, name));
