@@ -315,13 +315,17 @@ func TestAPastDateInRetryAfterIsNoNegativeWait(t *testing.T) {
 func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
 	t.Parallel()
 	hang := func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
-	client, _ := serve(t, hang, hang)
+	client, _ := serve(t, hang)
+	started := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	_, bought := client.BuyData(ctx, order, "order-1")
 	_, waited := client.Wait(ctx, "order-1")
 	if !errors.Is(bought, context.DeadlineExceeded) || !errors.Is(waited, context.DeadlineExceeded) {
 		t.Errorf("%v, %v", bought, waited)
+	}
+	if time.Since(started) > client.AttemptTimeout {
+		t.Error("it waited for the attempt's end, which has the same error")
 	}
 }
 
