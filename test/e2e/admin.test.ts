@@ -98,6 +98,8 @@ test("an open transaction is listed by --open, by --stuck after 16 minutes, and 
   expect((await admin("transactions", "list", "--stuck")).stdout).not.toContain(reference);
   await ageTransaction(service, reference, 16 * 60_000);
   expect((await admin("transactions", "list", "--stuck")).stdout).toContain(reference);
+  const open = await admin("transactions", "show", reference);
+  expect(open.stdout).toMatch(/Until when to wait +20\S+ That time is over: .* asked for it within a minute of 20/);
   await service.adminJson(["transactions", "resolve", reference, "failed", "--why", "not in their list"]);
   const { stdout } = await admin("transactions", "show", reference);
   expect(stdout).toMatch(/^ *amount +500\.00$/m);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { stepsOf } from "../../../../shared/actions/transaction-history.ts";
 import type { AuditEntry } from "../../../../shared/ledger/audit.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -66,5 +67,17 @@ test("each step of an order is said in words, with the codes that an app's devel
     "Webhook: evt_2, sent again, to endpoint 2: Stopped: endpoint disabled",
     "Upstream event: event_1: success. It contradicts the final status of its order. Waits for a decision",
     'Event matched: ada@example.com settled the order DATA_1 as failed, by the event event_1, "ticket 8"',
+  ]);
+});
+
+test("an order that waits says since when, and one that was sent after it waited says for how long", () => {
+  const stepsWith = (changes: Partial<Transaction>) => {
+    const transaction = aTransaction({ status: "processing", created_at: at(0), ...changes });
+    return stepsOf({ transaction, lookup: null, events: [], deliveries: [], audit: [] }, false).slice(1);
+  };
+  const queued = { order: { kind: "airtime", network: "mtn" }, table: "ledger", number: 1 } as const;
+  expect(stepsWith({ updated_at: at(1), queued })).toEqual([{ at: at(1), what: "Waits since", details: "" }]);
+  expect(stepsWith({ updated_at: at(3), sent_at: at(3) })).toEqual([
+    { at: at(3), what: "Sent", details: "after a wait of 3 min" },
   ]);
 });
