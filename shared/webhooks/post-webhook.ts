@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
-import { LONG_NUMBER, maskedDigits } from "../contract/mask-phones.ts";
+import { maskedDigits, withoutLongNumbers } from "../contract/mask-phones.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
@@ -92,12 +92,6 @@ const send = async (
   });
   request.end(body);
 };
-
-const LONG_NUMBERS = new RegExp(LONG_NUMBER, "gu");
-
-/** Also finds what `maskedDigits` does not, as in `0803%20123%204567`. */
-const withoutLongNumbers = (text: string): string =>
-  maskedDigits(text).replaceAll(LONG_NUMBERS, (number) => number.replaceAll(/\d/g, "*"));
 
 const keptBody = (body: Buffer): string =>
   keptText(body.toString("utf8").replaceAll(/[\p{C}\s]+/gu, " "), BODY_LENGTH_MAX, withoutLongNumbers);

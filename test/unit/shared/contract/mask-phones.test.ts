@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskedDigits, maskPhones } from "../../../../shared/contract/mask-phones.ts";
+import { maskedDigits, maskPhones, withoutLongNumbers } from "../../../../shared/contract/mask-phones.ts";
 
 test.each([
   ["08031234567", "*********67"],
@@ -68,6 +68,17 @@ test.each([
   "2026-11-22T08:09:10.123Z",
 ])("the audit entry of a search for %s has it as a whole", (text) => {
   expect(maskedDigits(text)).toBe(text);
+});
+
+test.each([
+  ["to 0803%20123%204567", "to ****%*****%******"],
+  ["MDgwMzEyMzQ1Njc=", "************Njc="],
+  ['{"sent":"eyJwaG9uZV9udW1iZXIiOiIwODAzMTIzNDU2NyJ9"}', '{"sent":"eyJwaG9uZV9udW1iZXIiOiIw************NyJ9"}'],
+  ["eDA4MDMxMjM0NTY3", "eDA4************"],
+  ["12345678-1234-4f7a-9070-081234567890 failed", "12345678-1234-4f7a-9070-081234567890 failed"],
+  ["DATA_01234567890123456789012345 failed", "DATA_01234567890123456789012345 failed"],
+])("what is kept of an endpoint's answer %s is %s", (text, masked) => {
+  expect(withoutLongNumbers(text)).toBe(masked);
 });
 
 test("masking a text takes time in proportion to its length, because an app's endpoint chooses the text", () => {
