@@ -12,7 +12,8 @@ const PHONE = String.raw`(?<!\d)(?:(?:00)?234${GAP}(?:0${GAP})?|0${GAP})[789]${G
 const PHONE_WITHOUT_0 = String.raw`(?<!\d)[789][01](?:[\s\p{Pd}\p{Cf}]?\d){8}(?!\d)`;
 
 /** Ids and hashes, which are random and may contain what looks like a number. */
-const LONG_HEX = /[0-9a-f]{18,}/;
+const UUID = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`;
+const LONG_HEX = new RegExp(`${UUID}|[\\da-f]{18,}`);
 const LONG_HEX_OR_PHONE = new RegExp(`${LONG_HEX.source}|${PHONE}|${PHONE_WITHOUT_0}`, "gu");
 
 /** A text with all but the last digits of each phone number masked, whatever alphabet its digits are of. */
@@ -25,7 +26,7 @@ export const maskedText = (text: string, shown = 2): string => {
 };
 
 /** Our references, UUIDs, and hex that has a letter: what an entry must name as a whole. Bounded: `+` is quadratic. */
-const NAMES = String.raw`[A-Z]{1,20}_${REFERENCE_ID}(?![0-9A-Z])|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=\d*[a-f])[\da-f]{18,}`;
+const NAMES = String.raw`[A-Z]{1,20}_${REFERENCE_ID}(?![0-9A-Z])|${UUID}|(?=\d*[a-f])[\da-f]{18,}`;
 const NAME = new RegExp(`^(?:${NAMES})$`);
 /** Ten or more digits in a row are a NIN, a BVN or a phone number, whatever is between the digits and around them. */
 const NAME_OR_DIGITS = new RegExp(`${NAMES}|\\d(?:${GAP}\\d){9,}`, "gu");

@@ -32,6 +32,7 @@ test.each([
   "2001:db8:0:8012::1",
   "٢٠٢٦-١١-٢٢",
   "0b1d9e6c-0812-4f7a-9070-081234567890",
+  "08031234-567a-4f7a-9070-081234567890",
 ])("%s is no phone number", (text) => {
   expect(maskPhones(text, 2)).toBe(text);
 });
@@ -76,6 +77,7 @@ test.each([
   ['{"sent":"eyJwaG9uZV9udW1iZXIiOiIwODAzMTIzNDU2NyJ9"}', '{"sent":"eyJwaG9uZV9udW1iZXIiOiIw************NyJ9"}'],
   ["eDA4MDMxMjM0NTY3", "eDA4************"],
   ["12345678-1234-4f7a-9070-081234567890 failed", "12345678-1234-4f7a-9070-081234567890 failed"],
+  ["08031234-567a-4f7a-9070-081234567890 failed", "08031234-567a-4f7a-9070-081234567890 failed"],
   ["DATA_01234567890123456789012345 failed", "DATA_01234567890123456789012345 failed"],
 ])("what is kept of an endpoint's answer %s is %s", (text, masked) => {
   expect(withoutLongNumbers(text)).toBe(masked);
