@@ -1,11 +1,12 @@
 const LOOPBACK = ["127.0.0.1", "::1", "localhost"];
 
 /**
- * With NODE_USE_ENV_PROXY `fetch` asks the proxy for this machine's own addresses too, unless NO_PROXY has them: neither the
- * local service nor the webhooks of its simulator would be reached. It reads `no_proxy` first, and takes `*` only by itself.
+ * With NODE_USE_ENV_PROXY or `--use-env-proxy` `fetch` asks the proxy for this machine's own addresses too, unless NO_PROXY
+ * has them: neither the local service nor the webhooks of its simulator would be reached. It reads `no_proxy` first, and
+ * takes `*` only by itself.
  */
 export const reachLoopbackDirectly = (): void => {
-  const { NODE_USE_ENV_PROXY, NO_PROXY, no_proxy = NO_PROXY } = process.env;
-  if (NODE_USE_ENV_PROXY !== "1" || no_proxy === "*") return;
+  const { NO_PROXY, no_proxy = NO_PROXY } = process.env;
+  if (no_proxy === "*") return;
   process.env.no_proxy = [...(no_proxy ? [no_proxy] : []), ...LOOPBACK].join(",");
 };
