@@ -21,8 +21,8 @@ import {
   setEndpoint,
   setEndpointEvents,
 } from "../webhooks/endpoint.ts";
-import { type EndpointState, readEndpointStates } from "../webhooks/endpoint-health.ts";
-import { isDelivered, isDown } from "../webhooks/next-step.ts";
+import { type EndpointState, isDown, readEndpointStates } from "../webhooks/endpoint-health.ts";
+import { isDelivered } from "../webhooks/post-result.ts";
 import { createPost } from "../webhooks/post-webhook.ts";
 import { requeueAtOnce } from "../webhooks/requeue-deliveries.ts";
 import { signedHeaders, webhookId } from "../webhooks/signature.ts";

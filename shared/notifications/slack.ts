@@ -1,4 +1,4 @@
-import { isDelivered } from "../webhooks/next-step.ts";
+import { isDelivered } from "../webhooks/post-result.ts";
 import type { Post } from "../webhooks/post-webhook.ts";
 import type { Message } from "./message.ts";
 

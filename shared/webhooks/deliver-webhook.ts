@@ -21,18 +21,10 @@ import {
 } from "./delivery.ts";
 import { type DeliveryMessage, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
 import { type Endpoint, type EndpointStore, openEndpoint } from "./endpoint.ts";
-import { readEndpointHealth, recordEndpointHealth, withEvent } from "./endpoint-health.ts";
-import {
-  decideNextStep,
-  FAILING_MS_MAX,
-  isDelivered,
-  isDown,
-  type NextStep,
-  type PostResult,
-  probeIntervalMs,
-  QUEUE_WAIT_MS_MAX,
-} from "./next-step.ts";
+import { isDown, readEndpointHealth, recordEndpointHealth, withEvent } from "./endpoint-health.ts";
+import { decideNextStep, FAILING_MS_MAX, type NextStep, probeIntervalMs, QUEUE_WAIT_MS_MAX } from "./next-step.ts";
 import { scheduleRequeue } from "./parked-endpoint.ts";
+import { isDelivered, type PostResult } from "./post-result.ts";
 import type { Post } from "./post-webhook.ts";
 import { signedHeaders, webhookId } from "./signature.ts";
 import { isBodyOf, webhookBody } from "./webhook-body.ts";

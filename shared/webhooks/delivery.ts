@@ -7,7 +7,7 @@ import { putIf } from "../ledger/put-if.ts";
 import { accountEventDeliveryPk, deliveriesList, deliveryPk, endpointOf, parkedDeliveries } from "../ledger/schema.ts";
 import { isoTime } from "../platform/time.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
-import { KEPT_RESPONSE_HEADERS } from "./next-step.ts";
+import { KEPT_RESPONSE_HEADERS } from "./post-result.ts";
 import { accountEvent, accountEventId, transactionEvent } from "./webhook-event.ts";
 
 /**

@@ -5,7 +5,6 @@ import type { Table } from "../ledger/ledger.ts";
 import { ifVersion, putIf } from "../ledger/put-if.ts";
 import { type EndpointKey, endpointHealthPk } from "../ledger/schema.ts";
 import { operatorRetries } from "../ledger/transact.ts";
-import { isDown } from "./next-step.ts";
 
 /**
  * What deliveries have shown of an endpoint. It is an item of its own, because `deliver-webhook`, which
@@ -21,7 +20,7 @@ export const endpointHealthSchema = z.object({
   status: z.enum(["on", "off"]),
   /**
    * Only if attempts have failed since the last success: when the first one did, and the ids of the first different
-   * events; see `isDown` in next-step.ts.
+   * events; see `isDown`.
    */
   failing: z.optional(z.object({ since: z.iso.datetime(), events: z.array(z.string()) })),
   /** Rises with every change. */
@@ -31,6 +30,14 @@ export type EndpointHealth = z.infer<typeof endpointHealthSchema>;
 
 export const readEndpointHealth = (ledger: Table, endpoint: EndpointKey): Promise<EndpointHealth | undefined> =>
   getItem(ledger, endpointHealthPk(endpoint), endpointHealthSchema);
+
+/**
+ * An endpoint is down once this many different events have failed and none was delivered in between. One event that an
+ * endpoint cannot handle does not make it down, however often it is tried.
+ */
+export const DOWN_EVENTS = 3;
+export const isDown = (failingEvents: readonly string[] | undefined): boolean =>
+  (failingEvents?.length ?? 0) >= DOWN_EVENTS;
 
 /** An endpoint as people set it and as deliveries found it. */
 export type EndpointState = StoredEndpoint & Pick<EndpointHealth, "failing">;

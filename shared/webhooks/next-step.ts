@@ -1,32 +1,4 @@
-/** The headers of a response that help to find an endpoint's fault. Others may hold what nobody should store. */
-export const KEPT_RESPONSE_HEADERS = [
-  "content-length",
-  "content-type",
-  "date",
-  "location",
-  "retry-after",
-  "server",
-  "x-request-id",
-] as const;
-export type ResponseHeaders = Readonly<Partial<Record<(typeof KEPT_RESPONSE_HEADERS)[number], string>>>;
-
-export type PostResult =
-  | {
-      readonly kind: "answered";
-      readonly status: number;
-      readonly bytes: number;
-      readonly headers: ResponseHeaders;
-      /** Of a response that is no delivery: its first 300 characters, without the numbers of persons. */
-      readonly body?: string;
-    }
-  /** `too_large`, `timeout`, `address_refused`, or the code of the connection's error. */
-  | {
-      readonly kind: "failed";
-      readonly reason: string;
-      /** Absent if there was no response. */
-      readonly status?: number;
-      readonly headers?: ResponseHeaders;
-    };
+import { isDelivered, type PostResult } from "./post-result.ts";
 
 /** What happens to the delivery and to its endpoint after an attempt. */
 export type NextStep =
@@ -58,14 +30,6 @@ export const FAILING_MS_MAX = 5 * 24 * HOUR_S * 1_000;
 
 const GONE = 410;
 
-/**
- * An endpoint is down once this many different events have failed and none was delivered in between. One event that an
- * endpoint cannot handle does not make it down, however often it is tried.
- */
-export const DOWN_EVENTS = 3;
-export const isDown = (failingEvents: readonly string[] | undefined): boolean =>
-  (failingEvents?.length ?? 0) >= DOWN_EVENTS;
-
 /** A longer wait is not spent in the queue: the delivery is parked. */
 export const QUEUE_WAIT_MS_MAX = 15 * MINUTE_S * 1_000;
 
@@ -85,10 +49,6 @@ export type AttemptContext = {
   /** From 0 up to 1. */
   readonly random: number;
 };
-
-/** Only a complete 2xx response counts; a redirect is a failure. */
-export const isDelivered = (result: PostResult): boolean =>
-  result.kind === "answered" && result.status >= 200 && result.status <= 299;
 
 /** Decides what follows an attempt. Source: docs/interface.md 15.D4 to 15.D6. */
 export const decideNextStep = (

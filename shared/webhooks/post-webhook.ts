@@ -6,7 +6,7 @@ import { maskedDigits, withoutLongNumbers } from "../contract/mask-phones.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
-import { isDelivered, KEPT_RESPONSE_HEADERS, type PostResult, type ResponseHeaders } from "./next-step.ts";
+import { isDelivered, KEPT_RESPONSE_HEADERS, type PostResult, type ResponseHeaders } from "./post-result.ts";
 
 /** Longer responses are failures. */
 const RESPONSE_BYTES_MAX = 20 * 1_024;

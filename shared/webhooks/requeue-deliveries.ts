@@ -13,8 +13,8 @@ import { REQUEUE_ENDPOINTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budge
 import { isTransient } from "../platform/transient-error.ts";
 import { type Delivery, deliverySchema, messageOf } from "./delivery.ts";
 import { type DeliveryQueue, sendAll } from "./delivery-queue.ts";
-import { type EndpointState, endpointState, readEndpointHealth } from "./endpoint-health.ts";
-import { isDown, probeIntervalMs } from "./next-step.ts";
+import { type EndpointState, endpointState, isDown, readEndpointHealth } from "./endpoint-health.ts";
+import { probeIntervalMs } from "./next-step.ts";
 import {
   type NextRequeue,
   type ParkedEndpoint,

@@ -19,8 +19,7 @@ import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-eve
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { latestEvents } from "../../shared/upstream-events/stored-event.ts";
 import { addEndpoint, enableEndpoint, requireEndpoint, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
-import { recordEndpointHealth } from "../../shared/webhooks/endpoint-health.ts";
-import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
+import { DOWN_EVENTS, recordEndpointHealth } from "../../shared/webhooks/endpoint-health.ts";
 import { anActionContext, anOwnersRequest } from "../builders/action-context.ts";
 import { aCatalog } from "../builders/catalog.ts";
 import { firstEndpoint } from "../builders/endpoint.ts";

@@ -2,13 +2,14 @@ import { expect, test } from "vitest";
 import type { StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
+  DOWN_EVENTS,
   endpointState,
   type HealthObservation,
+  isDown,
   readEndpointFaults,
   readEndpointHealth,
   recordEndpointHealth,
 } from "../../../../shared/webhooks/endpoint-health.ts";
-import { DOWN_EVENTS } from "../../../../shared/webhooks/next-step.ts";
 import { afterNext } from "../../../builders/another-process.ts";
 import { anEndpoint, firstEndpoint } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -117,5 +118,11 @@ test("faults are endpoints that are down or that deliveries switched off, and no
   expect(await readEndpointFaults(down.ledger, [...healths, disabled.account({ status: "off" })])).toEqual([
     { ...fault, account_id: down.account().account_id, kind: "down" },
     { ...fault, account_id: off.account().account_id, kind: "switched_off" },
+  ]);
+});
+
+test("an endpoint is down once three different events have failed, and not before", () => {
+  expect([undefined, [], ["one"], ["one", "two"], ["one", "two", "three"]].map((events) => isDown(events))).toEqual([
+    ...[false, false, false, false, true],
   ]);
 });

@@ -2,12 +2,11 @@ import { expect, test } from "vitest";
 import {
   decideNextStep,
   FAILING_MS_MAX,
-  isDown,
-  type PostResult,
   probeIntervalMs,
   QUEUE_WAIT_MS_MAX,
   retryDelaysS,
 } from "../../../../shared/webhooks/next-step.ts";
+import type { PostResult } from "../../../../shared/webhooks/post-result.ts";
 
 const NOW = Date.parse("2026-11-21T09:30:00.000Z");
 const context = { attempt: 1, failingSinceMs: undefined, nowMs: NOW, random: 0 };
@@ -65,12 +64,6 @@ test("five days of failure switch the endpoint off, and one millisecond less doe
     kind: "retry",
     afterS: 5,
   });
-});
-
-test("an endpoint is down once three different events have failed, and not before", () => {
-  expect([undefined, [], ["one"], ["one", "two"], ["one", "two", "three"]].map((events) => isDown(events))).toEqual([
-    ...[false, false, false, false, true],
-  ]);
 });
 
 test.each([
