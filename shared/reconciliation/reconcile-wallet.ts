@@ -8,15 +8,15 @@ import { readWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
+import { advanceBase, type ReconciliationBase } from "./reconciliation-base.ts";
 import {
   changeAfterDebit,
-  type LedgerChange,
-  ledgerChangeOf,
   readEntryChanges,
   totalOf,
   transactionAmountSchema,
-} from "./ledger-changes.ts";
-import { advanceBase, type ReconciliationBase } from "./reconciliation-base.ts";
+  type WalletChange,
+  walletChangeOf,
+} from "./wallet-changes.ts";
 
 /** Compares the balance with the entries minus the transactions that are not `failed`. */
 export type Reconciliation = {
@@ -145,14 +145,14 @@ const readRounds = async (
   return { kind: "busy", base };
 };
 
-const stillOpen = (pk: string, at: string): LedgerChange => ({ pk, at, kobo: 0, versions: 0, isOpen: true });
+const stillOpen = (pk: string, at: string): WalletChange => ({ pk, at, kobo: 0, versions: 0, isOpen: true });
 
 /** Reads what was created since `from`, and again what was open; false where the time is up. */
 const readRecent = async (
   ledger: Ledger,
   accountId: string,
   base: ReconciliationBase,
-  { recent, from }: { readonly recent: Map<string, LedgerChange>; readonly from: string },
+  { recent, from }: { readonly recent: Map<string, WalletChange>; readonly from: string },
   deadline: Deadline,
 ): Promise<boolean> => {
   const range = { from, to: "9999" };
@@ -170,7 +170,7 @@ const readRecent = async (
     for (const transaction of items) {
       recent.set(
         transaction.pk,
-        inBase.has(transaction.pk) ? changeAfterDebit(transaction) : ledgerChangeOf(transaction),
+        inBase.has(transaction.pk) ? changeAfterDebit(transaction) : walletChangeOf(transaction),
       );
     }
   }

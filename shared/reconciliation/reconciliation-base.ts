@@ -7,12 +7,12 @@ import { transactionList } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import {
   changeAfterDebit,
-  type LedgerChange,
-  ledgerChangeOf,
   readEntryChanges,
   totalOf,
   transactionAmountSchema,
-} from "./ledger-changes.ts";
+  type WalletChange,
+  walletChangeOf,
+} from "./wallet-changes.ts";
 
 /** The sum of everything up to a moment: what a reconciliation starts from. */
 export type ReconciliationBase = Pick<Checkpoint, "balance_kobo" | "up_to" | "version" | "open_keys">;
@@ -38,7 +38,7 @@ export const advanceBase = async (
   const newKeys = keyBatchesAfter(start.up_to, listKeyBatches(ledger, transactionList(accountId, "live"), range));
   for await (const { keys, items } of getItemBatches(ledger, newKeys, transactionAmountSchema)) {
     if (deadline.remainingMs() <= 0) return { base, isInTime: false };
-    const read = items.map(ledgerChangeOf);
+    const read = items.map(walletChangeOf);
     // The next batch may hold more of the last moment.
     const last = keys.at(-1)?.created_at ?? start.up_to;
     const passing = [...held, ...read];
@@ -77,7 +77,7 @@ const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise
 
 const addChanges = (
   base: ReconciliationBase,
-  added: readonly LedgerChange[],
+  added: readonly WalletChange[],
 ): { readonly base: ReconciliationBase; readonly isFull: boolean } => {
   const sorted = added.toSorted((one, other) => (one.at < other.at ? -1 : 1));
   const beyond = sorted.filter(({ isOpen }) => isOpen)[OPEN_KEYS_MAX - base.open_keys.length];

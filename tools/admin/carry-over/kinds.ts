@@ -23,7 +23,7 @@ import { floatPaymentSchema } from "../../../shared/margin/float.ts";
 import { recipientSchema } from "../../../shared/notifications/recipient.ts";
 import { EPOCH } from "../../../shared/platform/time.ts";
 import { priceListItemSchema } from "../../../shared/prices/price-list.ts";
-import { type LedgerChange, ledgerChangeOf } from "../../../shared/reconciliation/ledger-changes.ts";
+import { type WalletChange, walletChangeOf } from "../../../shared/reconciliation/wallet-changes.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { statementSchema } from "../../../shared/upstream-statement/statement.ts";
 import { statementCaseSchema } from "../../../shared/upstream-statement/statement-case.ts";
@@ -461,7 +461,7 @@ export const kindOf = (pk: string): ItemKind | undefined => {
 };
 
 /** A change of an account's balance. */
-export type BalanceChange = LedgerChange & {
+export type BalanceChange = WalletChange & {
   readonly accountId: string;
   /** Its number in the account's queue, if it is that of an order which waits there. */
   readonly queuedNumber?: number;
@@ -491,7 +491,7 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const { account_id, queued, ...amount } = transactionFields.parse(item);
   return {
     accountId: account_id,
-    ...ledgerChangeOf({ ...amount, pk: item.pk }),
+    ...walletChangeOf({ ...amount, pk: item.pk }),
     ...(queued?.number !== undefined && { queuedNumber: queued.number }),
   };
 };

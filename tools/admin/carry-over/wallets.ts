@@ -20,11 +20,11 @@ export type WalletResult = {
 };
 
 type Sums = {
-  /** The sum of all ledger changes. */
+  /** The sum of all changes of wallets. */
   total_kobo: number;
   /** How many lines they are: a closed month relies on the wallet's count of them. */
   versions: number;
-  /** The sum of the ledger changes that the account's checkpoint covers. */
+  /** The sum of the changes that the account's checkpoint covers. */
   covered_kobo: number;
   hasCoveredOpen: boolean;
   /** The numbers of the orders in its queue. */

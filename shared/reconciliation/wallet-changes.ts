@@ -5,7 +5,7 @@ import type { TimeRange } from "../ledger/query-index.ts";
 import { signedKobo, type Transaction, transactionSchema } from "../ledger/transaction.ts";
 
 /** What one transaction or entry has changed in its wallet so far. */
-export type LedgerChange = {
+export type WalletChange = {
   readonly pk: string;
   readonly at: string;
   /** Signed. */
@@ -26,7 +26,7 @@ export const transactionAmountSchema = z.pick(transactionSchema, {
 });
 type TransactionAmount = Pick<Transaction, keyof typeof transactionAmountSchema.shape>;
 
-export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status, debit }: TransactionAmount): LedgerChange => ({
+export const walletChangeOf = ({ pk, created_at, amount_kobo, status, debit }: TransactionAmount): WalletChange => ({
   pk,
   at: created_at,
   kobo: signedKobo({ status, amount_kobo }),
@@ -35,12 +35,12 @@ export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status, debit }: T
 });
 
 /** What a transaction has changed since its debit. */
-export const changeAfterDebit = (transaction: TransactionAmount): LedgerChange => {
-  const { kobo, versions, ...rest } = ledgerChangeOf(transaction);
+export const changeAfterDebit = (transaction: TransactionAmount): WalletChange => {
+  const { kobo, versions, ...rest } = walletChangeOf(transaction);
   return { ...rest, kobo: kobo + transaction.amount_kobo, versions: versions - 1 };
 };
 
-export const totalOf = (changes: Iterable<LedgerChange>): { readonly kobo: number; readonly versions: number } => {
+export const totalOf = (changes: Iterable<WalletChange>): { readonly kobo: number; readonly versions: number } => {
   const total = { kobo: 0, versions: 0 };
   for (const { kobo, versions } of changes) {
     total.kobo += kobo;
@@ -54,7 +54,7 @@ export const readEntryChanges = async (
   ledger: Ledger,
   accountId: string,
   range: TimeRange,
-): Promise<readonly LedgerChange[]> =>
+): Promise<readonly WalletChange[]> =>
   (await readEntryAmounts(ledger, accountId, range)).map(({ pk, created_at, amount_kobo }) => ({
     pk,
     at: created_at,
