@@ -13,14 +13,12 @@ import {
   type TimeRange,
   waitingOrderKeys,
 } from "../ledger/query-index.ts";
-import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
 import {
   CHECK_OPEN_MS_MAX,
   isIdentityCheck,
   isOpenOver24Hours,
   isQueuedOrder,
   isStuck,
-  referenceOf,
   sentAt,
   type Transaction,
 } from "../ledger/transaction.ts";
@@ -31,14 +29,10 @@ import { mapInOrder } from "../platform/map-in-order.ts";
 import { fromMovingStart } from "../platform/moving-start.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
-import {
-  RECONCILE_WALLET_MS_MAX,
-  RECONCILE_WALLETS_MS_MAX,
-  REFUND_MS_MAX,
-  RUN_RESERVE_MS,
-} from "../platform/time-budgets.ts";
+import { RECONCILE_WALLET_MS_MAX, RECONCILE_WALLETS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { reconcileAndCheckpoint } from "./reconcile-wallet.ts";
+import { refundAbandonedChecks } from "./refund-abandoned-checks.ts";
 
 const RECONCILE_EVERY_MS = DAY_MS;
 /** A wallet that was not reconciled for this long raises an alarm. */
@@ -65,7 +59,7 @@ export const reconcileLedger = async (
   // Only from now on: what many open orders take leaves the refunds and the wallets their time.
   const reconcileDeadline = deadlineWithin(deadline, RECONCILE_WALLETS_MS_MAX, ledger.clock, RUN_RESERVE_MS);
   const abandoned = fromMovingStart(measured.abandoned, nowMs);
-  const refunded = await refundAll(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
+  const refunded = await refundAbandonedChecks(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
   const { reconciled, mismatches, unreached } = await reconcileDue(ledger, reconcileDeadline);
   if (reconciled > 0) putMetrics({ LedgerMismatches: mismatches }, nowMs);
   return { open: measured.open, refunded, mismatches, unreached };
@@ -101,38 +95,6 @@ const measureOpen = async (ledger: Ledger, nowMs: number) => {
   }
   const [oldestS, oldestUnrefundedS] = [Math.floor(oldestMs / 1_000), Math.floor(oldestUnrefundedMs / 1_000)];
   return { open, oldestS, stuck, oldestUnrefundedS, pendingOf, abandoned };
-};
-
-const ABANDONED: Settlement = { status: "failed", failure: { code: "provider_timeout" } };
-
-/**
- * Refunds checks one after the other while there is time; the next run begins with others. A refund that cannot be written
- * may take seconds: of its account no other check is tried in this run, so that those of other accounts have their turn.
- */
-const refundAll = async (
-  ledger: Ledger,
-  checks: readonly Transaction[],
-  hasTime: () => boolean,
-  deadline: Deadline,
-): Promise<number> => {
-  let refunded = 0;
-  const notWritten = new Set<string>();
-  for (const check of checks) {
-    if (!hasTime()) break;
-    if (notWritten.has(check.account_id)) continue;
-    try {
-      const checkDeadline = deadlineWithin(deadline, REFUND_MS_MAX);
-      const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
-      if (kind === "applied") refunded += 1;
-      if (kind !== "indeterminate") continue;
-      notWritten.add(check.account_id);
-      log.error("identity_check.not_refunded", { transaction: referenceOf(check) });
-    } catch (error) {
-      notWritten.add(check.account_id);
-      log.error("identity_check.not_refunded", { transaction: referenceOf(check), ...errorFields(error) });
-    }
-  }
-  return refunded;
 };
 
 const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
