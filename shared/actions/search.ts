@@ -42,7 +42,8 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
     const phoneNumber = phoneNumberOf(text);
     if (phoneNumber !== undefined) {
       const orders = await findByPhone(ledger, await context.keyedHashes(), phoneNumber, found.isOwn, FOUND_MAX);
-      return { ...NOTHING, transactions: found.transactions(orders) };
+      // Without one the digits may be a reference, because apps and banks number theirs.
+      if (orders.length > 0) return { ...NOTHING, transactions: found.transactions(orders) };
     }
     const [orders, fundings, proposals, events, deliveries] = await Promise.all([
       findByReference(context, accounts, text),

@@ -106,6 +106,13 @@ describe("a search", () => {
     );
   });
 
+  test("for digits that may be a phone number finds the reference that they are, if no order was placed for the number", async () => {
+    const numbered = await anOrderFor(mine, "08039990003", "8039990004");
+    expect(referencesOf(await findAs("operator", "8039990004"))).toEqual([referenceOf(numbered)]);
+    await fundWallet(ledger, { accountId: mine, fundingId: "9039990004", amountKobo: koboSchema.parse(50_000) });
+    expect((await findAs("operator", "9039990004")).fundings).toMatchObject([{ id: "9039990004" }]);
+  });
+
   test("finds an account by a part of its name and by its id, and a key by the start of its id", async () => {
     const { accounts } = await findAs("operator", "TES");
     expect(new Set(accounts.map(({ account_id }) => account_id))).toEqual(new Set([mine, other]));
