@@ -17,7 +17,7 @@ import { cachePk } from "../platform/cache-keys.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { enqueueOrDefer, type QueueEntry } from "../queued-orders/enqueue-or-defer.ts";
 import type { OrderGate } from "../queued-orders/order-gate.ts";
-import { estimateS, orderToSendOf, queuePolicy } from "../queued-orders/queue-policy.ts";
+import { orderToSendOf, queuePolicy } from "../queued-orders/queue-policy.ts";
 import {
   fulfilmentOf,
   noteSent,
@@ -25,6 +25,7 @@ import {
   queueReasonOf,
   sendPurchase,
 } from "../queued-orders/send-purchase.ts";
+import { estimatedDeliveryS } from "../queued-orders/upstream-pace.ts";
 import { ORDER_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
 
 export type PurchaseDeps = OrderDeps & {
@@ -111,10 +112,9 @@ const enqueuePurchase = async (
 ): Promise<FinalisedOrder> => {
   const enqueued = await enqueueOrDefer(deps, transaction, entry, deadline);
   if (enqueued.kind === "not_queued") return enqueued.placed;
-  const hasEstimate = enqueued.kind === "queued" && entry.refusals === undefined;
-  return {
-    transaction,
-    replayed: false,
-    ...(hasEstimate && { estimatedS: estimateS(deps, deps.upstreams[transaction.mode], enqueued.ahead ?? 0) }),
-  };
+  const placed: FinalisedOrder = { transaction, replayed: false };
+  if (enqueued.kind !== "queued" || entry.refusals !== undefined) return placed;
+  const limitS = deps.upstreams[transaction.mode].waitS("vtu");
+  const { ahead = 0 } = enqueued;
+  return { ...placed, estimatedS: estimatedDeliveryS(deps.gate.pace(), { nowMs: deps.ledger.clock(), limitS, ahead }) };
 };

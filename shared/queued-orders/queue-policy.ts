@@ -4,7 +4,7 @@ import type { OrderToSend, QueuedOrder } from "../ledger/transaction.ts";
 import type { QueuePolicy } from "../orders/order.ts";
 import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 import type { OrderGate } from "./order-gate.ts";
-import { estimatedDeliveryS, queueUntilMs } from "./upstream-pace.ts";
+import { queueUntilMs } from "./upstream-pace.ts";
 
 export type QueueDeps = {
   readonly ledger: Pick<Ledger, "clock">;
@@ -29,10 +29,6 @@ export const queuePolicy = (deps: QueueDeps, upstream: Pick<Upstream, "waitS">, 
   const nowMs = deps.ledger.clock();
   return upstream.waitS("vtu") > 0 || nowMs < queueUntilMs(deps.gate.pace(), nowMs) ? "always" : "behind_others";
 };
-
-/** About how many seconds until an order is sent that is queued now. `ahead`: orders of its account before it. */
-export const estimateS = ({ ledger, gate }: QueueDeps, upstream: Pick<Upstream, "waitS">, ahead: number): number =>
-  estimatedDeliveryS(gate.pace(), { nowMs: ledger.clock(), limitS: upstream.waitS("vtu"), ahead });
 
 export const orderToSendOf = (order: UpstreamOrder, { baseUrl: upstream }: Pick<Upstream, "baseUrl">): OrderToSend =>
   order.kind === "data"
