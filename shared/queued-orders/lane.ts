@@ -33,6 +33,14 @@ export type Lane = {
   isHeld: boolean;
 };
 
+/** Where an order of a queue is; absent for one that was set aside. */
+export type InLane = {
+  readonly lane: Lane;
+  readonly number: number;
+  /** Called when its request begins: then the account's next order may be claimed. */
+  readonly begun?: () => void;
+};
+
 /** Reads an account's queue; undefined if it cannot be read, which does not hold back the other accounts. */
 export const openLane = (ledger: Ledger, accountId: string): Promise<Lane | undefined> =>
   unlessUnreadable({ account: accountId }, async () => {
@@ -96,6 +104,15 @@ export const endInLane = (lane: Lane, number: number): void => {
   lane.orders.delete(number);
   lane.queue = withGap(lane.queue, number);
 };
+
+/** Leaves an order for the next run, and with it those of its account that follow. */
+export const holdLane = ({ lane, number }: InLane): void => {
+  lane.isHeld = true;
+  lane.orders.delete(number);
+};
+
+export const leaveLane = (inLane: InLane, hasEnded: boolean): void =>
+  hasEnded ? endInLane(inLane.lane, inLane.number) : holdLane(inLane);
 
 const byNumber = (orders: readonly QueuedOrder[]): Map<number, QueuedOrder> =>
   new Map(

@@ -13,11 +13,13 @@ import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import { OPEN_LANES_MS_MAX, SCHEDULE_MS, SEND_QUEUED_RESERVE_MS } from "../platform/time-budgets.ts";
-import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./lane.ts";
+import { isDue, waitedS } from "./end-unsent.ts";
+import { type InLane, type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./lane.ts";
 import { queueLength } from "./order-queue.ts";
 import { upstreamOrderOf } from "./queue-policy.ts";
 import { endTurn, isSetAside, trimQueue, unlistWallet } from "./queue-store.ts";
-import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./turn.ts";
+import type { Run, SenderDeps, TurnResult } from "./sender-run.ts";
+import { takeTurn } from "./turn.ts";
 import { noteQueue } from "./upstream-pace.ts";
 
 /** Orders that are sent at once, at most. */

@@ -15,10 +15,12 @@ import {
   QUEUE_RESERVE_MS,
   TURN_BEGIN_MS_MAX,
 } from "../../../../shared/platform/time-budgets.ts";
+import { isDue } from "../../../../shared/queued-orders/end-unsent.ts";
 import { type Lane, openLane } from "../../../../shared/queued-orders/lane.ts";
 import { queuedNumbers, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
-import { isDue, type Run, takeTurn } from "../../../../shared/queued-orders/turn.ts";
+import type { Run } from "../../../../shared/queued-orders/sender-run.ts";
+import { takeTurn } from "../../../../shared/queued-orders/turn.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { HttpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { ORDER_LIMITED, type Outcome, RATE_LIMITED, TURN_OVER } from "../../../../shared/upstream/upstream.ts";
