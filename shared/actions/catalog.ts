@@ -47,18 +47,8 @@ export const catalogRuns: ActionRuns<typeof catalogActions> = {
     const [served, candidate] = await Promise.all([catalog.read(), readCandidate(catalog)]);
     if (candidate === undefined) return { refused: null };
     const before = served ? catalogOf(served) : NO_CATALOG;
-    const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
-    const { added, removed, repriced, networksAdded, networksRemoved } = catalogChanges(before, catalogOf(candidate));
-    return {
-      refused: {
-        ...catalogOutline(candidate, ledger.clock()),
-        added,
-        removed,
-        repriced: repriced.map((plan) => ({ ...plan, previous_price: priceBefore.get(plan.id) ?? plan.price })),
-        networks_added: networksAdded,
-        networks_removed: networksRemoved,
-      },
-    };
+    const changes = catalogChanges(before, catalogOf(candidate));
+    return { refused: { ...catalogOutline(candidate, ledger.clock()), ...changes } };
   },
 
   "catalog accept": async (context, { fetched_at: reviewed, why }) => {

@@ -1,5 +1,6 @@
 import * as z from "#zod";
-import type { Catalog, DataPlan } from "../contract/catalog.ts";
+import type { Catalog, DataPlan, Network } from "../contract/catalog.ts";
+import { isSameNetwork } from "../contract/network-names.ts";
 import type { catalogUpdated } from "../contract/openapi-webhooks.ts";
 import { indexPlans } from "./plan-index.ts";
 
@@ -11,6 +12,12 @@ export const catalogChange = z.object({
 });
 export type CatalogChange = z.infer<typeof catalogChange>;
 
+/** Data plans name a network by its id, and airtime by its code: with another code it is another network. */
+const isAbsentIn =
+  (networks: readonly Network[]) =>
+  ({ id, code }: Network): boolean =>
+    !networks.some((network) => network.id === id && isSameNetwork(network.code, code));
+
 /** Which plans and networks were added or removed, and which plans were repriced. */
 export const catalogChanges = (before: Catalog, after: Catalog) => {
   const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
@@ -18,9 +25,11 @@ export const catalogChanges = (before: Catalog, after: Catalog) => {
   return {
     added: after.data_plans.filter(({ id }) => !priceBefore.has(id)),
     removed: before.data_plans.filter(({ id }) => !idsAfter.has(id)),
-    repriced: after.data_plans.filter(({ id, price }) => (priceBefore.get(id) ?? price) !== price),
-    networksAdded: after.networks.filter(({ id }) => !before.networks.some((network) => network.id === id)),
-    networksRemoved: before.networks.filter(({ id }) => !after.networks.some((network) => network.id === id)),
+    repriced: after.data_plans
+      .map((plan) => ({ ...plan, previous_price: priceBefore.get(plan.id) ?? plan.price }))
+      .filter(({ price, previous_price }) => previous_price !== price),
+    networks_added: after.networks.filter(isAbsentIn(before.networks)),
+    networks_removed: before.networks.filter(isAbsentIn(after.networks)),
   };
 };
 
@@ -39,7 +48,7 @@ export const UNANNOUNCED_MAX = 3;
  * changes, such as of names, are no reason for an event.
  */
 export const changeBetween = (before: Catalog, after: Catalog, at: string): CatalogChange | undefined => {
-  const { added, removed, repriced, networksAdded, networksRemoved } = catalogChanges(before, after);
+  const { added, removed, repriced, networks_added, networks_removed } = catalogChanges(before, after);
   const was = indexPlans(before);
   const now = indexPlans(after);
   const planOf =
@@ -52,13 +61,10 @@ export const changeBetween = (before: Catalog, after: Catalog, at: string): Cata
       network: networks.get(network_id)?.name ?? "",
     });
   const lists = {
-    networks_removed: networksRemoved,
-    networks_added: networksAdded,
+    networks_removed,
+    networks_added,
     plans_removed: removed.map(planOf(was)),
-    plans_repriced: repriced.map((plan) => ({
-      ...planOf(now)(plan),
-      previous_price: was.plans.get(plan.id)?.price ?? plan.price,
-    })),
+    plans_repriced: repriced.map((plan) => ({ ...planOf(now)(plan), previous_price: plan.previous_price })),
     plans_added: added.map(planOf(now)),
   };
   if (Object.values(lists).every(({ length }) => length === 0)) return undefined;

@@ -44,7 +44,9 @@ test("a catalog with less than half of the plans is refused, compared by catalog
   await setCatalog([{ ...plan, price: 510 }]);
   const refused = await admin("catalog", "refresh");
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("halved")]);
-  expect((await admin("catalog", "diff")).stdout).toMatch(/price +101 +1 +1GB +510\.00 +500\.00/);
+  const diff = (await admin("catalog", "diff")).stdout;
+  expect(diff).toMatch(/price +101 +1 +1GB +510\.00 +500\.00/);
+  expect(diff).toMatch(/network gone +- +3 +Glo \(glo\)/);
   expect((await admin("catalog", "show")).stdout).toContain("Refused (catalog accept serves it)");
   expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 1 });
   expect((await admin("catalog", "accept")).code).toBe(2);

@@ -6,8 +6,7 @@ import { catalogChanges } from "../../../shared/catalog/catalog-change.ts";
 import { fetchCatalog, refreshCatalog } from "../../../shared/catalog/refresh-catalog.ts";
 import { catalogOf } from "../../../shared/catalog/snapshot.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import type { DataPlan } from "../../../shared/contract/catalog.ts";
+import type { DataPlan, Network } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
@@ -72,25 +71,27 @@ const diffOfUpstream = async (context: AdminContext) => {
   const heading = "Upstream compared with served";
   if (now.kind !== "fetched") return { ok: false, json: { refused: now.reason }, sections: { [heading]: now.reason } };
   const changes = catalogChanges(before, now.catalog);
-  const prices = new Map(before.data_plans.map(({ id, price }) => [id, price]));
-  const repriced = changes.repriced.map((plan) => ({ ...plan, previous_price: prices.get(plan.id) ?? plan.price }));
   return {
     ok: true,
     json: { ...changes, dropped: now.dropped },
     sections: {
-      [heading]: changesTable({ ...changes, repriced }),
+      [heading]: changesTable(changes),
       ...(now.dropped.length > 0 && { "Dropped (invalid)": droppedTable(now.dropped) }),
     },
   };
 };
 
-type PlanChanges = Pick<NonNullable<ActionOutput<"catalog diff">["refused"]>, "added" | "removed" | "repriced">;
-
-const changesTable = ({ added, removed, repriced }: PlanChanges): string => {
+const changesTable = (changes: ReturnType<typeof catalogChanges>): string => {
+  const { networks_added, networks_removed, added, removed, repriced } = changes;
+  const networkCells = (change: string, { id, name, code }: Network): readonly Cell[] => [
+    ...[change, "", id, `${name} (${code})`, ""],
+  ];
   const cells = (change: string, { id, network_id, name, price }: DataPlan): readonly Cell[] => [
     ...[change, id, network_id, name, nairaText(price)],
   ];
   const rows = [
+    ...networks_added.map((network) => networkCells("new network", network)),
+    ...networks_removed.map((network) => networkCells("network gone", network)),
     ...added.map((plan) => cells("new", plan)),
     ...removed.map((plan) => cells("gone", plan)),
     ...repriced.map((plan) => [...cells("price", plan), nairaText(plan.previous_price)]),

@@ -31,6 +31,19 @@ describe("a change of the catalog", () => {
     expect(data(after, before)?.networks_removed).toEqual([glo]);
   });
 
+  test("a network with another code is removed and added, because airtime orders name it by the code", () => {
+    const renamed = { ...glo, code: "gl2" };
+    expect(data(aCatalog(0, { networks: [glo] }), aCatalog(0, { networks: [renamed] }))).toMatchObject({
+      networks_added: [renamed],
+      networks_removed: [glo],
+    });
+  });
+
+  test("a network whose code became another name of it is no change, because orders may have either", () => {
+    const catalog = aCatalog(0, { networks: [glo] });
+    expect(changeBetween(catalog, { ...catalog, networks: [{ ...glo, code: "globacom" }] }, AT)).toBeUndefined();
+  });
+
   test.each([
     ["the same catalog", aCatalog(4)],
     ["another order", aCatalog(0, { data_plans: aCatalog(4).data_plans.toReversed() })],
