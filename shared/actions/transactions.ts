@@ -35,7 +35,7 @@ import {
 import type { UpstreamProfile } from "../upstream/profile.ts";
 import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
-import { askNow, dueMs, readLookupRecord } from "../upstream-lookup/lookup-record.ts";
+import { askNow, nextQuestionMs, readLookupRecord } from "../upstream-lookup/lookup-record.ts";
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { cursorOf, requirePlaceWithin } from "./cursor.ts";
@@ -181,7 +181,7 @@ const lookupOf = async (context: ActionContext, transaction: Transaction) => {
       asked_at === undefined || asked === undefined || finding === undefined
         ? null
         : { asked_at, asked, finding, details },
-    next_question_at: canAsk(profile, transaction) ? isoTime(dueMs(transaction, record)) : null,
+    next_question_at: canAsk(profile, transaction) ? isoTime(nextQuestionMs(transaction, record)) : null,
   };
 };
 

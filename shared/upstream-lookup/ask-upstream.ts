@@ -25,7 +25,7 @@ import { ASK_RESERVE_MS, LOOKUP_MS_MAX, READ_OPEN_MS_MAX, UPSTREAM_RESERVE_MS } 
 import type { UpstreamReader } from "../upstream/http-upstream.ts";
 import { type FoundOrder, isSendable, type LookupAnswer } from "../upstream/lookup.ts";
 import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
-import { dueMs, FIRST_QUESTION_MS, type LookupRecord, noteAnswer, readLookups } from "./lookup-record.ts";
+import { FIRST_QUESTION_MS, type LookupRecord, nextQuestionMs, noteAnswer, readLookups } from "./lookup-record.ts";
 
 /** Questions of one run, which begins each minute. */
 export const QUESTIONS_MAX = 20;
@@ -87,7 +87,11 @@ const readDue = async (deps: Pick<AskDeps, "ledger" | "cache" | "profile">, nowM
   let first: readonly Due[] = [];
   for await (const batch of batches) {
     const dueNow = batch.open
-      .map((order) => ({ order, record: batch.records.get(order.pk), atMs: dueMs(order, batch.records.get(order.pk)) }))
+      .map((order) => ({
+        order,
+        record: batch.records.get(order.pk),
+        atMs: nextQuestionMs(order, batch.records.get(order.pk)),
+      }))
       .filter(({ atMs }) => atMs <= nowMs);
     unread -= batch.keys;
     open += batch.open.length;

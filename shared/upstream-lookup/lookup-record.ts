@@ -70,7 +70,7 @@ export const readLookupRecord = async (cache: Table, transaction: Target & Sent)
   ofLastSending(transaction, await getItem(cache, lookupPk(transaction), readableRecordSchema));
 
 /** When the order is asked for next. A question that a person requested is not sent before the first one would be. */
-export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number => {
+export const nextQuestionMs = (transaction: Transaction, record: LookupRecord | undefined): number => {
   const { next_at = EPOCH } = ofLastSending(transaction, record) ?? {};
   return Math.max(Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS, Date.parse(next_at));
 };
@@ -93,7 +93,7 @@ export const noteAnswer = async (
   runMs: number,
 ): Promise<void> => {
   const asked = (previous?.asked ?? 0) + 1;
-  const wasDueMs = dueMs(transaction, previous);
+  const wasDueMs = nextQuestionMs(transaction, previous);
   const countedFromMs = runMs - wasDueMs <= RUN_EVERY_MS ? wasDueMs : nowMs;
   const values = {
     ...{ asked, finding, details, escalated },
