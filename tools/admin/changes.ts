@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { accountText } from "../../shared/access/account-store.ts";
 import { boundRefusal } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
@@ -8,7 +6,6 @@ import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/m
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
-import { terminal, writeMessage } from "./terminal.ts";
 import { localTime, nairaText, table } from "./views/print.ts";
 
 /** What a command would change. Numbers are NGN. */
@@ -117,19 +114,3 @@ export const changesText = (changes: readonly Change[]): string =>
     ["what", "now", "then"],
     changes.map(({ what, before, after }) => [what, textOf(before), textOf(after)]),
   );
-
-/** Asks the person at the terminal, and refuses unless the answer is yes. */
-export const confirm = async (command: string, stage: string, changes: readonly Change[]): Promise<void> => {
-  const { stdin } = terminal();
-  if (!stdin.isTTY) {
-    throw new OperatorError(
-      `${command} asks before it acts on a deployed stage, and there is no terminal: add --yes, or --json in a script`,
-    );
-  }
-  const shown = changes.length === 0 ? "" : `${changesText(changes)}\n`;
-  writeMessage(`${command} on the stage ${stage}\n${shown}Continue? [y/N] `);
-  const lines = createInterface({ input: stdin });
-  const [answer] = await Promise.race([once(lines, "line"), once(lines, "close")]);
-  lines.close();
-  if (!/^y(es)?$/i.test(String(answer).trim())) throw new OperatorError("Nothing was changed: the answer was not yes");
-};
