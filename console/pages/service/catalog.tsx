@@ -180,8 +180,8 @@ const RefusedCatalog = ({
   const changes = changesOf(refused);
   const known = [...networks, ...refused.networks_added];
   const networkText = [
-    ...refused.networks_added.map(({ name }) => `${name} is new`),
-    ...refused.networks_removed.map(({ name }) => `${name} is removed`),
+    ...refused.networks_added.map(({ name, code }) => `${name} (${code}) is new`),
+    ...refused.networks_removed.map(({ name, code }) => `${name} (${code}) is removed`),
   ].join(", ");
   return (
     <Section

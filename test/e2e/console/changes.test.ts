@@ -740,7 +740,9 @@ test("a dialog stays with what was typed when the part of the page around it is 
   const plan = { id: 101, network_id: 1, name: "1GB", price: 510, validity: "30 days" };
   const refused = {
     ...{ fetched_at: "2026-11-21T10:00:00.000Z", age: "3 min", networks: 1, plans: 1, dropped: 0 },
-    ...{ added: [plan], removed: [], repriced: [], networks_added: [], networks_removed: [] },
+    ...{ added: [plan], removed: [], repriced: [] },
+    networks_added: [{ id: 3, name: "Glo", code: "gl2" }],
+    networks_removed: [{ id: 3, name: "Glo", code: "glo" }],
   };
   const show = (data: object) =>
     page.route("**/console-api/catalog/diff", (route) =>
@@ -749,6 +751,7 @@ test("a dialog stays with what was typed when the part of the page around it is 
   await show({ refused });
   await outdate(page);
   await visit(page, "/catalog", "Catalog");
+  await page.getByText("Glo (gl2) is new, Glo (glo) is removed").waitFor();
   await button(page, "Accept this catalog").click();
   await dialog(page).getByLabel("Reason").fill("it is checked");
   await show({ refused: null });
