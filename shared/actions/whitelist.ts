@@ -1,10 +1,13 @@
-import { type Account, requireAccount } from "../access/account-store.ts";
+import * as z from "#zod";
+import { type Account, accountSchema, requireAccount } from "../access/account-store.ts";
 import { changeWhitelist } from "../access/accounts.ts";
 import { whitelistRanges } from "../access/key-item.ts";
 import type { whitelistActions } from "../contract/actions/whitelist.ts";
+import { accountIdsOf } from "../ledger/query-index.ts";
 import { type IpRange, isWithin } from "../platform/ip-address.ts";
-import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
+import { formatIpRange, parseIpRange, widestRanges } from "../platform/ip-range.ts";
 import { NotAllowedError, OperatorError } from "../platform/operator-error.ts";
+import { readAccounts } from "./accounts.ts";
 import { type ActionContext, audited, requireRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -38,10 +41,20 @@ const assertNarrow = ({ capacity }: ActionContext, ranges: readonly string[]): v
   }
 };
 
+const rangesSchema = z.pick(accountSchema, { pk: true, status: true, whitelist: true });
+
 const whitelistView = ({ account_id, whitelist }: Account) => ({ account_id, ips: whitelist });
 
 export const whitelistRuns: ActionRuns<typeof whitelistActions> = {
   "ips list": async ({ accounts }, { account }) => whitelistView(await requireAccount(accounts, account)),
+
+  "ips ranges": async (context) => {
+    const accounts = await readAccounts(context, await accountIdsOf(context.ledger), rangesSchema);
+    const allowed = accounts.flatMap(({ status, whitelist }) =>
+      status === "closed" ? [] : whitelistRanges(whitelist),
+    );
+    return { ranges: widestRanges(allowed).map(formatIpRange) };
+  },
 
   "ips mine": async (context, { account }) => {
     const { sourceIp: address } = requireRequest(context);

@@ -19,10 +19,22 @@ export const formatIpRange = ([prefixBits = 0, ...network]: IpRange): string => 
 };
 
 /** Whether all addresses of one range are in the other. */
-const isRangeWithin = ([innerBits = 0, ...inner]: IpRange, [outerBits = 0, ...outer]: IpRange): boolean =>
+export const isRangeWithin = ([innerBits = 0, ...inner]: IpRange, [outerBits = 0, ...outer]: IpRange): boolean =>
   inner.length === outer.length &&
   innerBits >= outerBits &&
   outer.every((byte, index) => ((inner[index] ?? 0) & prefixMask(outerBits, index)) === byte);
+
+/** The ranges that are in no other one, each once. */
+export const widestRanges = (ranges: readonly IpRange[]): readonly IpRange[] => {
+  // Two ranges are disjoint, or one contains the other and comes first.
+  const place = ([prefixBits = 0, ...network]: IpRange) => Uint8Array.of(network.length, ...network, prefixBits);
+  const widest: IpRange[] = [];
+  for (const range of ranges.toSorted((one, other) => Buffer.compare(place(one), place(other)))) {
+    const last = widest.at(-1);
+    if (last === undefined || !isRangeWithin(range, last)) widest.push(range);
+  }
+  return widest;
+};
 
 /** The intersection of two lists. Two ranges overlap only if one contains the other, so no new range is needed. */
 export const commonRanges = (some: readonly IpRange[], others: readonly IpRange[]): readonly IpRange[] => {

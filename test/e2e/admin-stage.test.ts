@@ -262,6 +262,7 @@ test("doctor finds that a stage is as its stacks make it", async () => {
     "alarms +ok .*any hour: confirmed subscriptions: 1; the others: confirmed subscriptions: 1",
     "alarm actions +ok +3 alarms may notify, and none is raised",
     "access logs +skipped",
+    "callers' ranges +skipped",
     "tables +ok +can be restored to any second",
     "audit policy +ok +nobody may change or delete an entry",
   );
@@ -281,6 +282,8 @@ test("doctor has a look at executions that could be reserved and at an address t
     "consumers +ok ",
     "alarms +look .*any hour: confirmed subscriptions: 1, ngozi@example.com has not c",
     "access logs +ok +API Gateway writes them as arn:aws:iam",
+    "callers' ranges +look +callerRanges lacks 2 ranges that whitelists allow: 127.0.0.1 ::1 ",
+    'callers. ranges .* Set callerRanges .* to \\["127.0.0.1","198.51.100.0/24","::1"\\] and deploy',
   );
 });
 
@@ -290,7 +293,7 @@ test("doctor finds each part of a stage that was made by hand in a new account w
       limits: limitsOf(10, 10),
       mapping: { State: "Disabled", LastProcessingResult: "OK" },
       pages: PENDING,
-      front: REST,
+      front: { ...REST, callerRanges: ["127.0.0.0/8", "::1"] },
       gateway: { throttleSettings: {} },
       table: STREAM,
       auditPolicy: "none",
@@ -301,6 +304,7 @@ test("doctor finds each part of a stage that was made by hand in a new account w
     "consumers +wrong +apply-upstream-event: its mapping is Disabled; deliver-webhook: ",
     "alarms +wrong .*any hour: reach nobody, ngozi@example.com has not confirmed",
     "access logs +wrong +API Gateway has no role",
+    "callers' ranges +ok +callerRanges has what the whitelists allow: 2 ranges",
     "tables +wrong +(\\S+ is not protected from deletion(; |  )){3}",
     `audit policy +wrong .* does not deny everybody ${auditDenials.join(", ")} `,
   );

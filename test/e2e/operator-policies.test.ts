@@ -541,6 +541,7 @@ const runOtherActions = async (account: string, old: string, event: string): Pro
   await act("audit list");
   await act("purchases state", { account });
   await act("ips mine", { account });
+  await act("ips ranges", {});
   await act("consents list", { account });
   await act("periods lines", { month: CLOSED_MONTH, account: old });
   await act("events candidates", { event });

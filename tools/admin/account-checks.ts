@@ -19,6 +19,7 @@ import { auditDenials, type TableShape, tables as tableShapes } from "../../infr
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import { counted } from "../../shared/contract/counted.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
+import { formatIpRange, isRangeWithin, parseIpRanges, widestRanges } from "../../shared/platform/ip-range.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
@@ -26,6 +27,7 @@ import { readStackAlarms } from "../aws/stack-alarms.ts";
 import { withClient } from "../aws/with-client.ts";
 import { readLockedDays } from "./audit-copy.ts";
 import type { AdminContext } from "./context.ts";
+import { perform } from "./perform.ts";
 
 /** Enough for 2,000 events a second of 10 ms each. */
 const RECEIVE_RESERVED = 20;
@@ -296,5 +298,21 @@ export const accessLogs: DoctorCheck<AdminContext> = async ({ target: { stage } 
   return wrong(
     "API Gateway has no role in this account and region, and logs no request",
     'Name one: step 1 of "Restrict the callers\' API" in docs/deployment.md',
+  );
+};
+
+/** API Gateway refuses other addresses before the service sees a request: their apps get a 403 without a code. */
+export const callerRanges: DoctorCheck<AdminContext> = async (context) => {
+  const { front } = context.target.stage?.settings ?? {};
+  if (front?.kind !== "rest") return skipped("the callers' API is not limited to ranges");
+  const { ranges } = await perform(context, "ips ranges", {});
+  const admitted = parseIpRanges(front.callerRanges.join());
+  const allowed = parseIpRanges(ranges.join());
+  const refused = allowed.filter((range) => !admitted.some((one) => isRangeWithin(range, one)));
+  if (refused.length === 0) return ok(`callerRanges has what the whitelists allow: ${counted(ranges.length, "range")}`);
+  const whole = widestRanges([...admitted, ...allowed]).map(formatIpRange);
+  return lookInto(
+    `callerRanges lacks ${counted(refused.length, "range")} that whitelists allow: ${refused.map(formatIpRange).join(" ")}`,
+    `Set callerRanges in stages.ts to ${JSON.stringify(whole)} and deploy, or remove from the whitelists what is too much`,
   );
 };

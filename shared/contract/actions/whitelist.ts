@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { readRoles } from "../roles.ts";
-import { type ActionTable, accountChange, accountChangeInput, accountInput } from "./action.ts";
+import { type ActionTable, accountChange, accountChangeInput, accountInput, serviceRead } from "./action.ts";
 
 const whitelistView = z.object({ account_id: z.string(), ips: z.array(z.string()) });
 const whitelistChangeInput = z.extend(accountChangeInput, {
@@ -24,6 +24,13 @@ export const whitelistActions = {
       example: "acc_0123456789abcdef01",
       table: { rows: "ips", columns: ["address or range"] },
     },
+  },
+  "ips ranges": {
+    ...serviceRead,
+    input: z.object({}),
+    output: z.object({ ranges: z.array(z.string()) }),
+    summary: "List what all accounts allow that are not closed, without a range that is within a wider one",
+    command: "none",
   },
   "ips mine": {
     scope: "account",

@@ -102,6 +102,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
     foreign: async ({ account }, { newKey }) => ({ account, key: await newKey(), why }),
   },
   "ips list": { input: onAccount },
+  "ips ranges": { input: none },
   "ips mine": { input: onAccount },
   "ips allow": { input: ({ account }) => ({ account, ranges: ["203.0.113.7"], why }) },
   "ips disallow": {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { whitelistRuns } from "../../../../shared/actions/whitelist.ts";
+import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
@@ -53,6 +54,23 @@ test("an owner allows no range wider than /24 or /48, an operator none wider tha
   expect((await whitelistRuns["ips list"](context(), { account })).ips).toEqual([]);
   for (const range of ["203.0.113.0/24", "2001:db8::/48"]) expect(await allow(context(), range)).toBe("allowed");
   for (const range of wide) expect(await allow(operator, range)).toBe("allowed");
+});
+
+test("the ranges of all accounts are listed once, without those within a wider one and those of closed accounts", async () => {
+  const own = await freshTables();
+  const operator = anActionContext(own);
+  const create = async () => (await accountsRuns["accounts create"](operator, { name: "checkout" })).account_id;
+  const [first, second, closed] = [await create(), await create(), await create()];
+  const allow = (account: string, ...ranges: string[]) => whitelistRuns["ips allow"](operator, { account, ranges });
+  await allow(first, "198.51.100.9", "198.51.100.0/24", "2001:db8:5::1");
+  await allow(second, "198.51.100.64/26", "198.51.101.1", "2001:DB8:5:0::/48", "198.51.99.255");
+  await allow(closed, "198.51.102.1");
+  await accountsRuns["accounts restrict"](operator, { account: second });
+  await accountsRuns["accounts restrict"](operator, { account: closed });
+  const later = anActionContext(own, { clock: () => Date.now() + 3 * MINUTE_MS });
+  await accountsRuns["accounts close"](later, { account: closed });
+  const { ranges } = await whitelistRuns["ips ranges"](operator, {});
+  expect(ranges).toEqual(["198.51.99.255", "198.51.100.0/24", "198.51.101.1", "2001:db8:5::/48"]);
 });
 
 test("a range that is on the list in another spelling is neither added again nor unknown", async () => {

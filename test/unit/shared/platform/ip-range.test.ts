@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isWithin } from "../../../../shared/platform/ip-address.ts";
-import { formatIpRange, parseIpRange, parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { formatIpRange, parseIpRange, parseIpRanges, widestRanges } from "../../../../shared/platform/ip-range.ts";
 
 test("an IPv4-mapped range is refused or contains its IPv4 address", () => {
   for (const entry of ["::ffff:203.0.113.7", "::ffff:cb00:7107", "::ffff:203.0.113.7/128"]) {
@@ -64,4 +64,14 @@ test("20 IPv6 ranges take 340 bytes, and 20 IPv4 ranges take 100", () => {
     parseIpRanges(texts.join()).reduce((sum, range) => sum + range.length, 0);
   expect(bytes(Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index}/128`))).toBe(340);
   expect(bytes(Array.from({ length: 20 }, (_, index) => `203.0.113.${index}/32`))).toBe(100);
+});
+
+test.for([
+  ["198.51.100.9, 198.51.100.0/24, 198.51.100.9", "198.51.100.0/24"],
+  ["198.51.100.0/24, 198.51.101.0/24", "198.51.100.0/24, 198.51.101.0/24"],
+  ["10.0.0.0/8, 10.1.0.0/16, 10.1.2.3, 11.0.0.1", "10.0.0.0/8, 11.0.0.1"],
+  ["2001:db8::1, 32.1.13.184, 2001:db8::/32", "32.1.13.184, 2001:db8::/32"],
+  ["", ""],
+] as const)("of %s the widest ranges are %s", ([list, widest]) => {
+  expect(widestRanges(parseIpRanges(list)).map(formatIpRange).join(", ")).toBe(widest);
 });
