@@ -19,7 +19,11 @@ export const addAnnounce = (program: Command): void => {
       "Resend the webhooks of all transactions that became final in a period, to all accounts; use after an outage",
     example: "announce --from 2026-11-21T09:00:00Z --to 2026-11-21T10:00:00Z",
     options: [
-      { flags: "--from <time>", text: "start of the period, a date or a time", required: true },
+      {
+        flags: "--from <time>",
+        text: "start of the period, a date or a time; transactions made more than 30 days before it are left out",
+        required: true,
+      },
       {
         flags: "--to <time>",
         text: `end of the period: ${END_TIME}; default: now`,
