@@ -189,7 +189,11 @@ const needsNoReason = (opener: string): boolean => {
   return why !== undefined && z.safeParse(why, undefined).success;
 };
 
-/** Opens each dialog of the page that is not among `opened`, where axe finds nothing, and adds it there. */
+/** Names that a layout has put on a line of their own, apart from their sentence. */
+const NAMES_OUT_OF_LINE = `[...document.querySelectorAll("[role=dialog] bdi")]
+  .filter((name) => getComputedStyle(name).display !== "inline").map((name) => name.parentElement.textContent)`;
+
+/** Opens each dialog of the page that is not among `opened`, where axe finds nothing, and each sentence is whole, and adds it there. */
 export const checkDialogs = async (page: Page, opened: Set<string>): Promise<void> => {
   for (const [opener, place] of openersSchema.parse(await page.evaluate(OPENERS))) {
     if (opened.has(opener)) continue;
@@ -197,6 +201,7 @@ export const checkDialogs = async (page: Page, opened: Set<string>): Promise<voi
     await page.locator("main [aria-haspopup=dialog]").nth(place).click();
     await page.getByRole("dialog").waitFor();
     await expectAccessible(page, undefined, "dialog");
+    expect(await page.evaluate(NAMES_OUT_OF_LINE), opener).toEqual([]);
     const offersNoReason = (await page.getByRole("dialog").getByLabel("Reason (optional)").count()) > 0;
     if (offersNoReason) expect(needsNoReason(opener), opener).toBe(true);
     const optional = page.getByRole("dialog").getByLabel("(optional)");

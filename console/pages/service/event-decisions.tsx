@@ -50,7 +50,7 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
           .join("; ")}
         .
       </Notice>
-      {effect}
+      <p>{effect}</p>
     </ChangeDialog>
   );
 };
