@@ -1,4 +1,4 @@
-import { attestEntries } from "../../shared/attestation/attest-entries.ts";
+import { attestEntries } from "../../shared/audit-stream/attest-entries.ts";
 import { streamBatchHandler } from "../../shared/lambda/stream-handler.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";

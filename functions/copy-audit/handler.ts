@@ -1,5 +1,5 @@
-import { copyBucket } from "../../shared/audit-copy/copy-bucket.ts";
-import { copyEntries } from "../../shared/audit-copy/copy-entries.ts";
+import { copyBucket } from "../../shared/audit-stream/copy-bucket.ts";
+import { copyEntries } from "../../shared/audit-stream/copy-entries.ts";
 import { streamBatchHandler } from "../../shared/lambda/stream-handler.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { copyAuditSpec } from "../specs.ts";

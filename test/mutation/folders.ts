@@ -40,7 +40,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
   ledger: {
     mutate: filesOf("ledger"),
     tests: [
-      ...testsOf("ledger", "read-account", "periods", "attestation"),
+      ...testsOf("ledger", "read-account", "periods", "audit-stream"),
       ...integrationTests(
         "shared/access/accounts",
         "shared/access/keys",

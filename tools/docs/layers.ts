@@ -28,8 +28,7 @@ const sharedFolders = {
   "upstream-statement": "contract platform ledger",
   margin: "contract platform ledger",
   statistics: "contract platform call ledger",
-  attestation: "platform call ledger",
-  "audit-copy": "platform call ledger",
+  "audit-stream": "platform call ledger",
   actions: `contract platform ledger prices upstream catalog access orders queued-orders purchase identity
     upstream-events webhooks notifications periods reconciliation upstream-lookup upstream-statement margin
     statistics`,

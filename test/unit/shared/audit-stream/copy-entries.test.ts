@@ -1,6 +1,6 @@
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { expect, test } from "vitest";
-import { copyEntries } from "../../../../shared/audit-copy/copy-entries.ts";
+import { copyEntries } from "../../../../shared/audit-stream/copy-entries.ts";
 import { linkEntry } from "../../../../shared/ledger/audit-chain.ts";
 import { entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 

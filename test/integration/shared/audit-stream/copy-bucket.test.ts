@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { copyBucket } from "../../../../shared/audit-copy/copy-bucket.ts";
+import { copyBucket } from "../../../../shared/audit-stream/copy-bucket.ts";
 import { readLockedDays, withAuditCopies } from "../../../../tools/admin/audit-copy.ts";
 import { callAwsAt } from "../../../builders/aws-server.ts";
 
