@@ -6,7 +6,7 @@ import { listPeople, type PersonItem } from "../access/person-item.ts";
 import type { accessActions } from "../contract/actions/access.ts";
 import { allows } from "../contract/permission.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
-import { orNull } from "../platform/format.ts";
+import { orNull } from "../platform/or-null.ts";
 import { isoTime } from "../platform/time.ts";
 import { keyView, ownerText, readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";

@@ -28,8 +28,8 @@ import { ALL_TIMES, accountIdsOf, INDEXED_AGE_MS } from "../ledger/query-index.t
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { hasPeriodLimit, type Usage, usageOn } from "../ledger/usage.ts";
 import { ordersOnDay, readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
-import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { orNull } from "../platform/or-null.ts";
 import { dayInLagos, EPOCH, isoTime } from "../platform/time.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { readEndpointStates } from "../webhooks/endpoint-health.ts";

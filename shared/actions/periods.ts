@@ -36,8 +36,8 @@ import {
 } from "../periods/close-period.ts";
 import { continueVerifying, verifyingSchema } from "../periods/verify-period.ts";
 import { deadlineIn } from "../platform/deadline.ts";
-import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { orNull } from "../platform/or-null.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { openCursor, sealCursor } from "./cursor.ts";

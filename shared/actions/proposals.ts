@@ -13,9 +13,9 @@ import {
   readProposal,
   rejectProposal,
 } from "../ledger/proposal.ts";
-import { orNull } from "../platform/format.ts";
 import { log } from "../platform/log.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { orNull } from "../platform/or-null.ts";
 import { type ActionContext, type AuditFields, auditItem, type ConsoleRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { type Identified, identify } from "./four-eyes.ts";

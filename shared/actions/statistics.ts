@@ -4,7 +4,7 @@ import { HOUR_MS } from "../contract/durations.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { dateIn } from "../contract/time-zone.ts";
 import { readWallet } from "../ledger/wallet.ts";
-import { orNull } from "../platform/format.ts";
+import { orNull } from "../platform/or-null.ts";
 import { isoTime } from "../platform/time.ts";
 import { readDailyBalances } from "../statistics/daily-balances.ts";
 import { type EndedCount, LATENCY_BOUNDS_MS, readAccountDays, readHours } from "../statistics/hourly-counts.ts";

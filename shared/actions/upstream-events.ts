@@ -2,7 +2,7 @@ import type { upstreamEventsActions } from "../contract/actions/upstream-events.
 import { nairaFromKobo } from "../contract/money.ts";
 import { sendingOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { expectedAmount } from "../ledger/upstream-costs.ts";
-import { orNull } from "../platform/format.ts";
+import { orNull } from "../platform/or-null.ts";
 import { findCandidates } from "../upstream-events/candidates.ts";
 import { differencesOf, discardEvent, matchEvent } from "../upstream-events/operator-resolution.ts";
 import {

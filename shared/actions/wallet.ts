@@ -25,8 +25,8 @@ import {
   statementPositionSchema,
 } from "../ledger/statement.ts";
 import { lowBalanceOf, readWallet, walletSchema } from "../ledger/wallet.ts";
-import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { orNull } from "../platform/or-null.ts";
 import { countQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { type ActionContext, type AuditFields, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";

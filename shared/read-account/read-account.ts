@@ -11,8 +11,8 @@ import { decodeIndexKey, encodeIndexKey } from "../ledger/query-index.ts";
 import { isTransactionPk } from "../ledger/schema.ts";
 import { referenceOf, transactionToView } from "../ledger/transaction.ts";
 import { readWallet, type Wallet } from "../ledger/wallet.ts";
-import { orNull } from "../platform/format.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import { orNull } from "../platform/or-null.ts";
 
 /** What a test key sees: test orders change no wallet, and a test key shows nothing of the live one. */
 const TEST_WALLET: Pick<Wallet, "balance_kobo" | "low_balance_threshold_kobo" | "updated_at"> = {

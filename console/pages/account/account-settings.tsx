@@ -1,7 +1,6 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { counted } from "../../../shared/contract/counted.ts";
-import { numberFromText } from "../../../shared/contract/number-text.ts";
 import { orderLimitsSchema, raisesLimits } from "../../../shared/contract/order-limits.ts";
 import {
   type Entitlement,
@@ -11,6 +10,7 @@ import {
   isEntitled,
   raisesEntitlements,
 } from "../../../shared/contract/permission.ts";
+import { numberFromText } from "../../../shared/contract/typed-number.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";

@@ -5,7 +5,7 @@ import { printMessage } from "../terminal.ts";
 
 export { duration } from "../../../shared/contract/durations.ts";
 export { koboText, nairaText } from "../../../shared/contract/money.ts";
-export { orNull } from "../../../shared/platform/format.ts";
+export { orNull } from "../../../shared/platform/or-null.ts";
 
 export type Cell = string | number | null | undefined;
 
