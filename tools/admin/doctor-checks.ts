@@ -36,7 +36,7 @@ import {
   consumers,
   limits,
   tables,
-} from "./account-checks.ts";
+} from "./aws-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { isSecretSet } from "./secret-state.ts";

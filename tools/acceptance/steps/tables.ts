@@ -1,6 +1,6 @@
 import { DescribeTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
 import { tables } from "../../../infra/tables.ts";
-import { recoveryFaults } from "../../admin/account-checks.ts";
+import { recoveryFaults } from "../../admin/aws-checks.ts";
 import { storesOf } from "../caller.ts";
 import type { Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
