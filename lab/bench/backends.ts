@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
-import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { localAwsEnvironment } from "../../tools/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../tools/local/secrets.ts";
 import { temporaryFolder } from "../../tools/usage/temporary-folder.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Contended, type Contention, contend, PRICE_KOBO } from "../../test/builders/contention.ts";
-import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { reportResults, spread, tally } from "./results.ts";
 
 /** Goal: measure what contention on one wallet costs in time and write units. The table is in docs/reliability.md. */

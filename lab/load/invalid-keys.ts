@@ -11,7 +11,7 @@ import { checksumKeyOf } from "../../shared/access/checksum-key.ts";
 import { createKey, revokeKey } from "../../shared/access/keys.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
-import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { type Client, createClient, orderRequest, type Reply } from "./client.ts";
 import { expectBalancesMatchEntries, readLedgerState } from "./ledger-state.ts";
 import { inParallel, reportResults, spread } from "./results.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { LocalDynamoDb } from "../../tools/local/dynamodb.ts";
 import { startDynamoDbLocal } from "../../tools/local/dynamodb-local.ts";
+import type { LocalDynamoDb } from "../../tools/local/emulator.ts";
 import { startDynamoDb } from "../../tools/local/start-dynamodb.ts";
 
 /** The folder of DynamoDB Local's libraries: if it is set, the tests run on DynamoDB Local instead of dynoxide. */

@@ -16,7 +16,7 @@ import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { sleep, systemClock } from "../../shared/platform/time.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
-import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { type RunningService, type ServiceSettings, startService } from "../../tools/local/service.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { type EmulatorFiles, type LocalDynamoDb, startEmulator } from "./dynamodb.ts";
+import { type EmulatorFiles, type LocalDynamoDb, startEmulator } from "./emulator.ts";
 
 /** DynamoDB Local, Amazon's own emulator: a Java program, which Maven fetches once. */
 const DYNAMODB_LOCAL_VERSION = "2.6.0";

@@ -21,7 +21,7 @@ import type { ProfileChanges } from "../../shared/upstream/profile.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { type DemoAccount, openDemoAccount } from "./demo-account.ts";
-import { endOrphan, externalDynamoDb, type LocalDynamoDb } from "./dynamodb.ts";
+import { endOrphan, externalDynamoDb, type LocalDynamoDb } from "./emulator.ts";
 import { functionEnvironment, simulatorProfile } from "./function-environment.ts";
 import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";

@@ -1,6 +1,7 @@
 import { SettingsError } from "../../infra/settings-error.ts";
-import { type EmulatorFiles, findDynoxide, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
 import { fetchDynamoDbLocal, javaProblem, startDynamoDbLocal } from "./dynamodb-local.ts";
+import { findDynoxide, startDynoxide } from "./dynoxide.ts";
+import type { EmulatorFiles, LocalDynamoDb } from "./emulator.ts";
 
 /** Where the tables are kept: dynoxide's file and DynamoDB Local's folder. Without it they are kept in memory. */
 export type DynamoDbStore = { readonly databaseFile: string; readonly databaseFolder: string };

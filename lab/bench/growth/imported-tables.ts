@@ -3,7 +3,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AttributeValue, DescribeTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { dynoxideBinary, type LocalDynamoDb, startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { dynoxideBinary, startDynoxide } from "../../../tools/local/dynoxide.ts";
+import type { LocalDynamoDb } from "../../../tools/local/emulator.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
 import { readStatement } from "../../../test/builders/statement.ts";
-import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../../tools/local/dynoxide.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../tools/local/tables.ts";
 import { temporaryFolder } from "../../../tools/usage/temporary-folder.ts";

@@ -7,7 +7,7 @@ import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
 import { selfSigned } from "../../../test/builders/self-signed.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
-import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../../tools/local/dynoxide.ts";
 import { localAwsEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";

@@ -19,7 +19,7 @@ import { systemClock } from "../../../shared/platform/time.ts";
 import { signatureOf } from "../../../shared/upstream-events/upstream-signature.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhooks/endpoint.ts";
-import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../../tools/local/dynoxide.ts";
 import {
   functionEnvironment as localFunctionEnvironment,
   simulatorProfile,

@@ -3,7 +3,7 @@ import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
 import { tables } from "../../../../infra/tables.ts";
 import { ledgerIndexes } from "../../../../shared/ledger/schema.ts";
-import { startDynoxide } from "../../../../tools/local/dynamodb.ts";
+import { startDynoxide } from "../../../../tools/local/dynoxide.ts";
 import { createTables, localTableNames, tableDefinition } from "../../../../tools/local/tables.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { emulatorClientAt } from "../../../builders/emulator-client.ts";

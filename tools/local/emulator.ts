@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
@@ -30,20 +28,6 @@ export const externalDynamoDb = (endpoint: string): LocalDynamoDb => ({
   exited: new Promise(() => {}),
   stop: async () => {},
 });
-
-/** Starts dynoxide, with its tables in `databaseFile` if it is given, else in memory. */
-export const startDynoxide = ({
-  databaseFile,
-  ...files
-}: EmulatorFiles & { readonly databaseFile?: string | undefined }): Promise<LocalDynamoDb> => {
-  const store = databaseFile === undefined ? [] : ["--db-path", databaseFile];
-  return startEmulator({
-    name: "dynoxide",
-    program: dynoxideBinary(),
-    args: (port) => ["--host", LOOPBACK, "--port", String(port), ...store],
-    files,
-  });
-};
 
 export type EmulatorFiles = { readonly pidFile: string; readonly logFile: string };
 
@@ -130,24 +114,6 @@ const spawnDependent = (program: string, args: readonly string[], logFile: strin
   });
   closeSync(log);
   return child;
-};
-
-/** The program in this platform's package; undefined if its registry has none. */
-export const findDynoxide = (): string | undefined => {
-  try {
-    const manifest = createRequire(import.meta.url).resolve(
-      `@dynoxide/${process.platform}-${process.arch}/package.json`,
-    );
-    return join(dirname(manifest), "dynoxide");
-  } catch {
-    return undefined;
-  }
-};
-
-export const dynoxideBinary = (): string => {
-  const program = findDynoxide();
-  if (program === undefined) throw new SettingsError(`There is no dynoxide for ${process.platform}-${process.arch}.`);
-  return program;
 };
 
 const isReady = async (endpoint: string, ended: AbortSignal): Promise<boolean> => {
