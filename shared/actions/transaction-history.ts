@@ -1,4 +1,5 @@
-import type { Account } from "../access/account-store.ts";
+import * as z from "#zod";
+import { type Account, accountSchema } from "../access/account-store.ts";
 import { deliveryStateTexts } from "../contract/actions/deliveries.ts";
 import { type LookupFinding, lookupFindingTexts } from "../contract/actions/transactions.ts";
 import { eventStateTexts } from "../contract/actions/upstream-events.ts";
@@ -105,16 +106,17 @@ type Lookup = {
  */
 export const historyOf = async (context: ActionContext, transaction: Transaction, lookup: Lookup | null) => {
   const isOwners = isForOwner(context);
-  const [listed, deliveries, audit, { refund, paidAgain }] = await Promise.all([
+  const [listed, deliveries, audit, { refund, paidAgain }, names] = await Promise.all([
     // Hundreds of stored events may be read: too many for owners, whom they do not concern.
     isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
     readTransactionAudit(context.ledger, transaction),
     adjustmentsOf(context, transaction),
+    namesOf(context, transaction.account_id),
   ]);
   const events = eventsAbout(listed, transaction);
   return {
-    history: stepsOf({ transaction, lookup, events, deliveries, audit, paidAgain }, isOwners).map((step) => ({
+    history: stepsOf({ transaction, lookup, events, deliveries, audit, paidAgain, names }, isOwners).map((step) => ({
       ...step,
       local_time: timeIn(Date.parse(step.at), context.timeZone),
     })),
@@ -124,6 +126,19 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
   };
 };
 
+const namedSchema = z.pick(accountSchema, { pk: true, keys: true, endpoints: true });
+
+/** What people call the keys and endpoints of an account, by their ids. */
+const namesOf = async (context: ActionContext, accountId: string): Promise<ReadonlyMap<string, string>> => {
+  const accounts = await readAccounts(context, [accountId], namedSchema);
+  return new Map(
+    accounts.flatMap(({ keys, endpoints }) => [
+      ...keys.map(({ key_id, name }) => [key_id, name] as const),
+      ...endpoints.map(({ id, name }) => [id, name] as const),
+    ]),
+  );
+};
+
 type Found = {
   readonly transaction: Transaction;
   readonly lookup: Lookup | null;
@@ -131,18 +146,20 @@ type Found = {
   readonly deliveries: readonly Delivery[];
   readonly audit: readonly AuditEntry[];
   readonly paidAgain?: LedgerEntry | undefined;
+  /** What people call the keys and endpoints of the account, by their ids. */
+  readonly names: ReadonlyMap<string, string>;
 };
 
 /** The steps in words, oldest first. */
 export const stepsOf = (found: Found, isOwners: boolean): readonly Step[] => {
-  const { transaction, lookup, events, deliveries, audit, paidAgain } = found;
+  const { transaction, lookup, events, deliveries, audit, paidAgain, names } = found;
   const steps = [
-    debitStep(transaction),
+    debitStep(transaction, names),
     ...sentSteps(transaction),
     ...(isUpdated(transaction) ? [lastStep(transaction, isOwners)] : []),
     ...(lookup === null ? [] : [lookupStep(lookup)]),
     ...events.map(eventStep),
-    ...deliveries.flatMap(deliverySteps),
+    ...deliveries.flatMap((delivery) => deliverySteps(delivery, names)),
     ...audit.map((entry) => auditStep(entry, transaction.account_id, isOwners)),
     ...(paidAgain === undefined ? [] : [adjustmentStep(paidAgain)]),
   ];
@@ -168,11 +185,15 @@ const adjustmentStep = ({ created_at, entry_id, amount_kobo, why = "" }: LedgerE
   details: `${entry_id}, ${koboMoneyText(amount_kobo)}, "${why}"`,
 });
 
-const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): Step => ({
-  at: created_at,
-  what: mode === "test" ? "Placed in the sandbox" : debit === undefined ? "Debited" : "Not debited",
-  details: `${koboMoneyText(amount_kobo)}, key ${key_id}`,
-});
+const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction, names: Found["names"]): Step => {
+  // A key need not have a name.
+  const name = names.get(key_id) || undefined;
+  return {
+    at: created_at,
+    what: mode === "test" ? "Placed in the sandbox" : debit === undefined ? "Debited" : "Not debited",
+    details: `${koboMoneyText(amount_kobo)}, key ${name === undefined ? key_id : `"${name}" (${key_id})`}`,
+  };
+};
 
 const lookupStep = ({ asked_at, asked, finding, details }: Lookup): Step => ({
   at: asked_at,
@@ -231,8 +252,11 @@ const eventStep = (event: StoredEvent): Step => ({
   details: `${storedEventId(event)}: ${eventSummary(event)}. ${eventReasonTexts[event.reason]}. ${eventStateTexts[event.state]}`,
 });
 
-const deliverySteps = ({ attempts, state, endpoint, repeat, webhook_id, created_at }: Delivery): readonly Step[] => {
-  const name = `${webhook_id}${repeat === undefined ? "" : ", sent again,"} to endpoint ${endpoint}`;
+const deliverySteps = (delivery: Delivery, names: Found["names"]): readonly Step[] => {
+  const { attempts, state, endpoint, repeat, webhook_id, created_at } = delivery;
+  const called = names.get(endpoint);
+  const receiver = called === undefined ? `endpoint ${endpoint}` : `"${called}"`;
+  const name = `${webhook_id}${repeat === undefined ? "" : ", sent again,"} to ${receiver}`;
   if (attempts.length === 0) {
     return [{ at: created_at, what: "Webhook", details: `${name}: ${deliveryStateTexts[state]}` }];
   }

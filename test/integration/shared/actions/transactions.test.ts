@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
+import { createKey } from "../../../../shared/access/keys.ts";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
@@ -119,6 +120,14 @@ describe("transactions show", () => {
       expect(shown).toMatchObject({ account_id: account, status: "success", upstream_reference, wait: null });
       expect(shown.history.map(({ what }) => what)).toEqual(["Debited", "Succeeded"]);
     }
+  });
+
+  test("names the key that an order was placed with", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const { keyId } = await createKey(context().accounts, account, { mode: "live", name: "Till 4" });
+    const transaction = await operator.openFor(account, { pk: await aTransactionPk(), key_id: keyId });
+    const { history } = await transactionsRuns["transactions show"](context(), { reference: referenceOf(transaction) });
+    expect(history[0]).toMatchObject({ what: "Debited", details: `NGN 500.00, key "Till 4" (${keyId})` });
   });
 
   test("says of an open purchase that it was sent and may have been delivered, until it is final", async () => {

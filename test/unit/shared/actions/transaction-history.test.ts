@@ -54,16 +54,20 @@ test("each step of an order is said in words, with the codes that an app's devel
         { ...to("2", 6), state: "switched_off", repeat: "replay_1" },
       ],
       audit: [resolved],
+      names: new Map([
+        ["key_1", "Till 4"],
+        ["1", "Bookkeeping"],
+      ]),
     },
     false,
   );
   expect(steps.map(({ what, details }) => `${what}: ${details}`)).toEqual([
-    "Debited: NGN 500.00, key key_1",
+    'Debited: NGN 500.00, key "Till 4" (key_1)',
     "Failed: error code delivery_failed",
     "Upstream asked: attempt 1: The upstream does not know it. It may still be on its way (status 404)",
-    "Webhook: evt_1 to endpoint 1, attempt 1: HTTP 503",
-    "Webhook: evt_1 to endpoint 1, attempt 2: Connection refused (ECONNREFUSED)",
-    "Webhook: evt_1 to endpoint 1, attempt 3: Delivered, HTTP 200",
+    'Webhook: evt_1 to "Bookkeeping", attempt 1: HTTP 503',
+    'Webhook: evt_1 to "Bookkeeping", attempt 2: Connection refused (ECONNREFUSED)',
+    'Webhook: evt_1 to "Bookkeeping", attempt 3: Delivered, HTTP 200',
     "Webhook: evt_2, sent again, to endpoint 2: Stopped: endpoint disabled",
     "Upstream event: event_1: success. It contradicts the final status of its order. Waits for a decision",
     'Event matched: ada@example.com settled the order DATA_1 as failed, by the event event_1, "ticket 8"',
@@ -73,7 +77,9 @@ test("each step of an order is said in words, with the codes that an app's devel
 test("an order that waits says since when, and one that was sent after it waited says for how long", () => {
   const stepsWith = (changes: Partial<Transaction>) => {
     const transaction = aTransaction({ status: "processing", created_at: at(0), ...changes });
-    return stepsOf({ transaction, lookup: null, events: [], deliveries: [], audit: [] }, false).slice(1);
+    return stepsOf({ transaction, lookup: null, events: [], deliveries: [], audit: [], names: new Map() }, false).slice(
+      1,
+    );
   };
   const queued = { order: { kind: "airtime", network: "mtn" }, table: "ledger", number: 1 } as const;
   expect(stepsWith({ updated_at: at(1), queued })).toEqual([{ at: at(1), what: "Waits since", details: "" }]);
