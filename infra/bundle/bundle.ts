@@ -1,6 +1,7 @@
 import type { BuildOptions } from "esbuild";
 import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
 import type { FunctionName } from "../functions.ts";
+import { builtins } from "./builtins.ts";
 import { consoleFiles } from "./console-files.ts";
 import { projectRoot } from "./project-root.ts";
 import { SDK_FILE } from "./sdk-file.ts";
@@ -33,19 +34,21 @@ export const bundleOptions = {
   supported: { "dynamic-import": false },
   alias: {
     ...alias,
+    ...builtins,
     // What is used of it. The middleware beside it runs code when it is loaded, so that esbuild would keep it: 7 KB.
     "@smithy/core/retry": `${projectRoot}node_modules/@smithy/core/${RETRY_ERRORS}`,
   },
   // Some dependencies still call require, which an ES module does not have.
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  banner: { js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);' },
 } as const satisfies BuildOptions;
 
 /** How code is bundled that has a client of the SDK, which retries. */
-export const clientOptions = { ...bundleOptions, alias } as const satisfies BuildOptions;
+export const clientOptions = { ...bundleOptions, alias: { ...alias, ...builtins } } as const satisfies BuildOptions;
 
 /** How the SDK's file is bundled: as CommonJS, because Lambda's Node does not let `require` load an ES module. */
 export const sdkOptions = {
   ...clientOptions,
+  alias,
   format: "cjs",
   banner: {},
   external: [],

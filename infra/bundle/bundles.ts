@@ -35,9 +35,9 @@ const builtFiles = (name: string, options: BuildOptions): string =>
     },
   });
 
-/** A value of `define` is among the options. */
+/** Values of `define` and `alias` are among the options. */
 const isSource = (path: string): boolean =>
-  path.startsWith("<define:") ||
+  /^<(define|data):/.test(path) ||
   path.includes("node_modules/") ||
   SOURCES.some((source) => path.startsWith(`${source}/`));
 

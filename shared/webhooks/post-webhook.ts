@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
@@ -23,9 +23,6 @@ type WebhookRequest = {
   readonly body: string;
 };
 export type Post = (request: WebhookRequest) => Promise<PostResult>;
-
-// `getBuiltinModule` instead of an import: it adds 3 ms to a cold start instead of 30.
-const http = process.getBuiltinModule("node:http");
 
 class AddressRefusedError extends Error {
   readonly code = "address_refused";
@@ -65,7 +62,7 @@ const send = async (
 ): Promise<void> => {
   const url = new URL(text);
   const socket = await connectTo(url, rules, signal);
-  const request = http.request({
+  const request = httpRequest({
     method: "POST",
     path: `${url.pathname}${url.search}`,
     headers: { host: url.host, ...headers, "content-length": Buffer.byteLength(body), connection: "close" },

@@ -1,10 +1,8 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import type { HttpHandlerOptions } from "@smithy/types";
 import { AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "../time-budgets.ts";
-
-// As in shared/upstream/exchange.ts: an import would also evaluate fetch.
-const { Agent: HttpAgent } = process.getBuiltinModule("node:http");
-const { Agent: HttpsAgent } = process.getBuiltinModule("node:https");
 
 type Request = Parameters<NodeHttpHandler["handle"]>[0];
 type Answer = Awaited<ReturnType<NodeHttpHandler["handle"]>>;
@@ -45,7 +43,7 @@ const POOL = { keepAlive: true, maxSockets: 50 } as const;
  * new connection, and a freeze never takes both attempts of a call. Source: AWS, "Troubleshoot NAT gateways", "Internet
  * connection drops after 350 seconds".
  */
-const endingIdle = (agent: InstanceType<typeof HttpAgent>): InstanceType<typeof HttpAgent> => {
+const endingIdle = (agent: HttpAgent): HttpAgent => {
   const connect = agent.createConnection;
   const endIdle = (): void => {
     for (const idle of Object.values(agent.freeSockets)) for (const socket of idle ?? []) socket.destroy();

@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import * as z from "#zod";
-import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptions, bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
 import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
 import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
@@ -58,9 +59,46 @@ test.each(functionNames)("the bundle of %s does not have the table of secrets", 
   expect(bundleOf(name).includes(secretTable["replay-key"].description)).toBe(false);
 });
 
-test("esbuild wraps no module of purchase, which would keep all of it, and have V8 parse it twice", async () => {
+test("esbuild wraps only node:http in purchase: it would keep all of a module, and have V8 parse it twice", async () => {
   const { outputFiles } = await build({ ...bundleOptionsOf("purchase"), write: false, minify: false });
-  expect(outputFiles.map(({ text }) => text.match(/__(esm|commonJS)\(/g))).toEqual([null]);
+  const wrapped = outputFiles.flatMap(({ text }) => text.match(/__(esm|commonJS)\(\{\s*"[^"]*"/g));
+  expect(wrapped).toEqual([expect.stringMatching(/^__commonJS.*<data:text\/javascript,module\.exports/s)]);
+});
+
+test.each(functionNames)(
+  "the bundle of %s imports no built-in module, of which Node would read every export",
+  (name) => {
+    const imported = bundleOf(name).matchAll(/\b(?:from|import) ?\(?"([\w:/]+)"/g);
+    expect([...imported].flatMap(([, path = ""]) => (isBuiltin(path) ? [path] : []))).toEqual([]);
+  },
+);
+
+test("a bundle can import a built-in module by its names, as default, as a whole, and again by another file", async () => {
+  const sources = {
+    "index.js": `
+      import https, { Agent } from "node:https";
+      import * as http from "node:http";
+      import { request } from "node:http";
+      import { basename } from "./names.js";
+      const { Agent: late } = await import("node:http");
+      const same = (module, name) => process.getBuiltinModule(module)[name];
+      console.log(
+        https === process.getBuiltinModule("node:https"),
+        Agent === same("node:https", "Agent"),
+        http.request === same("node:http", "request"),
+        request === same("node:http", "request"),
+        late === same("node:http", "Agent"),
+        basename === same("node:path", "basename"),
+      );`,
+    "names.js": 'import "node:url"; export { basename } from "node:path";',
+  };
+  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
+  const outfile = join(folder, "index.mjs");
+  await build({ ...bundleOptions, entryPoints: [join(folder, "index.js")], outfile });
+  const printed = execFileSync(process.execPath, [...LAMBDA_FLAGS, outfile]);
+  rmSync(folder, { recursive: true });
+  expect(printed.toString().trim()).toBe("true true true true true true");
 });
 
 test.each(["console-api", "copy-audit"] as const)(
