@@ -7,7 +7,7 @@ import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../shared/upstream-events/apply-outcome-message.ts";
 import { applyUpstreamEventSpec } from "../specs.ts";
 
 const env = readEnv(applyUpstreamEventSpec.environment);

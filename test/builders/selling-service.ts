@@ -15,7 +15,7 @@ import { orderGate } from "../../shared/queued-orders/order-gate.ts";
 import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
 import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
-import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../shared/upstream-events/apply-outcome-message.ts";
 import { aCatalog, aPlan } from "./catalog.ts";
 import type { LedgerAtNoon } from "./ledger-at-noon.ts";
 import { keyedHashes } from "./secrets.ts";

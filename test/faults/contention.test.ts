@@ -9,7 +9,7 @@ import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { namesInOutcome, type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../shared/upstream-events/apply-outcome-message.ts";
 import { admissionCode, OFFICE, openAccess } from "../builders/access.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";

@@ -51,6 +51,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
         "shared/queued-orders/queue-store",
         "shared/reconciliation/phone-retention",
         "shared/reconciliation/reconcile-wallet",
+        "shared/upstream-events/apply-outcome-message",
         "shared/upstream-events/apply-upstream-event",
         "shared/upstream-events/heuristic-match",
         "tools/admin/carry-over/wallets",

@@ -16,7 +16,7 @@ import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { EPOCH, isoTime, systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-outcome-message.ts";
 import { findEvent, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
 import { newDelivery, readDelivery } from "../../../../shared/webhooks/delivery.ts";

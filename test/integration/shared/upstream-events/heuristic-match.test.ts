@@ -11,7 +11,8 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
-import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-outcome-message.ts";
+import { DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { beforeNext } from "../../../builders/another-process.ts";

@@ -9,7 +9,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { ASK_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
 import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-outcome-message.ts";
 import { openEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { askUpstream, QUESTIONS_MAX } from "../../../../shared/upstream-lookup/ask-upstream.ts";
 import { askNow, intervalMs, readLookupRecord } from "../../../../shared/upstream-lookup/lookup-record.ts";
