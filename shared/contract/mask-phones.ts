@@ -25,8 +25,10 @@ export const maskedText = (text: string, shown = 2): string => {
   return masked === ascii ? text : masked;
 };
 
-/** Our references, UUIDs, and hex that has a letter: what an entry must name as a whole. Bounded: `+` is quadratic. */
-const NAMES = String.raw`[A-Z]{1,20}_${REFERENCE_ID}(?![0-9A-Z])|${UUID}|(?=\d*[a-f])[\da-f]{18,}`;
+/** `2026-11-30T08:09:10.123+01:00`, `2026-11-30 08:09`, and the end of `30 Nov 2026 08:09:10`. */
+const TIME = String.raw`20\d\d(?:-[01]\d-[0-3]\d[ T]| )[0-2]\d:[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?(?:[+-]\d\d:?\d\d)?)?(?!\d)`;
+/** Our references, UUIDs, hex that has a letter, and times: what an entry must name as a whole. Bounded: `+` is quadratic. */
+const NAMES = String.raw`[A-Z]{1,20}_${REFERENCE_ID}(?![0-9A-Z])|${UUID}|${TIME}|(?=\d*[a-f])[\da-f]{18,}`;
 const NAME = new RegExp(`^(?:${NAMES})$`);
 /** Ten or more digits in a row are a NIN, a BVN or a phone number, whatever is between the digits and around them. */
 const NAME_OR_DIGITS = new RegExp(`${NAMES}|\\d(?:${GAP}\\d){9,}`, "gu");
