@@ -9,15 +9,7 @@ import {
   restCostTable,
 } from "../costs/tables.ts";
 import { withSection } from "../markdown/markdown.ts";
-import {
-  answer,
-  assumptionList,
-  firstLimitTable,
-  limitTable,
-  loadCostTable,
-  picture,
-  remedyTable,
-} from "../scale/tables.ts";
+import { answer, assumptionList, firstLimitTable, limitTable, loadCostTable, remedyTable } from "../scale/tables.ts";
 import { documentTable } from "../site/document-table.ts";
 import { alarmTable } from "./alarm-table.ts";
 import { classTable, erasureTable, itemTable } from "./data-map.ts";
@@ -63,10 +55,7 @@ export const sectionNames: readonly SectionName[] = Object.keys(generatedSection
   (name): name is SectionName => name in generatedSections,
 );
 
-/** The pictures in docs/ that `npm run tables` writes. */
-export const generatedPictures = { "scale.svg": picture } as const satisfies Record<string, () => string>;
-
-/** The URL of a document or picture in docs/. */
+/** The URL of a document in docs/. */
 export const docsUrl = (file: string): URL => new URL(`../../docs/${file}`, import.meta.url);
 
 /** A section's document, as stored and with the section generated again. */

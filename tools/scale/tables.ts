@@ -2,7 +2,6 @@ import { type StageSettings, settingsOf } from "../../infra/stage-settings.ts";
 import { errors } from "../../shared/contract/errors.ts";
 import { stages } from "../../stages.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
-import { drawLimitLoads } from "./chart.ts";
 import { limitTitle, type Remedy, type Symptom, type UsedLimit } from "./limit.ts";
 import {
   accountCounts,
@@ -174,6 +173,3 @@ export const answer = (): string => {
 
 const listOf = (items: readonly string[]): string =>
   items.map((text) => wrap(`- ${text}`).replaceAll("\n", "\n  ")).join("\n");
-
-/** The picture of all limits, an SVG. */
-export const picture = (): string => drawLimitLoads(limitLoads(settings));

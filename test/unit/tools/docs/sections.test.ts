@@ -1,12 +1,5 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import {
-  docsUrl,
-  documentOf,
-  generatedPictures,
-  generatedSections,
-  sectionNames,
-} from "../../../../tools/docs/sections.ts";
+import { documentOf, generatedSections, sectionNames } from "../../../../tools/docs/sections.ts";
 import { withSection, wrap } from "../../../../tools/markdown/markdown.ts";
 
 test.each(sectionNames)('the section "%s" of docs/ is up to date', async (name) => {
@@ -31,11 +24,5 @@ test("a paragraph is wrapped at 100 columns, and a longer word stays whole", () 
   const long = "x".repeat(120);
   expect(wrap(`  ${"word ".repeat(30)}\n  ${long} end`)).toBe(
     `${"word ".repeat(20).trim()}\n${"word ".repeat(10).trim()}\n${long}\nend`,
-  );
-});
-
-test.each(Object.entries(generatedPictures))("the picture docs/%s is up to date", (file, draw) => {
-  expect(readFileSync(docsUrl(file), "utf8"), `docs/${file} is stale: run \`npm run tables\` and commit it`).toBe(
-    draw(),
   );
 });
