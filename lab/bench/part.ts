@@ -9,8 +9,6 @@ export type Part = {
 export type Report = (line: string) => void;
 
 export type Measured = {
-  /** Printed by `--json`. */
-  readonly results: unknown;
   /** Markdown by the name of the section in docs/performance.md. */
   readonly sections: Readonly<Record<string, string>>;
   /** SVG by the file name in docs/. */

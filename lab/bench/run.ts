@@ -11,19 +11,16 @@ import type { Measured, Part } from "./part.ts";
 import { purchase } from "./purchase/purchase.ts";
 import { warm } from "./warm/warm.ts";
 
-/**
- * `npm run bench`: measures all parts or the named ones; with --json the results are also printed to stdout. With
- * --short it only shows that the parts run.
- */
+/** `npm run bench`: measures all parts or the named ones. With --short it only shows that the parts run. */
 const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStart, warm, growth, memory };
 
 const lab = fileURLToPath(new URL("..", import.meta.url));
 const docs = new URL("../../docs/", import.meta.url);
 const usage = [
-  "npm run bench -- [part ...] [--json] [--short]",
+  "npm run bench -- [part ...] [--short]",
   "",
-  "Measures the named parts, or all, and writes their tables to docs/performance.md. --json also prints the results",
-  "as JSON. --short does everything once, in about a minute, and writes nothing. The parts:",
+  "Measures the named parts, or all, and writes their tables to docs/performance.md. --short does everything once, in",
+  "about a minute, and writes nothing. The parts:",
   ...Object.entries(parts).map(([name, { description }]) => `  ${name}: ${description}`),
 ].join("\n");
 
@@ -46,18 +43,12 @@ const record = async ({ sections, drawings = {} }: Measured): Promise<void> => {
   for (const [name, svg] of Object.entries(drawings)) writeFileSync(new URL(name, docs), svg);
 };
 
-const args = readArguments(usage, (given) =>
-  knownNames("part or option", given, [...Object.keys(parts), "--json", "--short"]),
-);
+const args = readArguments(usage, (given) => knownNames("part or option", given, [...Object.keys(parts), "--short"]));
 const named = Object.entries(parts).filter(([name]) => args.includes(name));
 installPeers();
-const results: Record<string, unknown> = {};
 for (const [name, part] of named.length > 0 ? named : Object.entries(parts)) {
   report(`\n${name}: ${part.description}`);
-  const measured = await part.measure((line) => report(`  ${line}`));
-  await record(measured);
-  results[name] = measured.results;
+  await record(await part.measure((line) => report(`  ${line}`)));
 }
 if (!isShort)
   report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
-if (args.includes("--json")) console.log(JSON.stringify(results, undefined, 2));

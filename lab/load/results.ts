@@ -1,18 +1,10 @@
-import * as z from "zod";
-import { readJsonFile, writeJsonFile } from "../../tools/local/json-file.ts";
-
 /** The results of a run: values, and counts by name. */
 export type Results = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;
 
-const resultsFile = z.record(z.string(), z.unknown());
-
-/** Prints the results of a run in one line, and stores them in the file LOAD_RESULTS. */
+/** Prints the results of a run in one line. */
 export const reportResults = (run: string, results: Results): void => {
   const parts = Object.entries(results).map(([name, value]) => `${name} ${textOf(value)}`);
   console.log(`${run}: ${parts.join(", ")}`);
-  const path = process.env.LOAD_RESULTS;
-  if (path === undefined) return;
-  writeJsonFile(path, { ...readJsonFile(path, resultsFile), [run]: { at: new Date().toISOString(), ...results } });
 };
 
 const textOf = (value: Results[string]): string => {

@@ -12,6 +12,5 @@ export default defineConfig({
     testTimeout: 1_800_000,
     // One at a time, so that the runs do not affect each other's results.
     fileParallelism: false,
-    env: { LOAD_RESULTS: process.env.LOAD_RESULTS ?? ".local/load.json" },
   },
 });

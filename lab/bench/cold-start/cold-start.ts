@@ -40,7 +40,6 @@ export const coldStart: Part = {
         if (run % 5 === 4) report(`${run + 1} of ${RUNS} rounds`);
       }
       return {
-        results: rows.map(({ stack, ...measured }) => ({ stack: stack.name, ...measured })),
         sections: {
           "cold start targets": startTargets(rows),
           "cold start": startTable(rows),

@@ -55,10 +55,7 @@ export const memory: Part = {
   description: `runs ${measuredFunctions.length} functions with the CPU shares of ${sizesMb.length} sizes; about a quarter of an hour`,
   measure: async (report) => {
     const results = await measureSizes(report);
-    return {
-      results: results.map((result) => ({ name: result.name, memoryMb: result.memoryMb, ...summaryOf(result) })),
-      sections: { memory: memoryText(results) },
-    };
+    return { sections: { memory: memoryText(results) } };
   },
 };
 

@@ -39,7 +39,6 @@ export const purchase: Part = {
       const servers = await runRounds(serverRunner(backends), stacks, backends, report);
       const results = { counts, handlers, servers };
       return {
-        results: Object.fromEntries(Object.entries(results).map(([name, of]) => [name, Object.fromEntries(of)])),
         sections: { targets: purchaseTargets(results), purchase: purchaseTables(results) },
         drawings: { "performance.svg": drawPurchases(results) },
       };

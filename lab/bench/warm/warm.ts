@@ -21,7 +21,6 @@ export const warm: Part = {
     report("the paths are measured; the deliveries are next");
     const deliveries = await measureDeliveries(report);
     return {
-      results: { handler, paths, deliveries },
       sections: {
         "handler target": handlerTarget(handler),
         "warm paths": [handlerText(handler), pathsText(paths)].join("\n\n"),
