@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
@@ -10,7 +10,6 @@ import { sampleDates } from "../../tools/local/sample-books.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
 import { knownNames, readArguments } from "../../tools/usage/arguments.ts";
 import { temporaryFolder } from "../../tools/usage/temporary-folder.ts";
-import { withPalette } from "./png.ts";
 import { OPEN_PHONE, type Seeded, seed } from "./seed.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
@@ -78,7 +77,7 @@ const tokenOf = async (page: Page): Promise<string> => {
 
 const take = async (page: Page, name: string): Promise<void> => {
   await page.waitForTimeout(SETTLE_MS);
-  writeFileSync(join(FOLDER, `${name}.png`), withPalette(await page.screenshot()));
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
 };
 
 const takePictures = async (
