@@ -1,5 +1,3 @@
-import { globSync, readFileSync } from "node:fs";
-
 type Mutated = {
   /** What is mutated. */
   readonly mutate: readonly string[];
@@ -92,6 +90,11 @@ export const folders: Readonly<Record<string, Mutated>> = {
   "upstream-statement": own("upstream-statement"),
   reconciliation: own("reconciliation"),
   periods: own("periods"),
+  margin: own("margin"),
+  catalog: own("catalog"),
+  identity: own("identity"),
+  notifications: own("notifications"),
+  actions: own("actions"),
   "keyed-hashes": {
     mutate: ["shared/platform/keyed-hashes.ts"],
     tests: ["test/unit/shared/platform/keyed-hashes.test.ts"],
@@ -104,43 +107,6 @@ const short: Mutated = {
   tests: ["test/unit/shared/orders/order-response.test.ts"],
 };
 
-const BLOCK_LINES = 12;
-const SEED = 27;
-
-/** Numbers from 0 to 1, the same ones for a seed (mulberry32). */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
-
-/** A share of the files in blocks of 12 lines, by chance: mutants that lie within a block. */
-const sampleOf = (patterns: readonly string[], share: number): readonly string[] => {
-  const random = randomFrom(SEED);
-  return globSync([...patterns])
-    .toSorted()
-    .flatMap((file) => {
-      const lines = readFileSync(file, "utf8").split("\n").length;
-      const starts = Array.from({ length: Math.ceil(lines / BLOCK_LINES) }, (_, block) => 1 + block * BLOCK_LINES);
-      return starts.filter(() => random() < share).map((start) => `${file}:${start}-${start + BLOCK_LINES - 1}`);
-    });
-};
-
 /** The name of what is mutated in this run. */
 export const folder = process.env.MUTATION_FOLDER ?? "short";
-const wordsOf = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
-/** Chosen files, with the tests of the same names and of some others. */
-const files = wordsOf(process.env.MUTATION_FILES);
-const chosen: Mutated = {
-  mutate: files.map((file) => `shared/${file}.ts`),
-  tests: [...files, ...wordsOf(process.env.MUTATION_TESTS)].map(
-    (file) => `test/{unit,integration}/shared/${file}.test.ts`,
-  ),
-};
-const { mutate, tests } = files.length > 0 ? chosen : (folders[folder] ?? short);
-const share = Number(process.env.MUTATION_SHARE ?? "1");
-export const mutated: Mutated = { mutate: share < 1 ? sampleOf(mutate, share) : mutate, tests };
+export const mutated: Mutated = folders[folder] ?? short;
