@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { sum } from "../../shared/platform/sum.ts";
 import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { inProgressAnswer } from "../strict/answers.ts";
-import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
+import { type StrictAnswer, type StrictDynamoDb, type StrictTime, strictDynamoDb } from "../strict/dynamodb.ts";
 import { refusalOf, type WireFault } from "../strict/faults.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 import { DYNAMODB_STREAMS, forwardTo, type WireAnswer } from "../strict/wire.ts";
@@ -29,8 +29,8 @@ export type DynamoDbProxy = {
   readonly landLateWrites: () => Promise<void>;
   /** The strict layer behind the faults (test/strict); undefined is the emulator alone. */
   strict: StrictDynamoDb | undefined;
-  /** Replaces the strict layer by one with these settings. */
-  readonly beStrict: (settings: StrictSettings, seed: number) => StrictDynamoDb;
+  /** Replaces the strict layer by one with these settings, which goes by the real time unless another is given. */
+  readonly beStrict: (settings: StrictSettings, seed: number, time?: StrictTime) => StrictDynamoDb;
   readonly stop: () => Promise<void>;
 };
 
@@ -80,8 +80,8 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
       await Promise.all(late.splice(0).map((land) => land()));
     },
     strict: undefined,
-    beStrict: (settings, seed) => {
-      const strict = strictDynamoDb({ settings, seed, forward: tables.forward });
+    beStrict: (settings, seed, time) => {
+      const strict = strictDynamoDb({ settings, seed, forward: tables.forward, time });
       proxy.strict = strict;
       return strict;
     },

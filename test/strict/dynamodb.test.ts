@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { QueryCommand, type TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { sleep } from "../../shared/platform/time.ts";
 import { proxyForTests } from "../builders/proxy-for-tests.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
+import type { StrictTime } from "./dynamodb.ts";
 import { type StrictSettings, strictSettings } from "./settings.ts";
 
 /** Goal: the strict layer behaves as AWS documents, so that what holds on it can be expected to hold on AWS. */
@@ -24,7 +24,22 @@ const still: StrictSettings = {
   lostAnswers: 0,
   slowAnswers: 0,
 };
-const beStrict = (changes: Partial<StrictSettings>) => proxy.beStrict({ ...still, ...changes }, SEED);
+const beStrict = (changes: Partial<StrictSettings>, time?: StrictTime) =>
+  proxy.beStrict({ ...still, ...changes }, SEED, time);
+
+/** No hold of a foreign transaction ends between its beginning and the check of it. */
+const timeless: StrictTime = { now: () => 0, sleep: async () => {} };
+
+/** The next transaction takes its items, and holds them until it is released. */
+const holdUntilReleased = () => {
+  const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const sleep = (): Promise<void> => {
+    taken.resolve();
+    return released.promise;
+  };
+  beStrict({ holdMs: { min: 1, max: 1 } }, { now: () => Date.now(), sleep });
+  return { taken: taken.promise, release: released.resolve };
+};
 
 const newPk = (): string => `item#${randomUUID()}`;
 const put = (Item: { readonly pk: string } & Record<string, unknown>) => ({ Put: { TableName: table, Item } });
@@ -55,40 +70,39 @@ const reasonsOf = async (work: Promise<unknown>): Promise<readonly (string | und
 };
 
 describe("a transaction that holds its items", () => {
-  const holdMs = { min: 1_500, max: 1_500 };
-
   test("a transaction that holds its items cancels another one with TransactionConflict for the held item, and the other items keep their reasons", async () => {
-    beStrict({ holdMs });
+    const { taken, release } = holdUntilReleased();
     const [held, free, full] = [newPk(), newPk(), newPk()];
     await db.put({ TableName: table, Item: { pk: full } });
     const first = transact([increment(held)]);
-    await sleep(50);
+    await taken;
     const writes = [
       increment(free),
       increment(held),
       { Put: { TableName: table, Item: { pk: full }, ConditionExpression: "attribute_not_exists(pk)" } },
     ];
     expect(await reasonsOf(transact(writes))).toEqual(["None", "TransactionConflict", "ConditionalCheckFailed"]);
+    release();
     await first;
     expect([await countOf(held), await countOf(free)]).toEqual([1, undefined]);
     expect(await nameOf(transact([increment(held)]))).toBe("done");
   });
 
   test("a transaction that holds its items refuses a single write of a held item with TransactionConflictException, and no read", async () => {
-    beStrict({ holdMs });
+    const { taken, release } = holdUntilReleased();
     const pk = newPk();
     const first = transact([increment(pk)]);
-    await sleep(50);
-    const reading = nameOf(db.get({ TableName: table, Key: { pk }, ConsistentRead: true }));
+    await taken;
     expect(await nameOf(db.update(increment(pk).Update))).toBe("TransactionConflictException");
-    expect(await reading).toBe("done");
+    expect(await nameOf(db.get({ TableName: table, Key: { pk }, ConsistentRead: true }))).toBe("done");
+    release();
     await first;
     expect(await nameOf(db.update(increment(pk).Update))).toBe("done");
     expect(await countOf(pk)).toBe(2);
   });
 
   test("a write meets a transaction of another client as often as the share in the settings", async () => {
-    const strict = beStrict({ holdMs: { min: 1, max: 1 }, foreignHolds: 0.5 });
+    const strict = beStrict({ holdMs: { min: 1, max: 1 }, foreignHolds: 0.5 }, timeless);
     const names: string[] = [];
     for (let index = 0; index < 40; index += 1) names.push(await nameOf(transact([increment(newPk())])));
     expect(strict.counts.conflict).toBeGreaterThan(10);
@@ -137,11 +151,12 @@ describe("a token", () => {
   });
 
   test("a token whose first request is in progress is a TransactionInProgressException", async () => {
-    beStrict({ holdMs: { min: 1_500, max: 1_500 } });
+    const { taken, release } = holdUntilReleased();
     const [pk, token] = [newPk(), randomUUID()];
     const first = transact([increment(pk)], token);
-    await sleep(50);
+    await taken;
     expect(await nameOf(transact([increment(pk)], token))).toBe("TransactionInProgressException");
+    release();
     await first;
     await transact([increment(pk)], token);
     expect(await countOf(pk)).toBe(1);
@@ -324,11 +339,14 @@ describe("throttling", () => {
   });
 
   test("throttling ends when its time is over, and calm() begins no other", async () => {
-    const strict = beStrict({ throttling: 1, throttledMs: { min: 50, max: 50 } });
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const strict = beStrict({ throttling: 1, throttledMs: { min: 60_000, max: 60_000 } });
     const write = () => nameOf(db.put({ TableName: table, Item: { pk: "item#throttled" } }));
     expect(await write()).not.toBe("done");
     strict.calm();
-    await sleep(60);
+    expect(await write()).not.toBe("done");
+    vi.setSystemTime(Date.now() + 60_001);
     expect(await write()).toBe("done");
   });
 });
@@ -352,13 +370,8 @@ test("a write whose answer is lost has its effect, holds its items, and keeps it
 
 test("an answer that is slow arrives, and a seed always makes the same decisions", async () => {
   const run = async (): Promise<readonly string[]> => {
-    const strict = beStrict({
-      slowAnswers: 0.3,
-      slowMs: { min: 20, max: 40 },
-      foreignHolds: 0.3,
-      // Longer than a busy machine needs from the hold to the check of it.
-      holdMs: { min: 60, max: 60 },
-    });
+    const changes = { slowAnswers: 0.3, slowMs: { min: 20, max: 40 }, foreignHolds: 0.3, holdMs: { min: 1, max: 1 } };
+    const strict = beStrict(changes, timeless);
     const names: string[] = [];
     for (let index = 0; index < 20; index += 1) names.push(await nameOf(transact([increment(newPk())])));
     expect(strict.counts.answer_slow).toBeGreaterThan(0);
