@@ -31,7 +31,11 @@ const signedHeaders = z.object({
  */
 export const startReceiver = async (
   answer: (response: ServerResponse, count: number) => void = (response) => void response.end("ok"),
-  options: { readonly host?: string; readonly tls?: { readonly key: string; readonly cert: string } } = {},
+  options: {
+    readonly host?: string;
+    readonly port?: number;
+    readonly tls?: { readonly key: string; readonly cert: string };
+  } = {},
 ): Promise<Receiver> => {
   const received: Received[] = [];
   const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -52,9 +56,9 @@ export const startReceiver = async (
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     listener(request, response).catch(() => response.destroy());
   };
-  const { host = "127.0.0.1", tls } = options;
+  const { host = "127.0.0.1", port: wanted = 0, tls } = options;
   const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest);
-  await new Promise<void>((listening) => server.listen(0, host, listening));
+  await new Promise<void>((listening) => server.listen(wanted, host, listening));
   const { port } = z.object({ port: z.number() }).parse(server.address());
   return {
     url: `${tls === undefined ? "http" : "https"}://${tls === undefined ? host : "localhost"}:${port}/hook`,

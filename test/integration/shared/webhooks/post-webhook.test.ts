@@ -1,14 +1,18 @@
-import { createServer, type Socket } from "node:net";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { WEBHOOK_CONNECT_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { aReceiver } from "../../../builders/endpoint.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
+import { WAIT_MS_MAX } from "../../../builders/until.ts";
 
 /** Goal: a webhook is posted once, only to permitted addresses, within the limits of time and size. */
 const rulesWith = (changes: Partial<AddressRules> = {}): AddressRules => ({
@@ -310,6 +314,46 @@ test("over https a receiver gets the webhook only if its certificate is trusted 
   // A server of several names chooses its certificate by the name that it is asked for.
   expect(new Set(asked)).toEqual(new Set(["localhost", "app.example.com"]));
 });
+
+/** Listens on loopback with a queue of two connections, and never accepts one. */
+const NEVER_ACCEPTS = `
+const server = require("node:net").createServer().listen({ host: "127.0.0.1", port: 0, backlog: 1 }, () => {
+  require("node:fs").writeSync(1, String(server.address().port));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+});`;
+
+/** The port of 127.0.0.1 at which no connection is established: its process accepts none, and its queue is full. */
+const aDeadPort = async (): Promise<number> => {
+  const child = spawn(process.execPath, ["-e", NEVER_ACCEPTS]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [printed] = await once(child.stdout, "data");
+  const port = Number(printed);
+  for (let queued = 0; queued < 2; queued += 1) {
+    const socket = connect({ host: "127.0.0.1", port });
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+  }
+  return port;
+};
+
+// Linux has all of 127.0.0.0/8 on loopback.
+test.runIf(process.platform === "linux")(
+  "a host whose first address does not respond gets the webhook at the second one, and not before the first one's part is over",
+  async () => {
+    const port = await aDeadPort();
+    const receiver = await aReceiver(undefined, { host: "127.0.0.2", port });
+    const begunMs = performance.now();
+    const result = await post(
+      `http://app.example.com:${port}/hook`,
+      rulesWith({ resolve: async () => ["127.0.0.1", "127.0.0.2"] }),
+      WAIT_MS_MAX,
+    );
+    expect(result).toMatchObject({ kind: "answered", status: 200 });
+    expect(receiver.received).toHaveLength(1);
+    // Timers count whole milliseconds.
+    expect(performance.now() - begunMs).toBeGreaterThan(WEBHOOK_CONNECT_MS_MAX - 2);
+  },
+);
 
 test("a refused connection fails with the error's code", async () => {
   const receiver = await startReceiver();
