@@ -1499,11 +1499,11 @@ const inSequence = (requests: Requests): number => {
 const networkMs = (requests: Requests): number => inSequence(requests) * LATENCY_MS + sumBytes(requests) / BYTES_PER_MS;
 /** A slow mobile network: without a latency a request may also begin later than another by chance. */
 const [LATENCY_MS, BYTES_PER_MS] = [300, 200];
-/** What of a task blocks the page, as Total Blocking Time counts it. */
-const blockingMs = (taskMs: number): number => Math.max(0, taskMs - 50);
+/** What of a task blocks the page, as Total Blocking Time counts it, on a machine that does the fixed work in 45 ms. */
+const blockingMs = (taskMs: number, referenceMs: number): number => Math.max(0, (taskMs / referenceMs) * 45 - 50);
 
 test.each(["operator", "owner"] as const)(
-  "the first load for an %s has at most 250 KB, 20 requests, of which 6 wait for each other, and 5 times the CPU time of a fixed work, of which 80 ms block, and shows something after 1 s of a slow network",
+  "the first load for an %s has at most 250 KB, 20 requests, of which 6 wait for each other, and 5 times the CPU time of a fixed work, of which 80 ms block where that takes 45 ms, and shows something after 1 s of a slow network",
   // Beside other work one load may take more CPU time: the least of three counts.
   { retry: 2 },
   async (person) => {
@@ -1531,6 +1531,6 @@ test.each(["operator", "owner"] as const)(
     expect(inSequence(requests)).toBeLessThanOrEqual(6);
     expect(networkMs(requests.filter(({ answeredMs }) => answeredMs <= contentMs))).toBeLessThanOrEqual(1_000);
     expect(tasks.reduce((sum, taskMs) => sum + taskMs, 0) / referenceMs).toBeLessThanOrEqual(5);
-    expect(tasks.reduce((sum, taskMs) => sum + blockingMs(taskMs), 0)).toBeLessThanOrEqual(80);
+    expect(tasks.reduce((sum, taskMs) => sum + blockingMs(taskMs, referenceMs), 0)).toBeLessThanOrEqual(80);
   },
 );
