@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification, type VitestPluginContext } from "vitest/node";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { mutated } from "./folders.ts";
-import { createKeptWorker, TEST_TIMEOUT_MS } from "./kept-worker.ts";
 
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("../../.local/compile-cache", import.meta.url));
 
@@ -15,22 +14,14 @@ class CheapestFirst extends BaseSequencer {
   }
 }
 
-/** Stryker chooses a pool; this is read after it. With MUTATION_FRESH each mutant has a worker of its own. */
-const keepWorker = {
-  name: "keep-worker",
-  configureVitest: ({ project: { config } }: VitestPluginContext): void => {
-    if (process.env.MUTATION_FRESH !== undefined) return;
-    config.pool = "kept";
-    config.poolRunner = { name: "kept", createPoolWorker: createKeptWorker };
-  },
-};
+/** A test that runs for longer fails: a mutant may never end. */
+const TEST_TIMEOUT_MS = 20_000;
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
-  plugins: [keepWorker],
   test: {
     include: [...mutated.tests],
-    setupFiles: ["test/mutation/no-mutant.ts", "test/builders/log-to-console.ts", "test/builders/leave-nothing.ts"],
+    setupFiles: ["test/builders/log-to-console.ts", "test/builders/leave-nothing.ts"],
     isolate: false,
     testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: TEST_TIMEOUT_MS,
