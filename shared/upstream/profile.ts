@@ -248,6 +248,18 @@ const entries = {
   virtual_nin: z._default(z.boolean("virtual_nin is true or false"), false),
 } as const;
 
+/** The fields that each request has, beside our reference. */
+export const requestFields = {
+  data: ["network_id", "plan_id", "phone_number"],
+  airtime: ["network", "amount", "phone_number"],
+  nin_verification: ["nin", "mode", "is_consent"],
+  nin_retrieval: ["phone_number", "is_consent"],
+  bvn_verification: ["bvn", "mode", "is_consent"],
+  bvn_retrieval: ["phone_number", "is_consent"],
+} as const satisfies Readonly<Record<OrderKind, readonly (keyof UpstreamProfile["fields"])[]>>;
+
+const hasTwice = (names: readonly string[]): boolean => new Set(names).size !== names.length;
+
 const reference = z.enum(referenceScopes, 'The reference goes with "all" orders, or with those "documented"');
 
 /** Without the slashes that a server may ignore. */
@@ -255,14 +267,19 @@ const trimmed = (path: string): string => path.split("/").filter(Boolean).join("
 
 /** What the service must know of an upstream to use it. `documented` is the interface document, to the letter. */
 const upstreamProfile = z.strictObject({ reference, ...entries }).check(
-  z.superRefine(({ statuses, fields, paths, lookup }, context) => {
-    const meanings = Object.values(statuses).flat();
-    if (new Set(meanings).size !== meanings.length) {
+  z.superRefine(({ statuses, fields, answers, events, paths, lookup }, context) => {
+    if (hasTwice(Object.values(statuses).flat())) {
       context.addIssue({ code: "custom", path: ["statuses"], message: "A word has one meaning only" });
     }
-    const names = Object.values(fields);
-    if (new Set(names).size !== names.length) {
-      context.addIssue({ code: "custom", path: ["fields"], message: "Two fields have the same name" });
+    const requests = Object.values(requestFields).map((sent) => ["reference", ...sent] as const);
+    if (requests.some((sent) => hasTwice(sent.map((field) => fields[field])))) {
+      context.addIssue({ code: "custom", path: ["fields"], message: "Two fields of one request have the same name" });
+    }
+    for (const [entry, names] of Object.entries({ answers, events, ...(lookup && { lookup }) })) {
+      const { reference, status, amount } = names;
+      const ofOrder = "type" in names ? [names.type, names.phone_number] : [];
+      if (!hasTwice([reference, status, amount, ...ofOrder])) continue;
+      context.addIssue({ code: "custom", path: [entry], message: "Two fields of an order have the same name" });
     }
     if (lookup !== undefined && Object.values(paths).some((path) => trimmed(path) === trimmed(lookup.path))) {
       const message = "A lookup must not have the path of another request: it would place an order";

@@ -1,7 +1,7 @@
 import type { RateGroup } from "../contract/limits.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import type { HttpRequest } from "./exchange.ts";
-import { carriesReference, type OrderKind, translated, type UpstreamProfile } from "./profile.ts";
+import { carriesReference, type OrderKind, type requestFields, translated, type UpstreamProfile } from "./profile.ts";
 import { type Beginning, type IdentityCheck, type OrderField, orderFields, type UpstreamOrder } from "./upstream.ts";
 
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
@@ -49,13 +49,13 @@ export const catalogRequest = ({ paths }: UpstreamProfile): UpstreamRequest => (
 /** An order's request, with its fields that the upstream may refuse. */
 export type OrderRequest = UpstreamRequest & { readonly fields: readonly OrderField[] };
 type Value = string | number | boolean;
-type OrderValues = Partial<Readonly<Record<Exclude<keyof UpstreamProfile["fields"], "reference">, Value>>>;
+type OrderValues<Kind extends OrderKind> = Partial<Readonly<Record<(typeof requestFields)[Kind][number], Value>>>;
 
 /** The request in the upstream's names, with our reference where the upstream takes one. */
-const requestOf = (
+const requestOf = <Kind extends OrderKind>(
   profile: UpstreamProfile,
-  kind: OrderKind,
-  values: OrderValues,
+  kind: Kind,
+  values: OrderValues<Kind>,
   reference: string,
 ): Pick<OrderRequest, "path" | "body" | "fields"> => {
   const sent: Partial<Record<string, Value>> = { ...values, ...(carriesReference(profile, kind) && { reference }) };

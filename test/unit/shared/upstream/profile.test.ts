@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import {
   carriesReference,
   type OrderKind,
@@ -8,6 +9,7 @@ import {
   profileChanges,
   profileOf,
 } from "../../../../shared/upstream/profile.ts";
+import { checkRequest, orderRequest } from "../../../../shared/upstream/requests.ts";
 
 const documentedProfile = profileOf({});
 
@@ -60,7 +62,11 @@ test.each<[unknown, string]>([
   [{ key: { header: "X KEY" } }, "key.header: A header's name has letters, digits and hyphens only"],
   [{ key: { prefix: "Bearer\n" } }, "key.prefix: A prefix has at most 20 printable characters"],
   [{ fields: { nin: "n i n" } }, "fields.nin: A field's name begins with a letter"],
-  [{ fields: { nin: "number", bvn: "number" } }, "fields: Two fields have the same name"],
+  [{ fields: { amount: "value", phone_number: "value" } }, "fields: Two fields of one request have the same name"],
+  [{ fields: { reference: "mode" } }, "fields: Two fields of one request have the same name"],
+  [{ answers: { reference: "status" } }, "answers: Two fields of an order have the same name"],
+  [{ events: { type: "amount" } }, "events: Two fields of an order have the same name"],
+  [{ lookup: { path: "/x", field: "id", status: "type" } }, "lookup: Two fields of an order have the same name"],
   [{ statuses: { failed: [] } }, "statuses.failed: Name a word at least"],
   [{ statuses: { failed: ["Success"] } }, "statuses: A word has one meaning only"],
   [{ refusals: { statuses: [500] } }, "refusals.statuses.0: Only 200 and 400 to 499 can refuse an order"],
@@ -94,6 +100,23 @@ test.each<[unknown, string]>([
   [undefined, "Is required"],
 ])("the mistake in the profile %j is named with its place and a sentence", (changes, sentence) => {
   expect(sentenceFor(changes)).toContain(sentence);
+});
+
+test("fields of different requests may have one name, and each request has its own value in it", () => {
+  const fields = { network_id: "network", nin: "number", bvn: "number" };
+  expect(sentenceFor({ fields })).toBeUndefined();
+  const profile = profileOf({ reference: "all", fields });
+  const data = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
+  expect(orderRequest(profile, data, "ref").body).toMatchObject({ network: 1, plan_id: 101 });
+  const airtime = {
+    kind: "airtime",
+    network: "mtn",
+    amountKobo: koboFromNaira(100),
+    phoneNumber: "08031234567",
+  } as const;
+  expect(orderRequest(profile, airtime, "ref").body).toMatchObject({ network: "mtn", amount: 100 });
+  const check = { kind: "identity", idType: "bvn", by: { number: "12345678901", mode: "basic" } } as const;
+  expect(checkRequest(profile, check, "ref").body).toMatchObject({ number: "12345678901" });
 });
 
 test("a profile that is too long for a function's variables is refused", () => {
