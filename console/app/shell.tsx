@@ -10,7 +10,6 @@ import { useRead } from "../api/use-read.ts";
 import { Empty } from "../components/empty.tsx";
 import { Icon } from "../components/icon.tsx";
 import { LeftChanges } from "../components/left-changes.tsx";
-import { LostForms } from "../components/lost-forms.tsx";
 import { Page } from "../components/page.tsx";
 import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Loading } from "../components/query.tsx";
@@ -51,7 +50,6 @@ export const Shell = () => {
           <ServiceNotices />
           <div className={styles.notices}>
             <LeftChanges />
-            <LostForms key={`kept ${path}`} />
           </div>
           <ErrorBoundary key={path}>
             <CurrentPage />

@@ -11,7 +11,7 @@ import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
 import { type FourEyes, usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
-import { type Draft, forgetDraft, keepDraft, restoredDraft, showDraft } from "../sign-in/drafts.ts";
+import { type Draft, forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
 import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
 import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
@@ -115,7 +115,6 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
       isLeft.current = true;
     };
   }, []);
-  useLayoutEffect(() => showDraft(form), [form]);
   // A form that was left with its page does not open by itself when the person comes back.
   useEffect(() => () => forgetDraft(form), [form]);
 
@@ -219,7 +218,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
 
   // A confirmation is typed again.
   const { typed: _, ...drafted } = draftOf(fields, values);
-  const draft = { title, values: drafted, isInDoubt: isInDoubt || sending.isPending };
+  const draft = { values: drafted, isInDoubt: isInDoubt || sending.isPending };
   const current = useRef(draft);
   useLayoutEffect(() => {
     current.current = draft;

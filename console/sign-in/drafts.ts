@@ -1,5 +1,4 @@
 import * as z from "#zod";
-import { createStore } from "../store.ts";
 
 /** What a form holds, by field. Secrets are never part of it. */
 export type Draft = KeptForm["values"];
@@ -8,8 +7,6 @@ export type Draft = KeptForm["values"];
 export type KeptForm = z.output<typeof formSchema>;
 
 const formSchema = z.object({
-  /** The title of its dialog. */
-  title: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
   isInDoubt: z.boolean(),
 });
@@ -19,8 +16,6 @@ const STORED_AS = "console.drafts";
 
 const openForms = new Map<string, () => KeptForm>();
 let restored: Readonly<Record<string, KeptForm>> = {};
-/** Restored forms that no dialog of the page has shown. */
-const lost = createStore<ReadonlyMap<string, KeptForm>>(new Map());
 
 /** Has the draft of an open form kept while the person signs in again. Returns a function that ends this. */
 export const keepDraft = (form: string, read: () => KeptForm): (() => void) => {
@@ -44,22 +39,10 @@ export const restoreDrafts = (subject: string): void => {
   const stored = draftsSchema.safeParse(JSON.parse(text)).data;
   if (stored?.subject !== subject) return;
   restored = stored.drafts;
-  lost.replace(new Map(Object.entries(restored)));
 };
 
 /** The draft of this form from before the person signed in again. */
 export const restoredDraft = (form: string): KeptForm | undefined => restored[form];
-
-/** The dialog of this form is on the page. */
-export const showDraft = (form: string): void => {
-  const all = lost.read();
-  if (all.has(form)) lost.replace(new Map([...all].filter(([each]) => each !== form)));
-};
-
-/** The restored forms whose dialog is not on the page, for example because its row is gone, by their name. */
-export const useLostForms = lost.useValue;
-
-export const forgetLostForms = (): void => lost.replace(new Map());
 
 export const forgetDraft = (form: string): void => {
   const { [form]: _, ...others } = restored;
