@@ -250,7 +250,7 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
   const rows = data?.pages.flatMap(rowsOf);
   return (
     <>
-      <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />
+      <RowSummary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />
       {/* If a further page could not be read, those before it are not out of date. */}
       <Query of={{ data, error: lacksPage ? null : error, isEnabled, isFetching, refetch }}>
         {({ pages }) => (
@@ -288,14 +288,15 @@ export const PagedTable = <Answer, Row>(props: PagedTableProps<Answer, Row>) => 
   );
 };
 
-type SummaryProps<Row> = {
+type RowSummaryProps<Row> = {
   readonly rows: readonly Row[] | undefined;
+  /** What the shown rows come to, in naira. */
   readonly amountOf: ((row: Row) => number) | undefined;
   readonly hasMore: boolean;
 };
 
 /** Always in the page, so that screen readers read out what another filter or a further page has brought. */
-const Summary = <Row,>({ rows, amountOf, hasMore }: SummaryProps<Row>) => {
+export const RowSummary = <Row,>({ rows, amountOf, hasMore }: RowSummaryProps<Row>) => {
   const isShown = rows !== undefined && rows.length > 0;
   return (
     <p role="status" className={isShown ? styles.summary : "visually-hidden"}>

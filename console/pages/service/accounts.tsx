@@ -6,7 +6,7 @@ import { useRead } from "../../api/use-read.ts";
 import { AccountStatus } from "../../components/account-status.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
+import { DataTable, RowSummary } from "../../components/data-table.tsx";
 import { isolated } from "../../components/isolated.ts";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
@@ -50,6 +50,7 @@ export const AccountsPage = () => {
           onChange={({ currentTarget }) => choose({ name: currentTarget.value })}
         />
       </Row>
+      <RowSummary rows={shown} amountOf={({ balance }) => balance} hasMore={false} />
       <Query of={accounts}>
         {() => (
           <DataTable

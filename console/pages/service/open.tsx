@@ -4,7 +4,7 @@ import { isPurchaseType } from "../../../shared/contract/transaction.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Breakable } from "../../components/breakable.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
+import { DataTable, RowSummary } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page } from "../../components/page.tsx";
@@ -36,6 +36,7 @@ export const OpenPage = () => {
                 { name: "Stuck", value: stuck },
               ]}
             />
+            <RowSummary rows={transactions} amountOf={({ amount }) => amount} hasMore={transactions.length < number} />
             <DataTable
               label="Open orders"
               rows={transactions}
@@ -93,7 +94,6 @@ export const OpenPage = () => {
               ]}
               emptyText="Nothing is open."
             />
-            {transactions.length < number && <p>The {transactions.length} oldest are shown.</p>}
           </>
         )}
       </Query>

@@ -899,6 +899,7 @@ describe("a list", () => {
     await visit(page, "/accounts", "Accounts");
     const rows = table(page, "Accounts").locator("tbody tr");
     await row(page, "App 4999").waitFor({ state: "detached" });
+    await page.getByText("5,000 rows. Sum: NGN 12,497,500.00").waitFor();
     expect(await rows.count()).toBe(100);
     const tasks = await taskCpuMs(page, async () => {
       await button(page, "Balance").click();
@@ -1174,6 +1175,10 @@ describe("a list", () => {
     await page.getByLabel("Search by name or id").fill("DEM");
     await row(page, service().demoAccount).waitFor();
     expect(await row(page, "test").count()).toBe(0);
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^1 row\. Sum: / })
+      .waitFor();
     expect((await saved(page, "Download CSV")).split("\r\n").slice(1)).toEqual([
       expect.stringMatching(new RegExp(`^${service().demoAccount},`)),
     ]);

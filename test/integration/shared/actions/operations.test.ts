@@ -329,7 +329,7 @@ test("a float below its alarm, an endpoint that is down and a low wallet are loo
   await recordPayment(ledger, payment, auditItem(context, SERVICE, { action: "float fund" }));
   await measureFloat({ ...ledger, timeZone: context.timeZone }, deadlineIn(60_000));
   expect(await checksOf({ ...context, floatAlarmHours: 10_001 })).toMatchObject({
-    float: "look: lasts for 10000 hours at the pace of the last 24 hours, by the latest hourly measurement",
+    float: "look: lasts for 10,000 hours at the pace of the last 24 hours, by the latest hourly measurement",
     endpoints: `look: down or switched off: Endpoint 1 of ${accountId} (test)`,
     wallets: `look: below their threshold, the lowest first: ${accountId} (test)`,
   });
