@@ -176,13 +176,14 @@ const Limit = ({ limit, waiting }: ActionOutput<"upstream show">) => (
         { name: "Orders a minute", value: limit.per_minute },
         { name: "As much as", value: keysText(limit.per_minute / rateGroups.vtu.requestsPerMinute) },
         {
-          name: "New orders",
+          // Whether they are accepted at all says the switch.
+          name: "New orders wait",
           value:
             limit.spent_until === null ? (
-              <Status tone="good">Are sent at once</Status>
+              <Status tone="good">No</Status>
             ) : (
               <>
-                <Status tone="running">Wait</Status> until <Time iso={limit.spent_until} />
+                <Status tone="running">Yes</Status> until <Time iso={limit.spent_until} />
               </>
             ),
         },

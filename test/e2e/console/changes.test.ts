@@ -584,6 +584,8 @@ describe("a banner", () => {
     await fill(page, { Reason: "ticket 97", Type: "purchases" });
     await submit(page, "Switch purchases off");
     await page.getByText("Off: new orders are refused").waitFor();
+    await page.getByText("New orders wait", { exact: true }).waitFor();
+    expect(await page.getByRole("main").textContent()).not.toMatch(/sent at once/i);
     await checkDialogs(page, new Set());
     await visit(page, "/accounts", "Accounts");
     const banner = page.getByRole("status").filter({ hasText: "Purchases are off" });
