@@ -19,6 +19,7 @@ import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { claimAsSender, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
+import { until } from "../../../builders/until.ts";
 
 /** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
 
@@ -595,13 +596,10 @@ describe("an order that the upstream refuses by itself, although its limit is no
     service.refuseOrders(2);
     for (const accountId of [await ledger.anAccount(1_000), await ledger.anAccount(1_000)])
       await service.buy(accountId, "one");
-    const both = Promise.withResolvers<"both">();
     let refunds = 0;
     beforeEachCall(ledger.db, "transactWrite", async () => {
       refunds += 1;
-      if (refunds === 2) both.resolve("both");
-      // Longer than a refund may take.
-      if ((await Promise.race([both.promise, sleep(5_000)])) !== "both") throw new Error("No answer");
+      await until("both are being refunded", () => refunds >= 2);
     });
     expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 2, sent: 0, refunded: 2 });
   });

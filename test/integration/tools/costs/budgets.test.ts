@@ -177,9 +177,13 @@ describe("budgets", () => {
     const headersOfLast = { "x-ratelimit-remaining": "0", "retry-after": "4" };
     const body = JSON.stringify({ status: false, message: "No" });
     faults.add({ kind: "custom", path: "/vtu/", times: 1, status: 400, headers: headersOfLast, body });
+    // The limit lasts until the next purchase meets it.
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
     expect((await buy()).status).toBe(502);
     const { headers } = await expectAnswered(budgets.waitingPurchase, 200, async () => {
       const answer = await buy();
+      vi.useRealTimers();
       await sendWaiting();
       return answer;
     });
