@@ -1,7 +1,7 @@
 import type { OrderAdvice } from "../contract/actions/transactions.ts";
 import { koboMoneyText } from "../contract/money.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
-import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
 
 /** Sentences by what they are about. A name in braces is filled in: the fields of `valuesOf`. */
@@ -159,6 +159,8 @@ type AdviceFacts = {
   readonly isOverdue: boolean;
   /** It waits in the ledger of which this one is a restored copy. */
   readonly isOfAnotherLedger: boolean;
+  /** It is sent with our reference. */
+  readonly carriesOurs: boolean;
 };
 
 /**
@@ -166,10 +168,10 @@ type AdviceFacts = {
  * not to do.
  */
 export const adviceOn = (order: Transaction, facts: AdviceFacts): readonly OrderAdvice[] => {
-  const { isForOwner, isOverdue } = facts;
+  const { isForOwner, isOverdue, carriesOurs } = facts;
   const { overdue, ...known } = sentencesFor(order, facts);
   const sentences: Sentences = isOverdue && overdue !== undefined ? { ...known, wait: overdue } : known;
-  const values = valuesOf(order);
+  const values = valuesOf(order, carriesOurs);
   return ABOUT.filter((about) => !isForOwner || !OPERATORS.includes(about)).flatMap((about) => {
     const text = sentences[about];
     return text === undefined ? [] : [{ about, text: text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? "") }];
@@ -203,20 +205,21 @@ const sentencesOn = (order: Transaction): Sentences => {
 /** Codes that customers of all networks dial to see a balance, by the regulator's list. */
 const BALANCE_CODES = { airtime: "*310#", data: "*323#" } as const;
 
-const valuesOf = (order: Transaction): Readonly<Record<string, string>> => ({
+const valuesOf = (order: Transaction, carriesOurs: boolean): Readonly<Record<string, string>> => ({
   order: order.description,
   /** The customer knows the app's own. */
   reference: order.caller_reference ?? referenceOf(order),
   code: BALANCE_CODES[order.type === "data" ? "data" : "airtime"],
   fields: order.failure?.fields?.map((field) => field.replaceAll("_", " ")).join(" and ") ?? "a field",
-  named: named(order),
+  named: named(order, carriesOurs),
 });
 
 /** As the upstream can find it. */
-const named = (order: Transaction): string => {
-  const { upstream_reference, phone_number, created_at, amount_kobo, face_kobo } = order;
-  const reference = upstream_reference ?? `our reference ${referenceOf(order)}`;
+const named = (order: Transaction, carriesOurs: boolean): string => {
+  const { upstream_reference, phone_number, amount_kobo, face_kobo } = order;
+  const ours = carriesOurs ? `our reference ${referenceOf(order)}` : "the order without our reference";
+  const reference = upstream_reference ?? ours;
   const amount = koboMoneyText(face_kobo ?? amount_kobo);
-  const placed = created_at.slice(0, "2026-11-21T09:30:00".length).replace("T", " ");
-  return `${reference} (${phone_number ?? "no number"}, ${amount}, ${placed} UTC)`;
+  const sent = sentAt(order).slice(0, "2026-11-21T09:30:00".length).replace("T", " ");
+  return `${reference} (${phone_number ?? "no number"}, ${amount}, ${sent} UTC)`;
 };

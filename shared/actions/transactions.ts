@@ -32,7 +32,7 @@ import {
   queuedText,
   readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
-import type { UpstreamProfile } from "../upstream/profile.ts";
+import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
 import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
 import { askNow, nextQuestionMs, readLookupRecord } from "../upstream-lookup/lookup-record.ts";
@@ -215,6 +215,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
         ...found,
         ...{ isForOwner: isForOwner(context), isOverdue },
         isOfAnotherLedger: waitsInAnotherLedger(context.ledger, transaction),
+        carriesOurs: carriesReference(context.probe.profile, transaction.type),
       }),
     ],
     wait_until,

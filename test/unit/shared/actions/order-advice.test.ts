@@ -8,7 +8,7 @@ import { aTransaction } from "../../../builders/transaction.ts";
 const order = { kind: "airtime", network: "mtn" } as const;
 const toOperator = {
   ...{ isForOwner: false, isRefunded: false, isPaidAgain: false, isContradicted: false, isOverdue: false },
-  isOfAnotherLedger: false,
+  ...{ isOfAnotherLedger: false, carriesOurs: true },
 };
 const queued = { order, table: "ledger", number: 1 };
 
@@ -139,6 +139,17 @@ test("after the time until which to wait, a purchase that was sent needs a perso
 test("an order without an upstream's reference is named by our own", () => {
   const upstream = adviceOn(aTransaction(), toOperator).find(({ about }) => about === "upstream");
   expect(upstream?.text).toContain("our reference DATA_0123456789ABCDEFGHJKMNPQRS");
+});
+
+test("an order that the upstream got without our reference is named by what the upstream knows of it, as of its sending", () => {
+  const changes = { type: "airtime", sent_at: "2026-11-21T09:42:00.000Z" } as const;
+  const upstreamText = (more: Partial<Transaction>) =>
+    adviceOn(aTransaction({ ...changes, ...more }), { ...toOperator, carriesOurs: false }).find(
+      ({ about }) => about === "upstream",
+    )?.text;
+  const facts = "(08031234567, NGN 500.00, 2026-11-21 09:42:00 UTC)";
+  expect(upstreamText({})).toBe(`Ask how the order without our reference ${facts} ended.`);
+  expect(upstreamText({ upstream_reference: "UP-1" })).toBe(`Ask how UP-1 ${facts} ended.`);
 });
 
 test("an order that waits, or did so for too long, is said to wait for its account or purchases too, not for the upstream alone", () => {
