@@ -11,7 +11,7 @@ import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
 import { RUN_RESERVE_MS, UPSTREAM_MS_MAX } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { bodyJson } from "../upstream/exchange.ts";
-import type { HttpUpstream } from "../upstream/http-upstream.ts";
+import type { LiveUpstream } from "../upstream/live-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
 import { type CatalogChange, catalogChanges, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
 import type { CatalogStore } from "./catalog-store.ts";
@@ -39,7 +39,7 @@ export type RefreshResult =
 
 export type RefreshDeps = {
   readonly store: CatalogStore;
-  readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
+  readonly upstream: Pick<LiveUpstream, "fetchCatalog">;
   /** Of the upstream: the catalog of another one is not kept until it is due. */
   readonly baseUrl: string;
   /** Enqueues the events of a change, all of them if it resolves with true; may be called again for the same one. */

@@ -5,7 +5,7 @@ import type { settleAsRead } from "../ledger/settle-transaction.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import type { HttpUpstream } from "../upstream/http-upstream.ts";
+import type { LiveUpstream } from "../upstream/live-upstream.ts";
 import type { OrderGate } from "./order-gate.ts";
 
 export type SenderDeps = {
@@ -14,7 +14,7 @@ export type SenderDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly gate: OrderGate;
   readonly catalog: CatalogMemory;
-  readonly upstream: HttpUpstream;
+  readonly upstream: LiveUpstream;
   readonly costs: UpstreamCosts;
   readonly queueMinutes: number;
 };

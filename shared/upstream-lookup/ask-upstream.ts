@@ -22,7 +22,7 @@ import { fromMovingStart } from "../platform/moving-start.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { ASK_RESERVE_MS, LOOKUP_MS_MAX, READ_OPEN_MS_MAX, UPSTREAM_RESERVE_MS } from "../platform/time-budgets.ts";
-import type { UpstreamReader } from "../upstream/http-upstream.ts";
+import type { UpstreamReader } from "../upstream/live-upstream.ts";
 import { type FoundOrder, isSendable, type LookupAnswer } from "../upstream/lookup.ts";
 import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
 import { FIRST_QUESTION_MS, type LookupRecord, nextQuestionMs, noteAnswer, readLookups } from "./lookup-record.ts";

@@ -10,7 +10,7 @@ import type { Deadline } from "../platform/deadline.ts";
 import { log, putMetrics } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import { ASK_RESERVE_MS } from "../platform/time-budgets.ts";
-import type { UpstreamReader } from "../upstream/http-upstream.ts";
+import type { UpstreamReader } from "../upstream/live-upstream.ts";
 import { questionDeadline } from "./ask-upstream.ts";
 
 const READ_EVERY_MS = HOUR_MS;

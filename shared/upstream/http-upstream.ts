@@ -2,54 +2,26 @@ import { ServiceError } from "../contract/errors.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { type Deadline, upstreamBudgetMs, withTimeout } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
-import type { Secret } from "../platform/secrets.ts";
-import { type Clock, sleep, systemClock } from "../platform/time.ts";
+import { sleep, systemClock } from "../platform/time.ts";
 import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
-import { type BalanceAnswer, balanceRequest, readBalance } from "./balance.ts";
+import { balanceRequest, readBalance } from "./balance.ts";
 import { circuitBreaker } from "./circuit-breaker.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { type KeyPool, keyPool, type RejectionStatus } from "./key-pool.ts";
-import { LOOKUP_GROUP, type LookupAnswer, lookupRequest, readLookup } from "./lookup.ts";
+import type { LiveUpstream, UpstreamAccess, UpstreamReader } from "./live-upstream.ts";
+import { LOOKUP_GROUP, lookupRequest, readLookup } from "./lookup.ts";
 import type { UpstreamProfile } from "./profile.ts";
 import { retryAfterS } from "./rate-limit.ts";
 import { catalogRequest, checkRequest, groupOf, httpRequest, orderRequest, type UpstreamRequest } from "./requests.ts";
-import { type CheckOutcome, NO_TIME, NO_UPSTREAM_KEY, type Outcome, type Upstream } from "./upstream.ts";
-
-export type UpstreamAccess = {
-  /** Ends with `/v1`. */
-  readonly baseUrl: string;
-  readonly profile: UpstreamProfile;
-  /** One live key, or several, one per line. */
-  readonly liveKey: Secret;
-  readonly clock?: Clock;
-};
-
-/** The upstream over HTTP, for live keys only. */
-export type HttpUpstream = Upstream & {
-  /** Requests that the upstream still takes before its limit, as far as this process knows. */
-  readonly requestsLeft: (group: RateGroup) => number;
-  /** Requests that the upstream takes in a minute. */
-  readonly perMinute: (group: RateGroup) => number;
-  /** GET /vtu/data; a 429 is retried after its wait, while the deadline allows. */
-  readonly fetchCatalog: (deadline: Deadline) => Promise<ExchangeResult>;
-};
+import { type CheckOutcome, NO_TIME, NO_UPSTREAM_KEY, type Outcome } from "./upstream.ts";
 
 /** An order that got a 429 is sent again once, unless its `Retry-After` is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
+
 const poolClient = ({ baseUrl, profile, liveKey, clock = systemClock }: UpstreamAccess): Client => {
   const pool = keyPool(liveKey, clock, profile.limits);
   return { profile, pool, send: createSend(baseUrl, profile, pool) };
-};
-
-/** Asks the upstream. It places no order, and sends no requests but those of a lookup and of the balance. */
-export type UpstreamReader = {
-  /** `reference` is one that the upstream knows. Absent if it cannot be asked for an order. */
-  readonly lookUp?: (reference: string, deadline: Deadline) => Promise<LookupAnswer>;
-  /** Absent if it cannot be asked for our balance. */
-  readonly readBalance?: (deadline: Deadline) => Promise<BalanceAnswer>;
-  /** Seconds until the limit is free; 0 if it is free. */
-  readonly waitS: () => number;
 };
 
 export const upstreamReader = (access: UpstreamAccess): UpstreamReader => {
@@ -75,7 +47,7 @@ export const upstreamReader = (access: UpstreamAccess): UpstreamReader => {
 };
 
 /** A client of the upstream, whose interface its profile describes (docs/interface.md 16.1). */
-export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
+export const httpUpstream = (access: UpstreamAccess): LiveUpstream => {
   const client = poolClient(access);
   const { profile, pool } = client;
   const { clock = systemClock } = access;

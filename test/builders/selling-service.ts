@@ -13,7 +13,8 @@ import { buyAirtime } from "../../shared/purchase/buy-airtime.ts";
 import { buyData } from "../../shared/purchase/buy-data.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
 import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
-import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import type { LiveUpstream } from "../../shared/upstream/live-upstream.ts";
 import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-outcome-message.ts";
 import { aCatalog, aPlan } from "./catalog.ts";
@@ -63,7 +64,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
   }: InstanceOptions = {}) => {
     const liveKey = { value: async () => upstreamKeys(), refetch: async () => upstreamKeys() };
     const client = httpUpstream({ baseUrl, profile: PROFILE, liveKey, clock });
-    const upstream: HttpUpstream = {
+    const upstream: LiveUpstream = {
       ...client,
       buy: async (order, reference, deadline, beginning) => {
         remainingMs.push(deadline.remainingMs());

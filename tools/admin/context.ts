@@ -15,7 +15,8 @@ import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import type { LiveUpstream } from "../../shared/upstream/live-upstream.ts";
 import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { awsClock } from "./aws-clock.ts";
@@ -40,7 +41,7 @@ export type AdminContext = ActionContext & {
   readonly by: string;
   readonly role: Role;
   readonly isDirect: boolean;
-  readonly upstream: HttpUpstream;
+  readonly upstream: LiveUpstream;
   readonly ledger: WithSdk;
   readonly accounts: WithSdk;
   readonly secrets: SecretsManager;

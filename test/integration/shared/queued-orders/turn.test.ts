@@ -22,7 +22,7 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import type { Run } from "../../../../shared/queued-orders/sender-run.ts";
 import { takeTurn } from "../../../../shared/queued-orders/turn.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
-import type { HttpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import type { LiveUpstream } from "../../../../shared/upstream/live-upstream.ts";
 import { ORDER_LIMITED, type Outcome, RATE_LIMITED, TURN_OVER } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
@@ -38,7 +38,7 @@ const unexpected = () => Promise.reject(new Error("Not expected"));
 const ledger = await faultyLedgerForTests();
 
 const answered =
-  (outcome: Outcome): HttpUpstream["buy"] =>
+  (outcome: Outcome): LiveUpstream["buy"] =>
   async () =>
     outcome;
 const delivered = answered({ kind: "delivered" });
@@ -46,7 +46,7 @@ const limited = (reason: string) => answered({ kind: "account_error", reason });
 
 type Queued = { readonly message: OutcomeMessage; readonly delayS: number };
 type Options = {
-  readonly buy?: HttpUpstream["buy"];
+  readonly buy?: LiveUpstream["buy"];
   readonly plans?: PlanIndex;
   /** What the outcomes queue gets; without it nothing may be sent there. */
   readonly queued?: Queued[];
@@ -143,7 +143,7 @@ describe("an order that is sent from its queue", () => {
   test("is settled, and its account has the turn until another clock's 22 seconds are over", async () => {
     const { order, lane, inLane } = await aLane(2);
     const begun = vi.fn<() => void>();
-    const buy: HttpUpstream["buy"] = async (_order, _reference, _deadline, beginning) => {
+    const buy: LiveUpstream["buy"] = async (_order, _reference, _deadline, beginning) => {
       beginning?.begun();
       return { kind: "delivered" };
     };
@@ -171,7 +171,7 @@ describe("an order that is sent from its queue", () => {
   ])("may begin %s: %s", async (_when, change, mayBegin) => {
     const { order, lane, inLane } = await aLane();
     const asked: unknown[] = [];
-    const buy: HttpUpstream["buy"] = async (_order, _reference, _deadline, beginning) => {
+    const buy: LiveUpstream["buy"] = async (_order, _reference, _deadline, beginning) => {
       change(lane);
       asked.push(beginning?.mayBegin());
       return { kind: "delivered" };
@@ -206,7 +206,7 @@ describe("an order that is sent from its queue", () => {
 
   /** The next order of the account is claimed before this one is refused. */
   const refusedBehind =
-    (next: QueuedOrder | undefined, reason: string): HttpUpstream["buy"] =>
+    (next: QueuedOrder | undefined, reason: string): LiveUpstream["buy"] =>
     async () => {
       ledger.nowMs += 1;
       if (next !== undefined) await claimAsSender(ledger, next);
@@ -298,7 +298,7 @@ describe("an order that was set aside", () => {
   test("is sent again at any time, and settled", async () => {
     const order = await setAside();
     const asked: unknown[] = [];
-    const buy: HttpUpstream["buy"] = async (_order, _reference, _deadline, beginning) => {
+    const buy: LiveUpstream["buy"] = async (_order, _reference, _deadline, beginning) => {
       ledger.nowMs += 60 * MINUTE_MS;
       asked.push(beginning?.mayBegin());
       return { kind: "delivered" };

@@ -7,8 +7,9 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";
-import { type HttpUpstream, httpUpstream, upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
+import { httpUpstream, upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId } from "../../../../shared/upstream/key-pool.ts";
+import type { LiveUpstream } from "../../../../shared/upstream/live-upstream.ts";
 import { type ProfileChanges, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
@@ -80,7 +81,7 @@ const aClient = async (setting: Setting = {}) => {
 };
 
 /** A client of a server that the test wrote. */
-const clientOf = async (server: Server, profile: UpstreamProfile = PROFILE): Promise<HttpUpstream> => {
+const clientOf = async (server: Server, profile: UpstreamProfile = PROFILE): Promise<LiveUpstream> => {
   onTestFinished(() => void server.close());
   const port = await listenOnLoopback(server);
   return httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, profile, liveKey: aSecret(KEY).secret });
