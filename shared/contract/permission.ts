@@ -65,9 +65,11 @@ export const entitlementsText = (entitlements: Entitlements): string =>
     .map((each) => (entitlements[each] === null ? each : `${each}=${entitlements[each]}`))
     .join(" ") || "none";
 
-/** The permissions of a key. Orders need the account's entitlement besides; to `read` every account is entitled. */
+/** The permissions of a key that places orders: its account needs an entitlement besides. */
 export const orderPermissions = ["vtu", "identity", "identity:retrieve"] as const;
-const permissions = [...orderPermissions, "read"] as const;
+/** Those that every account may give its keys. */
+const commonPermissions = ["read"] as const;
+const permissions = [...orderPermissions, ...commonPermissions] as const;
 export const permissionSchema = z.enum(permissions, `Must be some of ${permissions.join(", ")}`);
 export type Permission = z.infer<typeof permissionSchema>;
 
@@ -81,7 +83,7 @@ const permissionFor = {
 
 /** Whether an account with these entitlements may use a permission. */
 export const allows = (entitlements: Entitlements, permission: Permission): boolean =>
-  !orderPermissions.some((each) => each === permission) ||
+  commonPermissions.some((each) => each === permission) ||
   entitlementSchema.options.some((each) => permissionFor[each] === permission && isEntitled(entitlements, each));
 
 /** What a key with these permissions may do of what its account is entitled to. */
