@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { releasedVersions } from "../../../../tools/release/changelog.ts";
+import { releasedVersions, releaseNotes } from "../../../../tools/release/changelog.ts";
 import { publicSurface } from "../../../../tools/release/public-surface.ts";
 import {
   comparedVersions,
@@ -9,6 +9,7 @@ import {
   versionOf,
   versionProblem,
 } from "../../../../tools/release/releases.ts";
+import type { Surface } from "../../../../tools/release/surface-schema.ts";
 
 /** Goal: a release breaks nobody unless its version says so. */
 const surface = await publicSurface();
@@ -51,6 +52,32 @@ test("the version of this tree says what has changed since the last release", ()
     versionProblem(version, surface, recordedRelease(other)),
   );
   expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
+});
+
+const wordsOf = (keys: readonly string[]): ReadonlySet<string> =>
+  new Set(keys.flatMap((key) => key.match(/[a-z][\w-]+/gi) ?? []));
+
+// With nothing before the first release. What is in something new need not be named, such as the fields of a webhook.
+test.each([
+  ["CHANGELOG.md", (key: string) => !key.startsWith("client ")],
+  ["client/CHANGELOG.md", (key: string) => key.startsWith("client ")],
+])("%s names everything that is new in the public surface, and everything that is gone", (file, isOf) => {
+  const version = versionOf("package.json");
+  const notes = wordsOf([releaseNotes(readFileSync(file, "utf8"), version)]);
+  const keysOf = ({ offers, demands }: Surface) => [...Object.keys(offers), ...Object.keys(demands)].filter(isOf);
+  const missingIn = (before: Surface, after: Surface): readonly string[] => {
+    const known = wordsOf(keysOf(before));
+    const newKeys = keysOf(after).filter((key) => [...wordsOf([key])].some((word) => !known.has(word)));
+    const isWithin = (key: string, other: string) => key.startsWith(other) && /^[ :.[]/.test(key.slice(other.length));
+    return newKeys
+      .filter((key) => !newKeys.some((other) => isWithin(key, other)))
+      .filter((key) => [...wordsOf([key])].every((word) => known.has(word) || !notes.has(word)));
+  };
+  const missing = comparedVersions(version, releasedVersions(readFileSync("CHANGELOG.md", "utf8"))).flatMap((other) => {
+    const { surface: last } = recordedRelease(other);
+    return [...missingIn(last, surface), ...missingIn(surface, last)];
+  });
+  expect(missing).toEqual([]);
 });
 
 test("every package of a release has the same version", () => {
