@@ -15,6 +15,11 @@ const namesOf = (role: Role, of: (action: Action & { readonly name: string }) =>
 const isChange = ({ kind, name }: Action & { readonly name: string }): boolean =>
   kind === "change" && name !== "notifications choose";
 
+test("every role may do something that not every role may", () => {
+  const ofSome = (action: Action): boolean => roles.some((role) => !action.roles.includes(role));
+  expect(roles.filter((role) => namesOf(role, ofSome).length === 0)).toEqual([]);
+});
+
 test("an operator may do every action", () => {
   expect(namesOf("operator", () => true)).toEqual(actionNames);
 });

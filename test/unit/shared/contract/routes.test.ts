@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { errors } from "../../../../shared/contract/errors.ts";
+import * as z from "#zod";
+import { errorCodes, errors } from "../../../../shared/contract/errors.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
+import { permissionSchema } from "../../../../shared/contract/permission.ts";
 import { errorsOf, isOrder, type Route, type Routes, routeKey } from "../../../../shared/contract/route.ts";
 import * as contractRoutes from "../../../../shared/contract/routes.ts";
+import {
+  livePrefixes,
+  TEST_PREFIX,
+  type TransactionType,
+  transactionType,
+} from "../../../../shared/contract/transaction.ts";
 
 const { routes } = contractRoutes;
 const all = Object.values(routes);
@@ -39,6 +47,24 @@ test("no route documents an error twice, and public documents have no error abou
   expect(errorsOf(routes.describeApi)).toEqual(["internal_error"]);
 });
 
+test("every error is an answer of some route", () => {
+  const answers = new Set(all.flatMap(errorsOf));
+  expect(errorCodes.filter((code) => !answers.has(code))).toEqual([]);
+});
+
+test("every permission is needed by some route", () => {
+  const needed = new Set(Object.values<Route>(routes).flatMap(({ permissions = [] }) => permissions));
+  expect(permissionSchema.options.filter((permission) => !needed.has(permission))).toEqual([]);
+});
+
+test("every type of transactions is ordered by some route", () => {
+  const example = z.object({ transaction: z.object({ type: transactionType }) });
+  const ordered = new Set(
+    all.filter(isOrder).map((route) => example.safeParse(route.example.data).data?.transaction.type),
+  );
+  expect(transactionType.options.filter((type) => !ordered.has(type))).toEqual([]);
+});
+
 const wrongValues: readonly unknown[] = [null, true, 1, -1.5, 1e300, "", "?", "x".repeat(500), [], {}, ["x"]];
 const fields = Object.values<Route>(contractRoutes.appRoutes).flatMap((route) =>
   Object.keys(route.input.shape).map((field) => ({ route, field, path: route.path })),
@@ -63,6 +89,15 @@ test("docs/interface.md lists every error in rule 5.5 with its status, and no ot
   expect(Object.fromEntries(listed)).toEqual(
     Object.fromEntries(Object.entries(errors).map(([code, { status }]) => [code, status])),
   );
+});
+
+test("docs/interface.md lists every permission in 2.D5, and every type of transactions in rule 8.5", () => {
+  const rule = interfaceLines.find((line) => line.startsWith("| 2.D5 |")) ?? "";
+  expect(permissionSchema.options.filter((permission) => !rule.includes(`\`${permission}\``))).toEqual([]);
+  const prefixes = interfaceRows.filter((row) => row.includes(`| \`${TEST_PREFIX}\` |`));
+  const isListed = (type: TransactionType) =>
+    prefixes.some((row) => row.includes(`\`${type}\``) && row.includes(`| \`${livePrefixes[type]}\` |`));
+  expect(transactionType.options.filter((type) => !isListed(type))).toEqual([]);
 });
 
 test.each(Object.values<Route>(routes))("docs/interface.md lists $method $path in rule 1.6", (route) => {
