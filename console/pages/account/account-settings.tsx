@@ -19,11 +19,11 @@ import type { Preview } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { withThousands } from "../../components/number-text.ts";
 import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Account = ActionOutput<"accounts show">;
@@ -65,18 +65,18 @@ const Access = ({ account }: { readonly account: Account }) => {
 
 const StatusActions = ({ account }: { readonly account: Account }) => (
   <>
-    <KeptWhileOpen isShown={account.status === "active"}>
+    <ShownWhileOpen isShown={account.status === "active"}>
       <Restrict account={account} />
-    </KeptWhileOpen>
-    <KeptWhileOpen isShown={account.status === "restricted"}>
+    </ShownWhileOpen>
+    <ShownWhileOpen isShown={account.status === "restricted"}>
       <Unrestrict account={account} />
-    </KeptWhileOpen>
-    <KeptWhileOpen isShown={account.status === "restricted"}>
+    </ShownWhileOpen>
+    <ShownWhileOpen isShown={account.status === "restricted"}>
       <Close account={account} />
-    </KeptWhileOpen>
-    <KeptWhileOpen isShown={account.status === "closed"}>
+    </ShownWhileOpen>
+    <ShownWhileOpen isShown={account.status === "closed"}>
       <Reopen account={account} />
-    </KeptWhileOpen>
+    </ShownWhileOpen>
   </>
 );
 

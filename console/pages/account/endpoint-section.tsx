@@ -6,10 +6,10 @@ import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { isolated } from "../../components/isolated.ts";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath } from "../../components/page-link.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -57,12 +57,12 @@ export const EndpointSection = ({ id, endpoint, onTest }: EndpointSectionProps) 
           <SendTest on={on} onTest={onTest} />
           <EditEndpoint on={on} name={name} url={url} status={status} />
           <ChooseEvents on={on} events={events} />
-          <KeptWhileOpen isShown={status === "on"}>
+          <ShownWhileOpen isShown={status === "on"}>
             <Disable on={on} />
-          </KeptWhileOpen>
-          <KeptWhileOpen isShown={status !== "on"}>
+          </ShownWhileOpen>
+          <ShownWhileOpen isShown={status !== "on"}>
             <Enable on={on} />
-          </KeptWhileOpen>
+          </ShownWhileOpen>
           <RotateSecret on={on} name={name ?? id} />
           <Remove on={on} name={name ?? id} />
         </>

@@ -8,11 +8,11 @@ import { useRead } from "../../api/use-read.ts";
 import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Focused } from "../../components/focused.tsx";
-import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
+import { UnchangedWhileOpen } from "../../components/unchanged-while-open.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { ENDPOINTS_REFRESH_MS, EndpointSection, requeuedText } from "./endpoint-section.tsx";
 
@@ -32,7 +32,7 @@ export const EndpointPage = () => {
     >
       <Query of={listed}>
         {() => (
-          <HeldWhileOpen value={endpoint}>
+          <UnchangedWhileOpen value={endpoint}>
             {(shown) =>
               shown === undefined ? (
                 <Empty>
@@ -42,7 +42,7 @@ export const EndpointPage = () => {
                 <EndpointSection id={id} endpoint={shown} onTest={setAnswer} />
               )
             }
-          </HeldWhileOpen>
+          </UnchangedWhileOpen>
         )}
       </Query>
       {answer !== undefined && answer.url === endpoint?.url && (

@@ -17,11 +17,11 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { isolated } from "../../components/isolated.ts";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Key = ActionOutput<"keys list">["keys"][number];
@@ -205,15 +205,15 @@ const KeyChanges = ({ account, keyOf }: KeyProps) => {
     isActive && keyOf.expires_at === undefined && (isOperator || !keyOf.permissions.includes("identity:retrieve"));
   return (
     <Row>
-      <KeptWhileOpen isShown={isReplaceable}>
+      <ShownWhileOpen isShown={isReplaceable}>
         <ReplaceKey account={account} keyOf={keyOf} />
-      </KeptWhileOpen>
-      <KeptWhileOpen isShown={isActive && keyOf.mode === "live"}>
+      </ShownWhileOpen>
+      <ShownWhileOpen isShown={isActive && keyOf.mode === "live"}>
         <LimitKey account={account} keyOf={keyOf} />
-      </KeptWhileOpen>
-      <KeptWhileOpen isShown={isActive}>
+      </ShownWhileOpen>
+      <ShownWhileOpen isShown={isActive}>
         <RevokeKey account={account} keyOf={keyOf} />
-      </KeptWhileOpen>
+      </ShownWhileOpen>
     </Row>
   );
 };

@@ -17,7 +17,6 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { slugOf } from "../../components/markdown.ts";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
@@ -26,6 +25,7 @@ import { PeriodFields, periodFilters } from "../../components/period-fields.tsx"
 import { PrintButton } from "../../components/print-button.tsx";
 import { lineKey, STATEMENT_TABLE, TransactionLink } from "../../components/record-links.tsx";
 import { rowName } from "../../components/row-at-top.ts";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { Status } from "../../components/status.tsx";
 import { StageTime } from "../../components/time.tsx";
 import { lineKindText } from "../../components/transaction-values.tsx";
@@ -162,7 +162,7 @@ const Reversal = ({ account, line: { kind, id, effect }, isReversed }: ReversalP
   return (
     <>
       {isReversed && <Status tone="neutral">Reversed</Status>}
-      <KeptWhileOpen isShown={!isReversed}>
+      <ShownWhileOpen isShown={!isReversed}>
         <ChangeDialog
           action="wallet reverse"
           button="Reverse"
@@ -180,7 +180,7 @@ const Reversal = ({ account, line: { kind, id, effect }, isReversed }: ReversalP
           changed: a funding is reversed once. Afterwards credit the transfer to the right account, with{" "}
           {recreditId(id)} as the bank's reference.
         </ChangeDialog>
-      </KeptWhileOpen>
+      </ShownWhileOpen>
     </>
   );
 };

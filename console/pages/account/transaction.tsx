@@ -13,13 +13,13 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CopyText } from "../../components/copy-text.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { TestData } from "../../components/test-data.tsx";
 import { isInFuture, RecordTime, Time } from "../../components/time.tsx";
 import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
@@ -56,13 +56,13 @@ export const TransactionPage = () => {
       actions={
         data !== undefined && (
           <>
-            <KeptWhileOpen isShown={isOpen(data) && data.taken === null}>
+            <ShownWhileOpen isShown={isOpen(data) && data.taken === null}>
               <Take reference={data.reference} />
-            </KeptWhileOpen>
-            <KeptWhileOpen isShown={isOpen(data) && data.can_ask}>
+            </ShownWhileOpen>
+            <ShownWhileOpen isShown={isOpen(data) && data.can_ask}>
               <AskUpstream reference={data.reference} />
-            </KeptWhileOpen>
-            <KeptWhileOpen isShown={isOpen(data)}>
+            </ShownWhileOpen>
+            <ShownWhileOpen isShown={isOpen(data)}>
               <ResolveDialog
                 reference={data.reference}
                 amount={data.amount}
@@ -70,10 +70,10 @@ export const TransactionPage = () => {
                 sending={data.sending}
                 canSucceed={isPurchaseType(data.type)}
               />
-            </KeptWhileOpen>
-            <KeptWhileOpen isShown={data.can_refund}>
+            </ShownWhileOpen>
+            <ShownWhileOpen isShown={data.can_refund}>
               <Refund transaction={data} />
-            </KeptWhileOpen>
+            </ShownWhileOpen>
             <Note reference={data.reference} />
             <Button variant="default" size="xs" onClick={() => print()}>
               Print

@@ -4,9 +4,9 @@ import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Page } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 
 export const WhitelistPage = () => {
   const account = useAccount();
@@ -77,7 +77,7 @@ const AddMine = ({ account }: { readonly account: string }) => {
   const { data } = useRead("ips mine", { account });
   if (data === undefined) return null;
   return (
-    <KeptWhileOpen isShown={!data.is_allowed}>
+    <ShownWhileOpen isShown={!data.is_allowed}>
       <ChangeDialog
         action="ips allow"
         button="Add my address"
@@ -91,7 +91,7 @@ const AddMine = ({ account }: { readonly account: string }) => {
           example while you try it on this machine.
         </p>
       </ChangeDialog>
-    </KeptWhileOpen>
+    </ShownWhileOpen>
   );
 };
 

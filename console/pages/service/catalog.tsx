@@ -10,7 +10,6 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
@@ -18,6 +17,7 @@ import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import type { Tone } from "../../components/tones.ts";
+import { UnchangedWhileOpen } from "../../components/unchanged-while-open.tsx";
 
 type Served = NonNullable<ActionOutput<"catalog show">["served"]>;
 const filterFields = z.object({ network: z.catch(z.string(), ""), name: z.catch(z.string(), "") });
@@ -32,11 +32,11 @@ export const CatalogPage = () => {
     <Page description="The networks and data plans that apps can buy. The upstream is asked for them each hour, and each minute while that fails.">
       <Query of={diff}>
         {(compared) => (
-          <HeldWhileOpen value={compared.refused}>
+          <UnchangedWhileOpen value={compared.refused}>
             {(refused) =>
               refused !== null && <RefusedCatalog refused={refused} networks={shown.data?.served?.networks} />
             }
-          </HeldWhileOpen>
+          </UnchangedWhileOpen>
         )}
       </Query>
       <Query of={shown}>

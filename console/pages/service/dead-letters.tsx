@@ -6,10 +6,10 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { eventText } from "../../components/event-text.ts";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink, runbookPath } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { durationText } from "../../components/transaction-values.tsx";
@@ -93,9 +93,9 @@ const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readon
       {...(number > 0 && { description: `${lost} ${todo}` })}
       actions={
         (queue === "outcomes" || queue === "delivery") && (
-          <KeptWhileOpen isShown={number > 0}>
+          <ShownWhileOpen isShown={number > 0}>
             <Redrive queue={queue} title={title} />
-          </KeptWhileOpen>
+          </ShownWhileOpen>
         )
       }
     >

@@ -7,7 +7,6 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Focused } from "../../components/focused.tsx";
-import { HeldWhileOpen } from "../../components/held-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Row, Section } from "../../components/page.tsx";
 import { accountPath, PageLink, runbookPath } from "../../components/page-link.tsx";
@@ -16,6 +15,7 @@ import { AccountLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { durationText, TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
+import { UnchangedWhileOpen } from "../../components/unchanged-while-open.tsx";
 import {
   amountText,
   EventState,
@@ -42,7 +42,7 @@ export const EventComparison = ({ event: id, onClose }: { readonly event: string
         }
       >
         <Query of={compared}>
-          {(data) => <HeldWhileOpen value={data}>{(shown) => <Comparison {...shown} />}</HeldWhileOpen>}
+          {(data) => <UnchangedWhileOpen value={data}>{(shown) => <Comparison {...shown} />}</UnchangedWhileOpen>}
         </Query>
       </Section>
     </Focused>

@@ -9,12 +9,12 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { FilterSelect } from "../../components/filter-select.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import type { CsvColumn } from "../../components/rows-csv.ts";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -175,7 +175,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
   const subject = `${consequence}, ${proposal}`;
   return (
     <Row>
-      <KeptWhileOpen isShown={isOpen && refusal === null}>
+      <ShownWhileOpen isShown={isOpen && refusal === null}>
         <ChangeDialog
           action="proposals approve"
           button="Approve"
@@ -190,8 +190,8 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
         >
           It is carried out in your name, with the name of the person who proposed it beside it. This cannot be undone.
         </ChangeDialog>
-      </KeptWhileOpen>
-      <KeptWhileOpen isShown={isOpen && mayReject}>
+      </ShownWhileOpen>
+      <ShownWhileOpen isShown={isOpen && mayReject}>
         <ChangeDialog
           {...rejection}
           action="proposals reject"
@@ -199,8 +199,8 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           buttonSize="xs"
           inputOf={(_, why = "") => ({ proposal, why })}
         />
-      </KeptWhileOpen>
-      <KeptWhileOpen isShown={isOpen}>
+      </ShownWhileOpen>
+      <ShownWhileOpen isShown={isOpen}>
         <ChangeDialog
           action="proposals break-glass"
           button="Break the glass"
@@ -217,7 +217,7 @@ const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
           Only where nobody else can be reached and the harm grows until a person acts. It pages the operators, and the
           audit log has your reason.
         </ChangeDialog>
-      </KeptWhileOpen>
+      </ShownWhileOpen>
     </Row>
   );
 };

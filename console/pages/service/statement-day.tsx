@@ -7,13 +7,13 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { ListCsvButton } from "../../components/csv-button.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { SearchLink } from "../../components/search.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
 import { Status } from "../../components/status.tsx";
 import { StageTime, Time } from "../../components/time.tsx";
@@ -35,9 +35,9 @@ export const StatementDayPage = () => {
       title={day}
       description={<PageLink to="/statements">All statements of the upstream</PageLink>}
       actions={
-        <KeptWhileOpen isShown={isReady}>
+        <ShownWhileOpen isShown={isReady}>
           <SignOff day={day} />
-        </KeptWhileOpen>
+        </ShownWhileOpen>
       }
     >
       <Query of={statement}>
@@ -99,9 +99,9 @@ const Cases = ({ day, of, isOpen }: CasesProps) => (
           header: "Decide",
           hidesHeader: true,
           cell: (each) => (
-            <KeptWhileOpen isShown={isOpen && each.state !== "withdrawn"}>
+            <ShownWhileOpen isShown={isOpen && each.state !== "withdrawn"}>
               <Decide day={day} of={each} />
-            </KeptWhileOpen>
+            </ShownWhileOpen>
           ),
         },
       ]}
@@ -198,9 +198,9 @@ const Files = ({ day, state: dayState, files }: UpstreamStatement) => (
           header: "Remove",
           hidesHeader: true,
           cell: ({ sha256, state }) => (
-            <KeptWhileOpen isShown={dayState === "open" && (state === "whole" || state === "incomplete")}>
+            <ShownWhileOpen isShown={dayState === "open" && (state === "whole" || state === "incomplete")}>
               <RemoveFile day={day} sha256={sha256} />
-            </KeptWhileOpen>
+            </ShownWhileOpen>
           ),
         },
       ]}

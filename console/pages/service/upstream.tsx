@@ -8,16 +8,16 @@ import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { HeldWhileOpen } from "../../components/held-while-open.tsx";
-import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
+import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
 import { ofNetworks, withinText } from "../../components/statistics.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { durationText, sendingText } from "../../components/transaction-values.tsx";
+import { UnchangedWhileOpen } from "../../components/unchanged-while-open.tsx";
 import { partField } from "./part-field.ts";
 
 const REFRESH_MS = 30_000;
@@ -44,12 +44,12 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
       title="Purchases"
       actions={
         <>
-          <KeptWhileOpen isShown={isOn}>
+          <ShownWhileOpen isShown={isOn}>
             <SwitchOff />
-          </KeptWhileOpen>
-          <KeptWhileOpen isShown={!isOn}>
+          </ShownWhileOpen>
+          <ShownWhileOpen isShown={!isOn}>
             <SwitchOn />
-          </KeptWhileOpen>
+          </ShownWhileOpen>
         </>
       }
     >
@@ -65,7 +65,7 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
         ]}
       />
       <PartOff />
-      <HeldWhileOpen value={parts}>{(shown) => shown.length > 0 && <PartsOff parts={shown} />}</HeldWhileOpen>
+      <UnchangedWhileOpen value={parts}>{(shown) => shown.length > 0 && <PartsOff parts={shown} />}</UnchangedWhileOpen>
     </Section>
   );
 };

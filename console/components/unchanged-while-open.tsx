@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { HoldRowContext } from "./held-row.ts";
 
-type HeldWhileOpenProps<Value> = {
+type UnchangedWhileOpenProps<Value> = {
   /** What was read last. */
   readonly value: Value;
   readonly children: (shown: Value) => ReactNode;
@@ -11,7 +11,7 @@ type HeldWhileOpenProps<Value> = {
  * A part of a page that does not change while one of its dialogs is open: without it the dialog would vanish, together
  * with why its change failed.
  */
-export const HeldWhileOpen = <Value,>({ value, children }: HeldWhileOpenProps<Value>) => {
+export const UnchangedWhileOpen = <Value,>({ value, children }: UnchangedWhileOpenProps<Value>) => {
   const [isHeld, setIsHeld] = useState(false);
   const [shown, setShown] = useState({ value });
   if (!isHeld && shown.value !== value) setShown({ value });

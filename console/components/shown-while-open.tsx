@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from "react";
 import { HoldRowContext, useHeldRow } from "./held-row.ts";
 
-type KeptWhileOpenProps = { readonly isShown: boolean; readonly children: ReactNode };
+type ShownWhileOpenProps = { readonly isShown: boolean; readonly children: ReactNode };
 
 /** A button that stays while its dialog is open, even if newer data no longer needs it; so does the row that it is in. */
-export const KeptWhileOpen = ({ isShown, children }: KeptWhileOpenProps) => {
+export const ShownWhileOpen = ({ isShown, children }: ShownWhileOpenProps) => {
   const [isHeld, setIsHeld] = useState(false);
   useHeldRow(isHeld);
   if (!isShown && !isHeld) return null;
