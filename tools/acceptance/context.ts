@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import type { ConsoleToken } from "./console-token.ts";
-import type { CommandResult } from "./run-command.ts";
+import type { ProcessResult } from "./run-process.ts";
 
 export const simulatorStackName = (stage: string): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-Simulator`;
@@ -47,7 +47,7 @@ export type Stage = {
   /** The base URL of the API, `/v1` included. */
   readonly baseUrl: string;
   /** Runs a command of the project that knows the stage. */
-  readonly run: (command: string, args: readonly string[], input?: string) => Promise<CommandResult>;
+  readonly run: (command: string, args: readonly string[], input?: string) => Promise<ProcessResult>;
   /** Runs an operator's command, and returns what `--json` prints. */
   readonly admin: <Schema extends z.ZodMiniType>(
     schema: Schema,

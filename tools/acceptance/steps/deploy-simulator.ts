@@ -1,6 +1,6 @@
 import type { Context, Simulator } from "../context.ts";
 import { simulatorOutputs, simulatorStackName } from "../context.ts";
-import { PROGRAM, runOrFail } from "../run-command.ts";
+import { PROGRAM, runOrFail } from "../run-process.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
 /** Deploys the upstream's simulator, whose address the stage's settings need. */

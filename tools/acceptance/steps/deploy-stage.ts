@@ -4,7 +4,7 @@ import { jsonOf } from "../../../shared/contract/json.ts";
 import { type Context, type Simulator, type Stage, stageOutputs } from "../context.ts";
 import { callable, emulatorEndpoint, enableTableSettings, letFunctionsReachSimulator } from "../emulator.ts";
 import { AcceptanceError } from "../outcome.ts";
-import { PROGRAM, runCommand, runOrFail } from "../run-command.ts";
+import { PROGRAM, runOrFail, runProcess } from "../run-process.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
 /** Deploys the stage with the commands that deploy every stage. */
@@ -18,7 +18,7 @@ export const deployStage = async (
     ...(consoleToken && { console: consoleToken.settings }),
   };
   const environment = { [THROW_AWAY_STAGE]: JSON.stringify(throwAway) };
-  const run: Stage["run"] = (command, args, input = "") => runCommand(command, args, { signal, environment, input });
+  const run: Stage["run"] = (command, args, input = "") => runProcess(command, args, { signal, environment, input });
 
   const options = ["--stage", stage, "--require-approval", "never", "--tags", `${TAG}=${stage}`];
   await runOrFail("node", [PROGRAM, "deploy", ...options], { signal, environment });

@@ -1,6 +1,6 @@
 import type { Context, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
-import { PROGRAM } from "../run-command.ts";
+import { PROGRAM } from "../run-process.ts";
 
 /** Compares the deployed stacks with another synthesis. */
 export const compareStacks = async ({ stage }: Context, { run }: Stage): Promise<Outcome> => {

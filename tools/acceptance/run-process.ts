@@ -10,7 +10,7 @@ type CommandOptions = {
   /** Standard input. */
   readonly input?: string;
 };
-export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type ProcessResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 const tools = join(process.cwd(), "node_modules", ".bin");
 
@@ -20,11 +20,11 @@ export const PROGRAM = process.argv[1] ?? "";
 /**
  * Runs a command in the same folder, in a process group of its own: Ctrl-C must not end it before the clean-up is planned.
  */
-export const runCommand = async (
+export const runProcess = async (
   command: string,
   args: readonly string[],
   { signal, environment = {}, input = "" }: CommandOptions,
-): Promise<CommandResult> => {
+): Promise<ProcessResult> => {
   signal.throwIfAborted();
   const child = spawn(command, args, {
     detached: true,
@@ -47,8 +47,8 @@ export const runCommand = async (
 };
 
 /** Runs a command and throws the end of what it printed if it fails. */
-export const runOrFail = async (...args: Parameters<typeof runCommand>): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(...args);
+export const runOrFail = async (...args: Parameters<typeof runProcess>): Promise<string> => {
+  const { code, stdout, stderr } = await runProcess(...args);
   if (code === 0) return stdout;
   const [command, options] = args;
   throw new AcceptanceError(
