@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { requireAccount } from "../../shared/access/account-store.ts";
-import { accountEventName } from "../../shared/contract/webhook-events.ts";
+import { type AccountEventName, accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
 import { ledgerEntrySchema } from "../../shared/ledger/ledger-entry.ts";
 import { proposalSchema } from "../../shared/ledger/proposal.ts";
@@ -10,6 +10,7 @@ import { listKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index
 import { openList, PROPOSALS_LIST, QUEUED, queuedOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { stateOf, type Transition, transitions } from "../../shared/ledger/transaction-state.ts";
+import { nearLimits } from "../../shared/ledger/usage.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
 import { queuedNumbers, queueOf } from "../../shared/queued-orders/order-queue.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
@@ -231,21 +232,25 @@ const wrongWebhooksAt = (received: readonly Received[], transaction: Transaction
 
 const namedEvent = z.object({ event: z.string() });
 
-/**
- * A subscribed account gets `wallet.low` if its balance is low, and `catalog.updated`, because a scenario that
- * subscribes to it changes the catalog. Each is one event: no scenario has two falls of a balance or two changes.
- */
+/** A subscribed account gets what is due. Each is one event: no scenario brings one about twice. */
 const wrongAccountEvents = async (account: TestAccount): Promise<string[]> => {
   const {
-    system: { ledger },
+    system: { ledger, accounts },
     receiver,
     accountId,
   } = account;
-  const subscribed: readonly string[] = (await endpointsOf(account)).flatMap(({ events }) => events);
-  const { balance_kobo, low_balance_threshold_kobo: threshold = 0 } = await readWallet(ledger, accountId);
+  const { endpoints, order_limits } = await requireAccount(accounts, accountId);
+  const subscribed: readonly string[] = endpoints.flatMap(({ events }) => events);
+  const wallet = await readWallet(ledger, accountId);
+  const due: Readonly<Record<AccountEventName, boolean>> = {
+    "wallet.low": wallet.balance_kobo < (wallet.low_balance_threshold_kobo ?? 0),
+    "limit.near": nearLimits(wallet, order_limits).length > 0,
+    // A scenario that subscribes to it changes the catalog.
+    "catalog.updated": true,
+  };
   return accountEventName.options.flatMap((name) => {
     const copies = receiver.received.filter(({ body }) => namedEvent.parse(JSON.parse(body)).event === name);
-    const isDue = subscribed.includes(name) && (name === "catalog.updated" || balance_kobo < threshold);
+    const isDue = subscribed.includes(name) && due[name];
     return [
       ...(isDue && copies.length === 0 ? [`${name} was not sent`] : []),
       ...(!subscribed.includes(name) && copies.length > 0 ? [`${name} was sent without a subscription`] : []),

@@ -9,6 +9,7 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { OrderLimits } from "../../shared/contract/order-limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { dateIn, dayBounds } from "../../shared/contract/time-zone.ts";
+import { type AccountEventName, accountEventName } from "../../shared/contract/webhook-events.ts";
 import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
@@ -267,6 +268,48 @@ const firstKeyId = async ({ system, accountId }: TestAccount): Promise<string> =
 /** The caller keeps using its first key, also where a rotation made the newest key expire early. */
 const newestKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
   (await requireAccount(system.accounts, accountId)).keys.at(-1)?.key_id ?? "";
+
+/** What brings each event on request about. */
+const accountEvents: Readonly<Record<AccountEventName, Scenario & { readonly prepare: Act }>> = {
+  "wallet.low": {
+    prepare: async ({ system: { ledger }, accountId }) => {
+      const audit = auditEntry({ audit_log: accountId, by: "operator", action: "wallet threshold" }, ledger.clock());
+      await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), auditPut(ledger, audit));
+    },
+    act: sequence(buy(), requeueAfter(60_000), requeueAfter(60_000)),
+    statuses: ["success"],
+  },
+  "limit.near": {
+    prepare: limitOrders({ month_orders: 1 }, {}),
+    act: sequence(buy(), requeueAfter(60_000), requeueAfter(60_000)),
+    statuses: ["success"],
+  },
+  "catalog.updated": {
+    prepare: async ({ system }) => {
+      // The account before this one left the changed catalog.
+      advance(2 * 3_600_000);
+      await system.runSchedule("refresh-catalog");
+      system.upstream.catalogBody = { status: true, message: "OK", data: aCatalog(20) };
+      advance(2 * 3_600_000);
+    },
+    act: async ({ system }) => {
+      for (let minute = 0; minute < 2; minute += 1) {
+        await system.runSchedule("refresh-catalog");
+        advance(60_000);
+      }
+      await system.eventSources.deliver();
+    },
+    statuses: [],
+  },
+};
+
+const forSubscribers = Object.fromEntries(
+  accountEventName.options.map((event): [string, Scenario] => {
+    const { prepare, ...scenario } = accountEvents[event];
+    const subscribed: Act = ({ system: { ledger }, accountId }) => subscribe(ledger, accountId, [event]);
+    return [`${event} for a subscribed account`, { ...scenario, prepare: sequence(prepare, subscribed) }];
+  }),
+);
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   "a purchase that is delivered": { act: buy(), statuses: ["success"] },
@@ -533,33 +576,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: sequence(({ system }) => system.runSchedule("refresh-catalog"), buy()),
     statuses: ["success"],
   },
-  "a balance that a purchase takes below its threshold": {
-    prepare: async ({ system: { ledger }, accountId }) => {
-      const audit = auditEntry({ audit_log: accountId, by: "operator", action: "wallet threshold" }, ledger.clock());
-      await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), auditPut(ledger, audit));
-      await subscribe(ledger, accountId, ["wallet.low"]);
-    },
-    act: sequence(buy(), requeueAfter(60_000), requeueAfter(60_000)),
-    statuses: ["success"],
-  },
-  "a change of the catalog for a subscribed account": {
-    prepare: async ({ system, accountId }) => {
-      // The account before this one left the changed catalog.
-      advance(2 * 3_600_000);
-      await system.runSchedule("refresh-catalog");
-      await subscribe(system.ledger, accountId, ["catalog.updated"]);
-      system.upstream.catalogBody = { status: true, message: "OK", data: aCatalog(20) };
-      advance(2 * 3_600_000);
-    },
-    act: async ({ system }) => {
-      for (let minute = 0; minute < 2; minute += 1) {
-        await system.runSchedule("refresh-catalog");
-        advance(60_000);
-      }
-      await system.eventSources.deliver();
-    },
-    statuses: [],
-  },
+  ...forSubscribers,
   "an order that the upstream's limit refuses waits and is sent": {
     prepare: refuseByLimit(1),
     act: sequence(buy(), sendAfter()),
