@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isShort } from "../extent.ts";
@@ -12,12 +11,6 @@ export const WHOLE_CORE_MB = 1_769;
 export const PERIOD_US = 20_000;
 
 const CGROUPS = "/sys/fs/cgroup";
-
-/** For a run that ends before its instances have: a group can be removed once it has no process. */
-const END_GROUPS = `for group; do
-  while [ -d "$group" ]; do kill -9 $(cat "$group/cgroup.procs"); rmdir "$group" || sleep 0.02; done
-done`;
-const END_MS_MAX = 2_000;
 
 /**
  * The limits that Lambda gives a function of one size: its share of the CPU time of all threads, and its memory. Within
@@ -56,8 +49,6 @@ export const openCpuShare = (memoryMb: number): CpuShare => {
         { folder: join(CGROUPS, "memory", name), limits: { "memory.limit_in_bytes": `${bytes}` } },
       ];
   const folders = groups.map(({ folder }) => folder);
-  const end = () => spawnSync("sh", ["-c", END_GROUPS, "sh", ...folders], { timeout: END_MS_MAX });
-  process.once("exit", end);
   for (const { folder, limits } of groups) {
     try {
       mkdirSync(folder);
@@ -71,7 +62,6 @@ export const openCpuShare = (memoryMb: number): CpuShare => {
   return {
     limited: (command) => ["sh", "-c", `${enter} && exec "$@"`, "sh", ...command],
     remove: () => {
-      process.off("exit", end);
       for (const folder of folders) rmdirSync(folder);
     },
   };
