@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as z from "#zod";
-import { consoleSettings } from "../shared/console/console-settings.ts";
 import { SettingsError } from "./settings-error.ts";
 import type { Stages } from "./stage-settings.ts";
 
@@ -16,7 +15,6 @@ const throwAwayStage = z.strictObject({
   stage: z.string(),
   region: z.string(),
   upstreamBaseUrl: z.string(),
-  console: z.optional(consoleSettings),
 });
 export type ThrowAwayStage = z.input<typeof throwAwayStage>;
 
@@ -57,7 +55,7 @@ const orUnreadable = (error: unknown): never => {
  */
 const throwAwayStages = (text: string | undefined): Stages => {
   if (text === undefined) return {};
-  const { stage, region, upstreamBaseUrl, console } = throwAwayStage.parse(JSON.parse(text));
+  const { stage, region, upstreamBaseUrl } = throwAwayStage.parse(JSON.parse(text));
   return {
     [stage]: {
       region,
@@ -70,7 +68,6 @@ const throwAwayStages = (text: string | undefined): Stages => {
         bvn: { basic: 100, advanced: 200, retrieve: 300 },
       },
       logRetentionDays: 7,
-      ...(console && { console }),
     },
   };
 };

@@ -17,7 +17,6 @@ import { checkPlace } from "../../tools/acceptance/steps/check-place.ts";
 import { cleanUp } from "../../tools/acceptance/steps/clean-up.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
 import { acceptanceStage } from "../builders/acceptance-stage.ts";
-import { startTokenIssuer } from "../builders/token-issuer.ts";
 import { createToolkit } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 
@@ -25,12 +24,8 @@ import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
  * Goal: `npm run acceptance` runs whole, says what it skips, and leaves nothing of its stage and all of what is not.
  */
 
-const provider = await startTokenIssuer("acceptance");
-const emulator = await startEmulator(provider.certificate);
-afterAll(async () => {
-  await emulator.stop();
-  provider.stop();
-});
+const emulator = await startEmulator();
+afterAll(() => emulator.stop());
 Object.assign(process.env, emulator.environment);
 const cloudFormation = new CloudFormationClient({});
 const dynamoDb = new DynamoDBClient({});
@@ -103,12 +98,13 @@ describe("in a bootstrapped account with resources of others", () => {
   test("a throw-away stage is deployed, passes every step that the emulator can run, and is deleted, although nobody reads the progress to its end", {
     timeout: 600_000,
   }, async () => {
-    const exp = Math.floor(Date.now() / 1_000) + 3_600;
-    const token = await provider.tokenWith({ sub: "ada", exp, groups: ["first", "second"] });
     const { child, exitCode, stdout, untilPrinted } = emulator.start(
       projectRoot,
       "env",
-      ...[`CONSOLE_ID_TOKEN=${token}`, ...command, "--stage", "try", "--json"],
+      ...command,
+      "--stage",
+      "try",
+      "--json",
     );
     await untilPrinted("Everything with this name is deleted at the end.");
     child.stderr?.destroy();
@@ -120,7 +116,6 @@ describe("in a bootstrapped account with resources of others", () => {
       "deploy the simulator: ok",
       "deploy the stage: ok",
       "set the secrets: ok",
-      "the console: ok",
       "tables: ok",
       "contract suite: ok",
       "orders settled by upstream events: ok",

@@ -5,7 +5,6 @@ import { createSteps, type StepResult } from "./run-steps.ts";
 import { raiseAlarms } from "./steps/alarms.ts";
 import type { Place } from "./steps/check-place.ts";
 import { cleanUp } from "./steps/clean-up.ts";
-import { tryConsole } from "./steps/console.ts";
 import { runContractSuite } from "./steps/contract.ts";
 import { deploySimulator } from "./steps/deploy-simulator.ts";
 import { deployStage } from "./steps/deploy-stage.ts";
@@ -55,8 +54,6 @@ const checks = (
     return skipped(`the account allows ${concurrencyMax} concurrent executions, and this needs ${needed}`);
   };
   return [
-    // First, because tokens last for an hour.
-    ["the console", () => tryConsole(stage, context.consoleToken)],
     ["tables", () => checkTables(stage)],
     ["contract suite", () => runContractSuite(stage, ready)],
     ["orders settled by upstream events", () => settleByEvents(stage, ready)],

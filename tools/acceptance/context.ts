@@ -1,5 +1,4 @@
 import * as z from "#zod";
-import type { ConsoleToken } from "./console-token.ts";
 import type { ProcessResult } from "./run-process.ts";
 
 export const simulatorStackName = (stage: string): string =>
@@ -15,8 +14,6 @@ export type Context = {
   readonly signal: AbortSignal;
   /** Waits, and prints what for. Ends at once if the run is interrupted. */
   readonly wait: Wait;
-  /** Absent if none was given: the stage has no console then. */
-  readonly consoleToken?: ConsoleToken | undefined;
 };
 
 /** The deployed simulator, by the outputs of its stack. */
@@ -32,7 +29,6 @@ export type Simulator = z.output<typeof simulatorOutputs>;
 /** The deployed stage, by the outputs of its service stack. */
 export const stageOutputs = z.object({
   ApiUrl: z.url(),
-  ConsoleUrl: z.optional(z.url()),
   AlarmTopic: z.string().check(z.startsWith("arn:")),
   TicketTopic: z.string().check(z.startsWith("arn:")),
   AccessTable: z.string().check(z.minLength(1)),

@@ -38,7 +38,7 @@ const LOOPBACK = "127.0.0.1/32";
 export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: string): Promise<void> => {
   const client = new LambdaClient({});
   const values = { UPSTREAM_BASE_URL: callable(simulatorUrl), WEBHOOK_ALLOWED_CIDRS: LOOPBACK };
-  // The stage's upstream cannot be asked for an order, and it may have no console.
+  // The stage's upstream cannot be asked for an order, and it has no console.
   const deployed = functionNames
     .map((name) => ({ name, ...specOf(name) }))
     .filter(({ asksUpstream, needsConsole }) => !asksUpstream && !needsConsole);

@@ -6,7 +6,6 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
-import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";
 import { requestCounts } from "./request-counts.ts";
 import { exitCodeOf, isAccepted, type StepResult } from "./run-steps.ts";
@@ -39,7 +38,6 @@ const main = async (): Promise<number> => {
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
   const known = await committedStages();
   assertNewStage(stage, known);
-  const consoleToken = readConsoleToken();
   const account = await signInTo({ stage, region, profile }, known);
 
   const startedAt = new Date();
@@ -69,7 +67,7 @@ const main = async (): Promise<number> => {
     printWait(`waits for ${what}`);
     return sleep(delayMs, undefined, { signal });
   };
-  const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted, consoleToken };
+  const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted };
   // Loaded here, because they load the CDK, which what is refused above does not need.
   const [{ runAcceptance }, { estimateDollars }] = await Promise.all([
     import("./acceptance.ts"),

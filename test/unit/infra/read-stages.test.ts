@@ -5,7 +5,6 @@ import { readStages, THROW_AWAY_STAGE } from "../../../infra/read-stages.ts";
 import { type Stages, sells, settingsOf } from "../../../infra/stage-settings.ts";
 import { stages } from "../../../stages.ts";
 import { temporaryFolder } from "../../builders/cleanups.ts";
-import { aConsole } from "../../builders/console.ts";
 
 test("the stages are those of stages.ts in the folder in which a command runs", async () => {
   expect(await readStages()).toEqual(stages);
@@ -42,9 +41,6 @@ test("a throw-away stage has the region and the upstream of its variable, and ca
   const settings = settingsOf("try", await stagesWith({ stage: "try", ...simulated }));
   expect(settings).toMatchObject({ ...simulated, egress: { kind: "none" } });
   expect(sells(settings)).toBe(false);
-  expect(settings.console).toBeUndefined();
-  const withConsole = settingsOf("try", await stagesWith({ stage: "try", ...simulated, console: aConsole }));
-  expect(withConsole.console).toMatchObject(aConsole);
 });
 
 test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {

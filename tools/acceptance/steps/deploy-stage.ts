@@ -8,15 +8,9 @@ import { PROGRAM, runOrFail, runProcess } from "../run-process.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
 /** Deploys the stage with the commands that deploy every stage. */
-export const deployStage = async (
-  { stage, region, signal, consoleToken }: Context,
-  simulator: Simulator,
-): Promise<Stage> => {
+export const deployStage = async ({ stage, region, signal }: Context, simulator: Simulator): Promise<Stage> => {
   const upstreamBaseUrl = simulator.SimulatorUrl.replace(/^http:/, "https:");
-  const throwAway: ThrowAwayStage = {
-    ...{ stage, region, upstreamBaseUrl },
-    ...(consoleToken && { console: consoleToken.settings }),
-  };
+  const throwAway: ThrowAwayStage = { stage, region, upstreamBaseUrl };
   const environment = { [THROW_AWAY_STAGE]: JSON.stringify(throwAway) };
   const run: Stage["run"] = (command, args, input = "") => runProcess(command, args, { signal, environment, input });
 
