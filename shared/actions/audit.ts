@@ -16,7 +16,7 @@ import { accountNamesOf } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { auditKindOf, auditSentence } from "./audit-sentence.ts";
-import { requireEvent, requireTransaction } from "./lookup.ts";
+import { requireEvent, requireTransaction } from "./require-transaction.ts";
 import { requireTimeRange } from "./time-range.ts";
 
 /** `account`: what the account of the entry is called. */

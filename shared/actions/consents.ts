@@ -11,7 +11,7 @@ import { isoTime } from "../platform/time.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { cursorOf, openCursor, requirePlaceWithin, sealCursor } from "./cursor.ts";
-import { requireTransactionOf } from "./lookup.ts";
+import { requireTransactionOf } from "./require-transaction.ts";
 import { requireTimeRange } from "./time-range.ts";
 
 /** Queries of one page, of 500 transactions each. */

@@ -12,7 +12,7 @@ import { deliveryMessage } from "../webhooks/delivery-queue.ts";
 import { accountEventId } from "../webhooks/webhook-event.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { referencesOf } from "./lookup.ts";
+import { referencesOf } from "./require-transaction.ts";
 
 /** The most that SQS returns at once. */
 const RECEIVE_MAX = 10;

@@ -21,7 +21,7 @@ import { endpointsMadeSchema, readAccounts } from "./accounts.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import { countResend } from "./action-limits.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { referencesOf, requireTransactionOf } from "./lookup.ts";
+import { referencesOf, requireTransactionOf } from "./require-transaction.ts";
 import { requireTimeRange } from "./time-range.ts";
 import { ANNOUNCE, deliveriesOf, endpointIdsOf, RECOVER, readDeliveries, repeatsOf } from "./transaction-history.ts";
 

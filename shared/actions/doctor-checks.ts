@@ -20,8 +20,8 @@ import { countOpenEvents } from "../upstream-events/stored-event.ts";
 import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
 import { accountNamesOf, readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
-import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
+import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./doctor-check-result.ts";
 import { purchasesText, readPurchases } from "./purchases.ts";
 import { readLowWallets } from "./wallet.ts";
 

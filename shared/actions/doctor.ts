@@ -1,7 +1,7 @@
 import type { doctorActions } from "../contract/actions/doctor.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { type CheckResult, type DoctorCheck, wrong } from "./check-result.ts";
+import { type CheckResult, type DoctorCheck, wrong } from "./doctor-check-result.ts";
 import { consoleChecks } from "./doctor-checks.ts";
 
 /** The results of checks that run at once. `failed` makes a result of an error. */

@@ -22,8 +22,8 @@ import { assertResolvable, type Difference, requireMatch } from "../upstream-eve
 import { accountsRuns } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
 import { bookedError, floatRuns } from "./float.ts";
-import { requireEvent, requireTransaction } from "./lookup.ts";
 import { priceConsequence, pricesRuns, removalPreview } from "./prices.ts";
+import { requireEvent, requireTransaction } from "./require-transaction.ts";
 import { isSettledSo } from "./resolved-transaction.ts";
 import { refundRefusal, transactionsRuns } from "./transactions.ts";
 import { upstreamEventsRuns } from "./upstream-events.ts";

@@ -39,8 +39,8 @@ import { askNow, nextQuestionMs, readLookupRecord } from "../upstream-lookup/loo
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { cursorOf, requirePlaceWithin } from "./cursor.ts";
-import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { adviceOn } from "./order-advice.ts";
+import { requireTransaction, requireTransactionOf } from "./require-transaction.ts";
 import { settledView } from "./resolved-transaction.ts";
 import { requireTimeRange } from "./time-range.ts";
 import { historyOf, unknownOutcomeText } from "./transaction-history.ts";

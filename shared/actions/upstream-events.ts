@@ -16,7 +16,7 @@ import {
 } from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { referencesOf, requireEvent, requireTransaction } from "./lookup.ts";
+import { referencesOf, requireEvent, requireTransaction } from "./require-transaction.ts";
 import { settledView } from "./resolved-transaction.ts";
 
 export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {

@@ -16,7 +16,7 @@ import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { streamConsumers } from "../../infra/streams.ts";
 import { auditDenials, type TableShape, tables as tableShapes } from "../../infra/tables.ts";
-import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
+import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/doctor-check-result.ts";
 import { counted } from "../../shared/contract/counted.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { formatIpRange, isRangeWithin, parseIpRanges, widestRanges } from "../../shared/platform/ip-range.ts";

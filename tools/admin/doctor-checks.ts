@@ -1,4 +1,11 @@
-import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
+import {
+  type CheckResult,
+  type DoctorCheck,
+  lookInto,
+  ok,
+  skipped,
+  wrong,
+} from "../../shared/actions/doctor-check-result.ts";
 import {
   bookChecks,
   catalog,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { operatorReadPolicy } from "../../../infra/outputs.ts";
-import { type CheckResult, wrong } from "../../../shared/actions/check-result.ts";
+import { type CheckResult, wrong } from "../../../shared/actions/doctor-check-result.ts";
 import { addCommand, type Report } from "../command.ts";
 import { causeOf, isUnreachable } from "../connection-error.ts";
 import type { AdminContext } from "../context.ts";
