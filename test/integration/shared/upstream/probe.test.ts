@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { type ProbeReport, probeUpstream } from "../../../../shared/upstream/probe.ts";
+import { probeUpstream } from "../../../../shared/upstream/probe.ts";
+import type { ProbeReport } from "../../../../shared/upstream/probe-conclusion.ts";
 import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
