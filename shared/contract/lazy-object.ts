@@ -8,6 +8,11 @@ import * as z from "#zod";
 export const lazyObject = <Shape extends z.core.$ZodLooseShape>(makeShape: () => Shape): z.ZodMiniObject<Shape> =>
   withShape(z.object<Shape>(), makeShape);
 
+/** The same for what may have no other fields. `z.optional` of a `z.lazy` makes the schema, and of this it does not. */
+export const lazyStrictObject = <Shape extends z.core.$ZodLooseShape>(makeShape: () => Shape): z.ZodMiniObject<Shape> =>
+  withShape(z.catchall(z.object<Shape>(), never), makeShape);
+const never = z.never();
+
 /**
  * The same for what is read, changed and stored as a whole. The fields that it does not know, which a later release has
  * stored beside this one or before a rollback, stay in the value, so that a change does not delete them.

@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import { dateOrders } from "../contract/date-order.ts";
 import type { FinalStatus } from "../contract/final-status.ts";
+import { lazyStrictObject } from "../contract/lazy-object.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { transactionType } from "../contract/transaction.ts";
 import { UPSTREAM_TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
@@ -15,7 +16,6 @@ const pathText = z.string("A path is text that begins with /").check(
 const ownPath = pathText.check(
   z.regex(/^\/[\w./-]{1,100}$/, "A path begins with / and has letters, digits, dots, hyphens, _ and / only"),
 );
-const path = (documented: string) => z._default(ownPath, documented);
 const ownFieldName = z
   .string("A field's name is text")
   .check(z.regex(/^[A-Za-z_][\w.-]{0,39}$/, "A field's name begins with a letter and has 40 characters at most"));
@@ -24,36 +24,20 @@ const headerName = z.pipe(
   z.string().check(z.regex(/^[A-Za-z0-9-]{1,100}$/, "A header's name has letters, digits and hyphens only")),
   z.transform((name) => name.toLowerCase()),
 );
-const ownWords = z
-  .array(
-    z.pipe(
-      z.string().check(z.regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")),
-      z.transform((word) => word.toLowerCase()),
-    ),
-    "Words are a list of texts",
-  )
-  .check(z.minLength(1, "Name a word at least"));
-const words = (...documented: readonly string[]) => z._default(ownWords, [...documented]);
-const ownLimit = z
-  .int("A limit is a whole number of requests in a minute")
-  .check(z.minimum(1, "A limit is at least 1"));
-const requestsPerMinute = (documented: number) => z._default(ownLimit, documented);
 
 /**
  * How the upstream signs its events: HMAC-SHA256 over the exact bytes of the body. Its interface names neither header
  * nor encoding.
  */
-export const eventSignature = z.lazy(() =>
-  z.strictObject({
-    header: headerName,
-    encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
-    /** Precedes the signature in the header, such as `sha256=`. */
-    prefix: z._default(
-      z.string().check(z.regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")),
-      "",
-    ),
-  }),
-);
+export const eventSignature = lazyStrictObject(() => ({
+  header: headerName,
+  encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
+  /** Precedes the signature in the header, such as `sha256=`. */
+  prefix: z._default(
+    z.string().check(z.regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")),
+    "",
+  ),
+}));
 export type EventSignature = z.output<typeof eventSignature>;
 
 /** Statuses by which the upstream may refuse an order for certain. Every other one needs the message too. */
@@ -72,32 +56,32 @@ const referenceScopes = ["all", "documented"] as const;
 /** Takes the place of the reference in the path of a lookup. */
 export const REFERENCE_PLACE = "{reference}";
 
+const lookupFields = lazyStrictObject(() => ({
+  method: z._default(z.enum(["GET", "POST"], "A lookup is a GET or a POST"), "GET"),
+  path: pathText.check(
+    z.regex(
+      /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
+      `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
+    ),
+  ),
+  field: z.optional(ownFieldName),
+  transaction: fieldName("transaction"),
+  reference: fieldName("reference"),
+  /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
+  our_reference: z.optional(ownFieldName),
+  status: fieldName("status"),
+  amount: fieldName("amount"),
+  type: fieldName("type"),
+  phone_number: fieldName("phone_number"),
+}));
+
 /**
  * How the upstream is asked for an order. The reference is a part of the path, a parameter of a GET's query, or a field
  * of a POST's body. An answer is in the upstream's envelope, with the order in `data`.
  */
-const lookup = z
-  .lazy(() =>
-    z.strictObject({
-      method: z._default(z.enum(["GET", "POST"], "A lookup is a GET or a POST"), "GET"),
-      path: pathText.check(
-        z.regex(
-          /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
-          `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
-        ),
-      ),
-      field: z.optional(ownFieldName),
-      transaction: fieldName("transaction"),
-      reference: fieldName("reference"),
-      /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
-      our_reference: z.optional(ownFieldName),
-      status: fieldName("status"),
-      amount: fieldName("amount"),
-      type: fieldName("type"),
-      phone_number: fieldName("phone_number"),
-    }),
-  )
-  .check(
+const lookup = z.pipe(
+  lookupFields,
+  z.custom<z.output<typeof lookupFields>>().check(
     z.refine(({ path, field }) => path.includes(REFERENCE_PLACE) !== (field !== undefined), {
       error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field`,
     }),
@@ -105,138 +89,189 @@ const lookup = z
       error: "A POST has the reference in a field of its body",
       path: ["field"],
     }),
-  );
-
-/** How the upstream is asked for our balance, in NGN: a GET, whose answer is in the upstream's envelope. */
-const balance = z.lazy(() =>
-  z.strictObject({
-    path: ownPath,
-    /** The field of `data` that has the field of the balance; absent if `data` itself has it. */
-    object: z.optional(ownFieldName),
-    field: fieldName("balance"),
-  }),
+  ),
 );
 
-/** The default of each entry is what docs/interface.md says of the upstream, to the letter. */
+/** How the upstream is asked for our balance, in NGN: a GET, whose answer is in the upstream's envelope. */
+const balance = lazyStrictObject(() => ({
+  path: ownPath,
+  /** The field of `data` that has the field of the balance; absent if `data` itself has it. */
+  object: z.optional(ownFieldName),
+  field: fieldName("balance"),
+}));
+
+/**
+ * An entry of several fields, with what docs/interface.md says of each, to the letter. Its schemas are made for a stage
+ * that names the entry, because most stages name few (decision 0025).
+ */
+const entryOf = <
+  Fields extends Record<string, z.ZodMiniType>,
+  Documented extends z.core.util.NoUndefined<z.output<z.ZodMiniObject<Fields>>>,
+>(
+  documented: Documented,
+  makeFields: (documented: Documented) => Fields,
+) =>
+  z._default(
+    lazyStrictObject(() => makeFields(documented)),
+    documented,
+  );
+
 const entries = {
   /** Below the base URL. */
-  paths: z.prefault(
-    z.strictObject({
-      catalog: path("/vtu/data"),
-      data: path("/vtu/data/purchase"),
-      airtime: path("/vtu/airtime/purchase"),
-      nin_verification: path("/identity/nin/verify"),
-      nin_retrieval: path("/identity/nin/retrieve"),
-      bvn_verification: path("/identity/bvn/verify"),
-      bvn_retrieval: path("/identity/bvn/retrieve"),
+  paths: entryOf(
+    {
+      catalog: "/vtu/data",
+      data: "/vtu/data/purchase",
+      airtime: "/vtu/airtime/purchase",
+      nin_verification: "/identity/nin/verify",
+      nin_retrieval: "/identity/nin/retrieve",
+      bvn_verification: "/identity/bvn/verify",
+      bvn_retrieval: "/identity/bvn/retrieve",
+    },
+    (documented) => ({
+      catalog: z._default(ownPath, documented.catalog),
+      data: z._default(ownPath, documented.data),
+      airtime: z._default(ownPath, documented.airtime),
+      nin_verification: z._default(ownPath, documented.nin_verification),
+      nin_retrieval: z._default(ownPath, documented.nin_retrieval),
+      bvn_verification: z._default(ownPath, documented.bvn_verification),
+      bvn_retrieval: z._default(ownPath, documented.bvn_retrieval),
     }),
-    {},
   ),
   /** The header that carries the key, and what precedes the key in it. */
-  key: z.prefault(
-    z.strictObject({
-      header: z._default(headerName, "authorization"),
-      prefix: z._default(
-        z.string().check(z.regex(/^[\x20-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")),
-        "Bearer ",
-      ),
-    }),
-    {},
-  ),
+  key: entryOf({ header: "authorization", prefix: "Bearer " }, ({ header, prefix }) => ({
+    header: z._default(headerName, header),
+    prefix: z._default(
+      z.string().check(z.regex(/^[\x20-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")),
+      prefix,
+    ),
+  })),
   /** The upstream's names of the fields of orders. */
-  fields: z.prefault(
-    z.strictObject({
-      network_id: fieldName("network_id"),
-      plan_id: fieldName("plan_id"),
-      network: fieldName("network"),
-      amount: fieldName("amount"),
-      phone_number: fieldName("phone_number"),
-      nin: fieldName("nin"),
-      bvn: fieldName("bvn"),
-      mode: fieldName("mode"),
-      is_consent: fieldName("is_consent"),
-      reference: fieldName("reference"),
+  fields: entryOf(
+    {
+      network_id: "network_id",
+      plan_id: "plan_id",
+      network: "network",
+      amount: "amount",
+      phone_number: "phone_number",
+      nin: "nin",
+      bvn: "bvn",
+      mode: "mode",
+      is_consent: "is_consent",
+      reference: "reference",
+    },
+    (documented) => ({
+      network_id: fieldName(documented.network_id),
+      plan_id: fieldName(documented.plan_id),
+      network: fieldName(documented.network),
+      amount: fieldName(documented.amount),
+      phone_number: fieldName(documented.phone_number),
+      nin: fieldName(documented.nin),
+      bvn: fieldName(documented.bvn),
+      mode: fieldName(documented.mode),
+      is_consent: fieldName(documented.is_consent),
+      reference: fieldName(documented.reference),
     }),
-    {},
   ),
   /** The name of a network in airtime orders, by its code in the catalog; the code itself where none is named. */
   networks: z._default(
-    z.record(z.string().check(z.toLowerCase()), z.string().check(z.minLength(1, "A network's name is not empty"))),
+    z.lazy(() =>
+      z.record(z.string().check(z.toLowerCase()), z.string().check(z.minLength(1, "A network's name is not empty"))),
+    ),
     {},
   ),
   /** The names of fields in answers: of the two objects below `data`, and of the transaction's fields. */
-  answers: z.prefault(
-    z.strictObject({
-      transaction: fieldName("transaction"),
-      result: fieldName("result"),
-      reference: fieldName("reference"),
-      status: fieldName("status"),
-      amount: fieldName("amount"),
+  answers: entryOf(
+    { transaction: "transaction", result: "result", reference: "reference", status: "status", amount: "amount" },
+    (documented) => ({
+      transaction: fieldName(documented.transaction),
+      result: fieldName(documented.result),
+      reference: fieldName(documented.reference),
+      status: fieldName(documented.status),
+      amount: fieldName(documented.amount),
     }),
-    {},
   ),
   /** What a transaction's status means, in answers and in events. Upper and lower case are the same. */
-  statuses: z.prefault(
-    z.strictObject({
-      success: words("success", "successful"),
-      failed: words("failed"),
-      open: words("processing", "pending"),
-    }),
-    {},
+  statuses: entryOf(
+    { success: ["success", "successful"], failed: ["failed"], open: ["processing", "pending"] },
+    ({ success, failed, open }) => {
+      const word = z.pipe(
+        z.string().check(z.regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")),
+        z.transform((word) => word.toLowerCase()),
+      );
+      const words = z.array(word, "Words are a list of texts").check(z.minLength(1, "Name a word at least"));
+      return {
+        success: z._default(words, success),
+        failed: z._default(words, failed),
+        open: z._default(words, open),
+      };
+    },
   ),
   /** Answers in the upstream's envelope by which it refuses an order for certain. */
-  refusals: z.prefault(
-    z.strictObject({
-      statuses: z._default(z.array(refusalStatus), [200, 400, 401, 403, 404, 405, 413, 415, 422, 429]),
+  refusals: entryOf(
+    { statuses: [200, 400, 401, 403, 404, 405, 413, 415, 422, 429], messages: [] },
+    ({ statuses, messages }) => ({
+      statuses: z._default(z.array(refusalStatus), statuses),
       /** With these statuses only together with exactly this message, upper and lower case being the same. */
       messages: z._default(
         z.array(
-          z.lazy(() =>
-            z.strictObject({
-              status: z.int().check(z.minimum(200, "A status is 200 to 599"), z.maximum(599, "A status is 200 to 599")),
-              message: z
-                .string()
-                .check(
-                  z.minLength(5, "A message that refuses for certain has at least 5 characters"),
-                  z.maxLength(200),
-                ),
-            }),
-          ),
+          z.strictObject({
+            status: z.int().check(z.minimum(200, "A status is 200 to 599"), z.maximum(599, "A status is 200 to 599")),
+            message: z
+              .string()
+              .check(z.minLength(5, "A message that refuses for certain has at least 5 characters"), z.maxLength(200)),
+          }),
         ),
-        [],
+        messages,
       ),
     }),
-    {},
   ),
   /** The event about a transaction, the names of the fields in its `data`, and the upstream's words for types. */
-  events: z.prefault(
-    z.strictObject({
+  events: entryOf(
+    {
+      name: UPSTREAM_TRANSACTION_UPDATED,
+      reference: "reference",
+      status: "status",
+      amount: "amount",
+      type: "type",
+      phone_number: "phone_number",
+      types: {},
+    },
+    (documented) => ({
       name: z._default(
         z.pipe(
           z.string().check(z.regex(/^[\w.-]{1,60}$/, "An event's name has letters, digits, dots, hyphens and _ only")),
           z.transform((name) => name.toLowerCase()),
         ),
-        UPSTREAM_TRANSACTION_UPDATED,
+        documented.name,
       ),
-      reference: fieldName("reference"),
-      status: fieldName("status"),
-      amount: fieldName("amount"),
-      type: fieldName("type"),
-      phone_number: fieldName("phone_number"),
-      types: z._default(z.record(z.string().check(z.toLowerCase()), transactionType), {}),
+      reference: fieldName(documented.reference),
+      status: fieldName(documented.status),
+      amount: fieldName(documented.amount),
+      type: fieldName(documented.type),
+      phone_number: fieldName(documented.phone_number),
+      types: z._default(z.record(z.string().check(z.toLowerCase()), transactionType), documented.types),
     }),
-    {},
   ),
   /** Absent if the upstream signs nothing. The key is a secret. */
   signature: z.optional(eventSignature),
   /** Requests that the upstream takes from a key in a minute, until an answer says another number. */
-  limits: z.prefault(
-    z.strictObject({
-      vtu: requestsPerMinute(rateGroups.vtu.requestsPerMinute),
-      identity: requestsPerMinute(rateGroups.identity.requestsPerMinute),
-      catalog: requestsPerMinute(rateGroups.catalog.requestsPerMinute),
-    }),
-    {},
+  limits: entryOf(
+    {
+      vtu: rateGroups.vtu.requestsPerMinute,
+      identity: rateGroups.identity.requestsPerMinute,
+      catalog: rateGroups.catalog.requestsPerMinute,
+    },
+    ({ vtu, identity, catalog }) => {
+      const limit = z
+        .int("A limit is a whole number of requests in a minute")
+        .check(z.minimum(1, "A limit is at least 1"));
+      return {
+        vtu: z._default(limit, vtu),
+        identity: z._default(limit, identity),
+        catalog: z._default(limit, catalog),
+      };
+    },
   ),
   /** Absent if the upstream cannot be asked for an order: its document does not show how. */
   lookup: z.optional(lookup),

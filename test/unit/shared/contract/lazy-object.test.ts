@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { replaceableAccount } from "../../../../shared/access/account-store.ts";
-import { lazyObject } from "../../../../shared/contract/lazy-object.ts";
+import { lazyObject, lazyStrictObject } from "../../../../shared/contract/lazy-object.ts";
 import { notifiedSchema } from "../../../../shared/notifications/notified.ts";
 import { statementSchema } from "../../../../shared/upstream-statement/statement.ts";
 import { statementCaseSchema } from "../../../../shared/upstream-statement/statement-case.ts";
@@ -28,6 +28,19 @@ test("it refuses what z.object refuses, with the same issues", () => {
   for (const input of [{}, { name: 1 }, { name: "a", count: 0.5 }, undefined, []]) {
     const issues = lazyObject(aShape).safeParse(input).error?.issues;
     expect(issues).toEqual(z.object(aShape()).safeParse(input).error?.issues);
+    expect(issues).toBeDefined();
+  }
+});
+
+test("one that is strict is made where it is found, not where it may be absent, and refuses what z.strictObject refuses", () => {
+  const makeShape = vi.fn(aShape);
+  const schema = lazyStrictObject(makeShape);
+  const owner = z.strictObject({ one: z.optional(schema), other: z._default(schema, { name: "b" }) });
+  expect(owner.parse({})).toEqual({ other: { name: "b" } });
+  expect(makeShape).not.toHaveBeenCalled();
+  for (const input of [FOUND, {}, undefined]) {
+    const issues = schema.safeParse(input).error?.issues;
+    expect(issues).toEqual(z.strictObject(aShape()).safeParse(input).error?.issues);
     expect(issues).toBeDefined();
   }
 });

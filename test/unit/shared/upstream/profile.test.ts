@@ -54,6 +54,11 @@ test("a function reads what the stage names, and the document's entries where it
   expect(parseUpstreamProfile("{}")).toEqual(documentedProfile);
 });
 
+test("an entry that a stage names has the document's value of each field that it does not name", () => {
+  const named = { paths: {}, key: {}, fields: {}, answers: {}, statuses: {}, refusals: {}, events: {}, limits: {} };
+  expect(profileOf(named)).toEqual(documentedProfile);
+});
+
 test.each<[unknown, string]>([
   [{ reference: "some" }, 'reference: The reference goes with "all" orders, or with those "documented"'],
   [{ paths: { airtime: "vtu/airtime" } }, "paths.airtime: A path begins with / and has letters, digits, dots"],
