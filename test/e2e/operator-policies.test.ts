@@ -335,6 +335,7 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("ips disallow", made, "203.0.113.7");
 
   const { account, key, keyId } = await service.newApp();
+  await admin("webhook set", account, `${receiver.url}old`);
   await admin("webhook set", account, receiver.url);
   await admin("webhook show", account);
   await admin("webhook events", account, "transaction.updated,wallet.low");

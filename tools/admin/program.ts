@@ -27,7 +27,7 @@ const groups: readonly (readonly [name: string, summary: string, byHand?: () => 
   ["ledger", "Export a closed period, and complete a restored ledger", () => import("./commands/ledger.ts")],
   ["periods", "Close months for good, and verify them", () => import("./commands/periods.ts")],
   ["purchases", "Switch all new orders off and on, identity checks included"],
-  ["webhook", "Manage the webhook endpoints of an account", () => import("./commands/webhook.ts")],
+  ["webhook", "Manage the webhook endpoints of an account"],
   ["webhook secret", "Manage the signing secret of the endpoint"],
   ["transactions", "Find, inspect and resolve transactions", () => import("./commands/transactions.ts")],
   ["consents", "Inspect and export the consents of identity checks", () => import("./commands/consents.ts")],

@@ -102,14 +102,18 @@ export const webhookActions = {
   "webhook set": {
     ...accountChange,
     input: z.extend(endpointChangeInput, {
-      url: z.string(),
+      url: z.string().register(z.globalRegistry, { description: "its URL from now on" }),
       name: z.optional(endpointName),
       events: z.optional(webhookEventsInput),
       before: z.optional(seenEndpoint),
     }),
     output: setOutput,
     summary: "Set the endpoint URL and enable it; add the first endpoint, and show its signing secret",
-    command: "by hand",
+    command: {
+      takes: { ...takes, url: "<url>", name: "--name <name>", events: "--events <events>" },
+      example: "acc_0123456789abcdef01 https://app.example.com/webhooks",
+      note: "Another URL leaves the signing secret, which is shown once. To get another one, see webhook secret rotate.",
+    },
   },
   "webhook events": {
     ...accountChange,
