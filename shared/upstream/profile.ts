@@ -116,6 +116,15 @@ const entryOf = <
     documented,
   );
 
+/** Fields of one form. */
+function each<Name extends string, Form extends z.ZodMiniType>(
+  documented: Readonly<Record<Name, z.output<Form>>>,
+  form: Form,
+): Record<Name, z.ZodMiniDefault<Form>>;
+function each(documented: Readonly<Record<string, unknown>>, form: z.ZodMiniType): Record<string, z.ZodMiniDefault> {
+  return Object.fromEntries(Object.entries(documented).map(([name, value]) => [name, z._default(form, value)]));
+}
+
 const entries = {
   /** Below the base URL. */
   paths: entryOf(
@@ -128,15 +137,7 @@ const entries = {
       bvn_verification: "/identity/bvn/verify",
       bvn_retrieval: "/identity/bvn/retrieve",
     },
-    (documented) => ({
-      catalog: z._default(ownPath, documented.catalog),
-      data: z._default(ownPath, documented.data),
-      airtime: z._default(ownPath, documented.airtime),
-      nin_verification: z._default(ownPath, documented.nin_verification),
-      nin_retrieval: z._default(ownPath, documented.nin_retrieval),
-      bvn_verification: z._default(ownPath, documented.bvn_verification),
-      bvn_retrieval: z._default(ownPath, documented.bvn_retrieval),
-    }),
+    (documented) => each(documented, ownPath),
   ),
   /** The header that carries the key, and what precedes the key in it. */
   key: entryOf({ header: "authorization", prefix: "Bearer " }, ({ header, prefix }) => ({
@@ -160,18 +161,7 @@ const entries = {
       is_consent: "is_consent",
       reference: "reference",
     },
-    (documented) => ({
-      network_id: fieldName(documented.network_id),
-      plan_id: fieldName(documented.plan_id),
-      network: fieldName(documented.network),
-      amount: fieldName(documented.amount),
-      phone_number: fieldName(documented.phone_number),
-      nin: fieldName(documented.nin),
-      bvn: fieldName(documented.bvn),
-      mode: fieldName(documented.mode),
-      is_consent: fieldName(documented.is_consent),
-      reference: fieldName(documented.reference),
-    }),
+    (documented) => each(documented, ownFieldName),
   ),
   /** The name of a network in airtime orders, by its code in the catalog; the code itself where none is named. */
   networks: z._default(
@@ -183,28 +173,18 @@ const entries = {
   /** The names of fields in answers: of the two objects below `data`, and of the transaction's fields. */
   answers: entryOf(
     { transaction: "transaction", result: "result", reference: "reference", status: "status", amount: "amount" },
-    (documented) => ({
-      transaction: fieldName(documented.transaction),
-      result: fieldName(documented.result),
-      reference: fieldName(documented.reference),
-      status: fieldName(documented.status),
-      amount: fieldName(documented.amount),
-    }),
+    (documented) => each(documented, ownFieldName),
   ),
   /** What a transaction's status means, in answers and in events. Upper and lower case are the same. */
   statuses: entryOf(
     { success: ["success", "successful"], failed: ["failed"], open: ["processing", "pending"] },
-    ({ success, failed, open }) => {
+    (documented) => {
       const word = z.pipe(
         z.string().check(z.regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")),
         z.transform((word) => word.toLowerCase()),
       );
       const words = z.array(word, "Words are a list of texts").check(z.minLength(1, "Name a word at least"));
-      return {
-        success: z._default(words, success),
-        failed: z._default(words, failed),
-        open: z._default(words, open),
-      };
+      return each(documented, words);
     },
   ),
   /** Answers in the upstream's envelope by which it refuses an order for certain. */
@@ -237,20 +217,16 @@ const entries = {
       phone_number: "phone_number",
       types: {},
     },
-    (documented) => ({
+    ({ name, types, ...fields }) => ({
+      ...each(fields, ownFieldName),
       name: z._default(
         z.pipe(
           z.string().check(z.regex(/^[\w.-]{1,60}$/, "An event's name has letters, digits, dots, hyphens and _ only")),
           z.transform((name) => name.toLowerCase()),
         ),
-        documented.name,
+        name,
       ),
-      reference: fieldName(documented.reference),
-      status: fieldName(documented.status),
-      amount: fieldName(documented.amount),
-      type: fieldName(documented.type),
-      phone_number: fieldName(documented.phone_number),
-      types: z._default(z.record(z.string().check(z.toLowerCase()), transactionType), documented.types),
+      types: z._default(z.record(z.string().check(z.toLowerCase()), transactionType), types),
     }),
   ),
   /** Absent if the upstream signs nothing. The key is a secret. */
@@ -262,16 +238,11 @@ const entries = {
       identity: rateGroups.identity.requestsPerMinute,
       catalog: rateGroups.catalog.requestsPerMinute,
     },
-    ({ vtu, identity, catalog }) => {
-      const limit = z
-        .int("A limit is a whole number of requests in a minute")
-        .check(z.minimum(1, "A limit is at least 1"));
-      return {
-        vtu: z._default(limit, vtu),
-        identity: z._default(limit, identity),
-        catalog: z._default(limit, catalog),
-      };
-    },
+    (documented) =>
+      each(
+        documented,
+        z.int("A limit is a whole number of requests in a minute").check(z.minimum(1, "A limit is at least 1")),
+      ),
   ),
   /** Absent if the upstream cannot be asked for an order: its document does not show how. */
   lookup: z.optional(lookup),
