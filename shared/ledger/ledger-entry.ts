@@ -9,7 +9,8 @@ import type { Ledger } from "./ledger.ts";
 import { listKeys, type TimeRange } from "./query-index.ts";
 import { adjustmentPk, entriesList, fundingPk } from "./schema.ts";
 import { operatorTransact } from "./transact.ts";
-import { bookingTime, closedError, isSealedAt, walletAdjustment, walletCredit } from "./wallet.ts";
+import { closedError, walletAdjustment, walletCredit } from "./wallet.ts";
+import { bookingTime, isSealedAt } from "./wallet-seal.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
 export const ledgerEntrySchema = z.object({

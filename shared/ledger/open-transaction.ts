@@ -20,7 +20,8 @@ import {
   seenUsage,
 } from "./usage.ts";
 import { voidDebit } from "./void-debit.ts";
-import { bookingTime, type DebitOptions, isSealedAt, ordersOnDay, walletDebit } from "./wallet.ts";
+import { type DebitOptions, ordersOnDay, walletDebit } from "./wallet.ts";
+import { bookingTime, isSealedAt } from "./wallet-seal.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
 export type RecordItem = { readonly pk: string; readonly created_at: string } & Readonly<Record<string, unknown>>;

@@ -13,7 +13,8 @@ import { claimIs, settlingTransition, transactionUpdate } from "./transaction-st
 import type { UpdateParts } from "./update-parts.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";
 import { giveBack, keyUsageUpdate, type SeenUsage, seenUsage } from "./usage.ts";
-import { bookingTime, walletCredit, walletQueueGap } from "./wallet.ts";
+import { walletCredit, walletQueueGap } from "./wallet.ts";
+import { bookingTime } from "./wallet-seal.ts";
 
 const upstreamFactFields = () => ({
   upstream_reference: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),

@@ -2,14 +2,12 @@ import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import type { DailyQuota, Entitlement } from "../contract/permission.ts";
-import { isConditionFailure } from "../platform/aws/errors.ts";
-import { retryContention } from "../platform/backoff.ts";
 import { OperatorError } from "../platform/operator-error.ts";
-import { EPOCH, isoTime } from "../platform/time.ts";
+import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
-import type { Ledger, Table } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { QUEUED, walletPk } from "./schema.ts";
-import { joinParts, returned, type UpdateParts, updateOf } from "./update-parts.ts";
+import { returned, type UpdateParts, updateOf } from "./update-parts.ts";
 import { usageSchema } from "./usage.ts";
 
 /** The attributes that count the orders of `quota_day`. */
@@ -68,13 +66,6 @@ export const walletSchema = lazyObject(() => ({
 }));
 export type Wallet = z.infer<typeof walletSchema>;
 
-/** What a wallet holds of everything that is dated until its seal. */
-const sealedWalletSchema = lazyObject(() => {
-  const { balance_kobo, version } = walletSchema.shape;
-  return { balance_kobo, version, sealed_to: z.string() };
-});
-export type SealedWallet = z.infer<typeof sealedWalletSchema>;
-
 /** An empty wallet; it is created together with its account. */
 export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
   pk: walletPk(accountId),
@@ -127,40 +118,6 @@ const EXISTS: UpdateParts = { conditions: ["attribute_exists(pk)"] };
 const IS_UNLISTED: UpdateParts = { conditions: ["attribute_not_exists(#open)"], names: { "#open": "open" } };
 const IS_SUFFICIENT = "balance_kobo >= :amount";
 const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted) AND ${MAY_BE_BOOKED}`;
-
-/** Whether a wallet refused a booking because of its seal. */
-export const isSealedAt = <Sealed extends Pick<Wallet, "sealed_to">>(
-  wallet: Sealed | undefined,
-  bookedAt: string,
-): wallet is Sealed & { readonly sealed_to: string } => wallet?.sealed_to !== undefined && wallet.sealed_to >= bookedAt;
-
-/** When a line is booked: now, but always after the seal that refused it, because a clock may be slow. */
-export const bookingTime = ({ clock }: Pick<Ledger, "clock">, sealedTo: string = EPOCH): string =>
-  isoTime(Math.max(clock(), Date.parse(sealedTo) + 1));
-
-/**
- * Makes what is dated until `to` final, and resolves with the wallet as this write leaves it. Undefined: the wallet is
- * sealed until then or later, and stays as it is.
- */
-export const sealWallet = async (
-  { db, table }: Table,
-  accountId: string,
-  to: string,
-): Promise<SealedWallet | undefined> => {
-  const { Update } = walletUpdate({ table }, accountId, {
-    sets: ["sealed_to = :to"],
-    conditions: ["attribute_exists(pk) AND (attribute_not_exists(sealed_to) OR sealed_to < :to)"],
-    values: { ":to": to },
-  });
-  try {
-    const { Attributes } = await retryContention(() => db.update({ ...Update, ReturnValues: "ALL_NEW" }));
-    return sealedWalletSchema.parse(Attributes);
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    if (error.Item === undefined) throw new OperatorError(`${accountId} has no wallet`, { cause: error });
-    return undefined;
-  }
-};
 
 /** What a debit requires and does besides. */
 export type DebitOptions = {
@@ -324,61 +281,3 @@ export const walletQueueGap = (
     { adds: ["queue_gaps :numbers"], values: { ":numbers": new Set([number]) } },
     ...(refund === undefined ? [] : [credit(ledger, refund), usage]),
   );
-
-/** What a carry-over has counted: `versions` is the number of lines. */
-export type WalletState = {
-  readonly balanceKobo: number;
-  readonly versions: number;
-  readonly queued: ReadonlySet<number>;
-};
-
-/** Sets numbers of a queue; DynamoDB has no empty sets. */
-const numbersPart = (name: "queue_front" | "queue_gaps", numbers: ReadonlySet<number>): UpdateParts =>
-  numbers.size === 0 ? { removes: [name] } : { sets: [`${name} = :${name}`], values: { [`:${name}`]: numbers } };
-
-/**
- * The queue of these numbers: all in front, or from the first one on with gaps. The shorter one is written, because an item
- * has at most 400 KB.
- */
-const queueParts = (ledger: Ledger, queued: ReadonlySet<number>, tail: number): UpdateParts => {
-  const numbers = [...queued].toSorted((one, other) => one - other);
-  const last = Math.max(tail, numbers.at(-1) ?? 0);
-  const first = numbers[0] ?? last + 1;
-  const others = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((n) => !queued.has(n));
-  const isInFront = queued.size <= others.length;
-  return joinParts(
-    last === 0
-      ? {}
-      : {
-          sets: ["queue_tail = :last, queue_head = :head"],
-          values: { ":last": last, ":head": isInFront ? last + 1 : first },
-        },
-    numbersPart("queue_front", isInFront ? queued : new Set()),
-    isInFront && queued.size > 0 ? { sets: ["queue_front_at = :now"] } : { removes: ["queue_front_at"] },
-    numbersPart("queue_gaps", isInFront ? new Set() : new Set(others)),
-    queued.size > 0 ? listed(ledger) : unlisted,
-    { removes: ["turn_until"] },
-  );
-};
-
-/**
- * Sets the balance, the version and the numbers of the queued orders, if none of them has changed since the wallet was
- * read: one part of a transaction of writes. Only a carry-over corrects a wallet.
- */
-export const walletCorrection = (ledger: Ledger, read: Wallet, { balanceKobo, versions, queued }: WalletState) => {
-  const { queue_tail: tail } = read;
-  const state: UpdateParts = {
-    sets: ["balance_kobo = :balance, version = :version, updated_at = :now"],
-    conditions: ["version = :read", tail === undefined ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"],
-    values: {
-      ":balance": balanceKobo,
-      ":version": versions,
-      ":now": isoTime(ledger.clock()),
-      ":read": read.version,
-      ":tail": tail,
-    },
-  };
-  // As the first item of its transaction it would be read as an order if it were returned.
-  const update = updateOf(state, queueParts(ledger, queued, tail ?? 0));
-  return { Update: { TableName: ledger.table, Key: { pk: read.pk }, ...update } };
-};

@@ -35,7 +35,8 @@ import {
 import { ACCOUNTS_LIST, accountIdOf, transactionIdOf, walletPk } from "../ledger/schema.ts";
 import { positionAfter, statementPositionSchema } from "../ledger/statement.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
-import { sealWallet, walletSchema } from "../ledger/wallet.ts";
+import { walletSchema } from "../ledger/wallet.ts";
+import { sealWallet } from "../ledger/wallet-seal.ts";
 import { allEnded } from "../platform/all-ended.ts";
 import { batchesOf } from "../platform/batches.ts";
 import type { Deadline } from "../platform/deadline.ts";

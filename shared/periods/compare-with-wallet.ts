@@ -1,7 +1,8 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, INDEXED_AGE_MS } from "../ledger/query-index.ts";
 import { positionAfter, readStatementPage, type StatementPosition } from "../ledger/statement.ts";
-import { readWallet, type SealedWallet, sealWallet } from "../ledger/wallet.ts";
+import { readWallet } from "../ledger/wallet.ts";
+import { type SealedWallet, sealWallet } from "../ledger/wallet-seal.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";

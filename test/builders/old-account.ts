@@ -6,7 +6,8 @@ import { monthRange } from "../../shared/contract/time-zone.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { ACCOUNTS_LIST, accountPk, fundingPk } from "../../shared/ledger/schema.ts";
-import { emptyWallet, sealWallet } from "../../shared/ledger/wallet.ts";
+import { emptyWallet } from "../../shared/ledger/wallet.ts";
+import { sealWallet } from "../../shared/ledger/wallet-seal.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 
 /** A month that can be closed at once. */

@@ -14,7 +14,7 @@ import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
 import { latestProposals } from "../../shared/ledger/proposal.ts";
-import { sealWallet } from "../../shared/ledger/wallet.ts";
+import { sealWallet } from "../../shared/ledger/wallet-seal.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";

@@ -33,7 +33,10 @@ export const folders: Readonly<Record<string, Mutated>> = {
   },
   "upstream-events": {
     mutate: filesOf("upstream-events"),
-    tests: [...testsOf("upstream-events"), ...integrationTests("shared/actions/upstream-events", "shared/ledger/seal")],
+    tests: [
+      ...testsOf("upstream-events"),
+      ...integrationTests("shared/actions/upstream-events", "shared/ledger/wallet-seal"),
+    ],
   },
   ledger: {
     mutate: filesOf("ledger"),

@@ -11,7 +11,7 @@ import type { Mode } from "../../../shared/contract/transaction.ts";
 import { readTransaction, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
-import { sealWallet } from "../../../shared/ledger/wallet.ts";
+import { sealWallet } from "../../../shared/ledger/wallet-seal.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";

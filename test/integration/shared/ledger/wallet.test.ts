@@ -8,15 +8,15 @@ import {
   emptyRunStart,
   emptyWallet,
   readWallet,
-  sealWallet,
   type Wallet,
   walletClosing,
-  walletCorrection,
   walletNotRestricted,
   walletQueueGap,
   walletReopening,
   walletRestriction,
 } from "../../../../shared/ledger/wallet.ts";
+import { walletCorrection } from "../../../../shared/ledger/wallet-correction.ts";
+import { sealWallet } from "../../../../shared/ledger/wallet-seal.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";

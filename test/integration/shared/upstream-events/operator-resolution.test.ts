@@ -7,7 +7,7 @@ import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, sendingOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
-import { sealWallet } from "../../../../shared/ledger/wallet.ts";
+import { sealWallet } from "../../../../shared/ledger/wallet-seal.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { InFlightError, OperatorError } from "../../../../shared/platform/operator-error.ts";

@@ -8,7 +8,7 @@ import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { sealWallet } from "../../../../shared/ledger/wallet.ts";
+import { sealWallet } from "../../../../shared/ledger/wallet-seal.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
