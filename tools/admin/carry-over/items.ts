@@ -6,7 +6,9 @@ import { allEnded } from "../../../shared/platform/all-ended.ts";
 import { batchesOf } from "../../../shared/platform/batches.ts";
 import { isTransient } from "../../../shared/platform/transient-error.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
-import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
+import { type BalanceChange, balanceChangeOf } from "./balance-change.ts";
+import type { Step } from "./compare.ts";
+import { type ItemKind, kindOf } from "./kinds.ts";
 
 export type Tables = { readonly db: DynamoDBDocument; readonly from: string; readonly to: string };
 

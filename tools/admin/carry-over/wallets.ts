@@ -11,7 +11,7 @@ import { type WalletState, walletCorrection } from "../../../shared/ledger/walle
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
 import { queuedNumbers, queueOf } from "../../../shared/queued-orders/order-queue.ts";
 import { type Item, scanTable } from "../table-scan.ts";
-import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
+import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./balance-change.ts";
 
 export type WalletResult = {
   readonly account_id: string;

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { balanceChangeOf, kindOf, type Step } from "../../../../../tools/admin/carry-over/kinds.ts";
+import { balanceChangeOf } from "../../../../../tools/admin/carry-over/balance-change.ts";
+import type { Step } from "../../../../../tools/admin/carry-over/compare.ts";
+import { kindOf } from "../../../../../tools/admin/carry-over/kinds.ts";
 import type { Item } from "../../../../../tools/admin/table-scan.ts";
 import { aTransaction } from "../../../../builders/transaction.ts";
 
