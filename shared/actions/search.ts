@@ -14,7 +14,6 @@ import {
 } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { readFunding } from "../ledger/ledger-entry.ts";
-import { openProposals } from "../ledger/proposal.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountEventDeliveryPk, transactionPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
@@ -28,7 +27,7 @@ import { endpointIdsOf } from "./transaction-history.ts";
 import { transactionView } from "./transactions.ts";
 import { readReversal } from "./wallet.ts";
 
-const NOTHING = { transactions: [], fundings: [], proposals: [], accounts: [], keys: [], events: [], deliveries: [] };
+const NOTHING = { transactions: [], fundings: [], accounts: [], keys: [], events: [], deliveries: [] };
 
 export const searchRuns: ActionRuns<typeof searchActions> = {
   search: async (context, { text }) => {
@@ -45,17 +44,15 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
       // Without one the digits may be a reference, because apps and banks number theirs.
       if (orders.length > 0) return { ...NOTHING, transactions: found.transactions(orders) };
     }
-    const [orders, fundings, proposals, events, deliveries] = await Promise.all([
+    const [orders, fundings, events, deliveries] = await Promise.all([
       findByReference(context, accounts, text),
       findFundings(context, text),
-      isForAll && sees("proposals list") ? findProposals(context, text) : [],
       isForAll && sees("events list") ? findEvents(context, text) : [],
       sees("deliveries list") ? findDeliveries(context, accounts, text) : [],
     ]);
     return {
       transactions: found.transactions(orders),
       fundings: found.own(fundings),
-      proposals,
       ...found.named(text, ledger.clock(), sees("keys list")),
       events,
       deliveries: found.own(deliveries).map(({ webhook_id, event, state, created_at, ...owner }) => ({
@@ -130,16 +127,6 @@ const findFundings = async ({ ledger }: ActionContext, text: string) => {
   const { account_id, entry_id: id, amount_kobo, created_at: at } = funding;
   const reversal = await readReversal(ledger, funding);
   return [{ account_id, id, amount: nairaFromKobo(amount_kobo), at, is_reversed: reversal !== undefined }];
-};
-
-const proposedInput = z.looseObject({ id: z.optional(z.string()) });
-
-/** Open proposals of a ledger entry or a payment with this id. */
-const findProposals = async ({ ledger, fourEyes }: ActionContext, text: string) => {
-  if (fourEyes === undefined) return [];
-  return (await openProposals(ledger))
-    .filter(({ input }) => proposedInput.parse(JSON.parse(input)).id === text)
-    .map(({ proposal_id: proposal, consequence, created_at: at }) => ({ proposal, consequence, at }));
 };
 
 const findEvents = async ({ ledger }: ActionContext, text: string) => {

@@ -108,21 +108,6 @@ const Results = ({ text, found }: { readonly text: string; readonly found: Found
         ]}
       />
       <FoundTable
-        title="Proposals"
-        description="They wait for the approval of another person; nothing has changed yet."
-        rows={found.proposals}
-        rowKey={({ proposal }) => proposal}
-        columns={[
-          {
-            header: "What it does",
-            cell: ({ proposal, consequence }) => (
-              <PageLink to={rowPath("/proposals", "Proposals", proposal)}>{consequence}</PageLink>
-            ),
-          },
-          { header: "Proposed", cell: ({ at }) => <Time iso={at} /> },
-        ]}
-      />
-      <FoundTable
         title="Accounts"
         description={moreText(found.accounts, "Search for a longer part of the name.")}
         rows={found.accounts}

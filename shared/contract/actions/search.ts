@@ -38,8 +38,6 @@ export const searchActions = {
       fundings: z.array(
         z.object({ ...named, id: z.string(), amount: z.number(), at: z.iso.datetime(), is_reversed: z.boolean() }),
       ),
-      /** What waits for the approval of another person, by the same reference. */
-      proposals: z.array(z.object({ proposal: z.string(), consequence: z.string(), at: z.iso.datetime() })),
       keys: z.array(z.extend(keyViewSchema, { ...named, mode: modeSchema })),
       /** Events of the upstream. */
       events: z.array(z.object({ event: z.string(), state: eventState, at: z.iso.datetime() })),
@@ -55,7 +53,7 @@ export const searchActions = {
       ),
     }),
     summary:
-      "Find orders by phone number or reference, a funding or its proposal by the bank's reference, accounts by name or id, keys, events and deliveries by the start of their id",
+      "Find orders by phone number or reference, a funding by the bank's reference, accounts by name or id, keys, events and deliveries by the start of their id",
     command: "none",
   },
 } as const satisfies ActionTable;

@@ -1253,13 +1253,6 @@ describe("the search", () => {
     await page.unrouteAll();
     await searchFor(page, "key_");
     await row(page, "key_").first().getByText("Active", { exact: true }).waitFor();
-    await searchFor(page, "GTB-77");
-    await page.getByRole("link", { name: "Credits NGN 500.00 to demo" }).click();
-    await heading(page, "Proposals").waitFor();
-    const place = new URL(page.url()).searchParams.get("row-proposals");
-    await row(page, "Credits NGN 500.00 to demo")
-      .and(page.locator(`[data-row="${place}"]`))
-      .waitFor();
     await searchFor(page, orders.foreign);
     await row(page, orders.foreign)
       .getByText(/^Glo airtime for \*+67$/)

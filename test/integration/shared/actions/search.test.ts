@@ -4,8 +4,6 @@ import { findAccount } from "../../../../shared/access/account-store.ts";
 import { createKey } from "../../../../shared/access/keys.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/action-limits.ts";
-import { fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";
-import { proposalsRuns, propose } from "../../../../shared/actions/proposals.ts";
 import { searchRuns } from "../../../../shared/actions/search.ts";
 import { FOUND_MAX, searchActions } from "../../../../shared/contract/actions/search.ts";
 import { reversalName } from "../../../../shared/contract/corrections.ts";
@@ -65,7 +63,6 @@ const findAs = async (role: Role | null, typed: string, identity: string = rando
   return searchRuns.search(
     contextOf({
       ...anOwnersRequest({ roles: role === null ? [] : [role], identity, ownedAccounts }),
-      fourEyes: fourEyesSettings.parse({}),
     }),
     { text },
   );
@@ -146,19 +143,6 @@ describe("a search", () => {
     const reversal = { accountId: other, adjustmentId: reversalName("NIP123"), amount_kobo: -50_000, why: "twice" };
     await adjustWallet(ledger, reversal);
     expect((await findAs("finance", "NIP123")).fundings).toEqual([{ ...found, is_reversed: true }]);
-  });
-
-  test("finds what was proposed for a bank's reference and is open, for those who may list proposals", async () => {
-    const context = contextOf({ ...anOwnersRequest({ roles: ["finance"] }), fourEyes: fourEyesSettings.parse({}) });
-    const fund = { account: mine, amount_kobo: 90_000, id: "NIP777", why: "transfer" };
-    const made = await propose(context, "wallet fund", fund);
-    const found = [{ proposal: made?.proposal, consequence: made?.consequence, at: made?.proposed_at }];
-    for (const role of ["operator", "finance", "auditor", "reader"] as const)
-      expect((await findAs(role, "NIP777")).proposals, role).toEqual(found);
-    for (const role of ["support", null] as const) expect((await findAs(role, "NIP777")).proposals).toEqual([]);
-    expect((await findAs("finance", "NIP77")).proposals).toEqual([]);
-    await proposalsRuns["proposals reject"](context, { proposal: made?.proposal ?? "", why: "not at the bank" });
-    expect((await findAs("finance", "NIP777")).proposals).toEqual([]);
   });
 
   test("finds an event of the upstream by its id", async () => {
