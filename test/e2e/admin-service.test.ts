@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
@@ -268,6 +268,30 @@ test("keys revoke revokes a key that a restored ledger does not list, and the au
   expect(await isAdmitted(key)).toBe(false);
   expect((await service.admin(["audit", account])).stdout).toMatch(new RegExp(`keys revoke +key_id=${key_id} +leaked`));
   expect((await service.admin(["keys", "list", account])).stdout).toMatch(new RegExp(`${key_id} .* live +revoked`));
+});
+
+test("keys revoke shows the key and its account by one request, however many accounts there are, or that none has it", async () => {
+  await service.newApp();
+  const { account, keyId } = await service.newApp("leaky");
+  await service.newApp();
+  const shown = async (key: string, ...more: string[]) => {
+    const fetched = vi.spyOn(globalThis, "fetch");
+    try {
+      const { stdout } = await service.admin(["keys", "revoke", key, "--dry-run", ...more]);
+      return { stdout, requests: fetched.mock.calls.length };
+    } finally {
+      fetched.mockRestore();
+    }
+  };
+  const line = new RegExp(`^live key ${keyId} of ${account} \\(leaky\\) +active +revoked$`, "m");
+  expect(await shown(keyId)).toEqual({ stdout: expect.stringMatching(line), requests: 1 });
+  expect(await shown(keyId, "--direct")).toEqual({ stdout: expect.stringMatching(line), requests: 0 });
+  const unknown = expect.stringMatching(
+    /^key key_0123456789abcdef01, which no account lists as usable +unknown +revoked, if/m,
+  );
+  for (const more of [[], ["--direct"]]) {
+    expect(await shown("key_0123456789abcdef01", ...more)).toMatchObject({ stdout: unknown });
+  }
 });
 
 test("keys revoke revokes a key whose account is not in the ledger", async () => {
