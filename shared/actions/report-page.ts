@@ -4,7 +4,8 @@ import { datesUntil } from "../contract/time-zone.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, isAccountPk } from "../ledger/schema.ts";
-import { type DaySum, readDays, readSums } from "../margin/order-sums.ts";
+import { type DaySum, readDays } from "../margin/order-days.ts";
+import { readSums } from "../margin/order-sums.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { cursorOf, requirePlace } from "./cursor.ts";
 
