@@ -25,15 +25,8 @@ import {
   statementPositionSchema,
 } from "../ledger/statement.ts";
 import { pkOfReference, transactionSchema } from "../ledger/transaction.ts";
-import {
-  beginClosing,
-  closeService,
-  closingSchema,
-  continueClosing,
-  kindNames,
-  monthToClose,
-  nextToClose,
-} from "../periods/close-period.ts";
+import { beginClosing, closeService, closingSchema, continueClosing, kindNames } from "../periods/close-period.ts";
+import { monthToClose, nextToClose } from "../periods/month-to-close.ts";
 import { continueVerifying, verifyingSchema } from "../periods/verify-period.ts";
 import { deadlineIn } from "../platform/deadline.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";

@@ -18,7 +18,8 @@ import {
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
-import { continueClosing, monthToClose } from "../../shared/periods/close-period.ts";
+import { continueClosing } from "../../shared/periods/close-period.ts";
+import { monthToClose } from "../../shared/periods/month-to-close.ts";
 import { openSqs } from "../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";

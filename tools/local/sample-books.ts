@@ -17,14 +17,8 @@ import { NOT_DELIVERED, settleTransaction } from "../../shared/ledger/settle-tra
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { expectedCost, type UpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { recordPayment } from "../../shared/margin/float.ts";
-import {
-  beginClosing,
-  closeService,
-  continueClosing,
-  type MonthSettings,
-  monthToClose,
-  nextToClose,
-} from "../../shared/periods/close-period.ts";
+import { beginClosing, closeService, continueClosing } from "../../shared/periods/close-period.ts";
+import { type MonthSettings, monthToClose, nextToClose } from "../../shared/periods/month-to-close.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import type { KeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../shared/platform/time.ts";

@@ -13,7 +13,7 @@ import { ServiceError } from "../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { roles } from "../../../shared/contract/roles.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
-import { nextToClose } from "../../../shared/periods/close-period.ts";
+import { nextToClose } from "../../../shared/periods/month-to-close.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { signedHeaders } from "../../../tools/aws/signed-headers.ts";
 import { type Asker, askers, permissionStatus } from "../../../tools/docs/permission-table.ts";

@@ -25,7 +25,7 @@ import { datesOf, timeIn } from "../../../shared/contract/time-zone.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { auditEntry, auditPut, recordAudit } from "../../../shared/ledger/audit.ts";
 import { putProposal } from "../../../shared/ledger/proposal.ts";
-import { nextToClose } from "../../../shared/periods/close-period.ts";
+import { nextToClose } from "../../../shared/periods/month-to-close.ts";
 import { openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../shared/platform/time.ts";

@@ -3,13 +3,8 @@ import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { auditEntry, auditPut, SERVICE } from "../../../shared/ledger/audit.ts";
 import { recordPayment } from "../../../shared/margin/float.ts";
-import {
-  beginClosing,
-  closeService,
-  continueClosing,
-  monthToClose,
-  nextToClose,
-} from "../../../shared/periods/close-period.ts";
+import { beginClosing, closeService, continueClosing } from "../../../shared/periods/close-period.ts";
+import { monthToClose, nextToClose } from "../../../shared/periods/month-to-close.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { changeFunding } from "../../builders/old-account.ts";
 import { anOrder } from "../../builders/service.ts";

@@ -26,8 +26,9 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/sett
 import { positionAfter } from "../../../../shared/ledger/statement.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import { type Closing, closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
+import { type Closing, closeService, continueClosing } from "../../../../shared/periods/close-period.ts";
 import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
+import { monthToClose } from "../../../../shared/periods/month-to-close.ts";
 import { continueVerifying } from "../../../../shared/periods/verify-period.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { EPOCH, isoTime } from "../../../../shared/platform/time.ts";
