@@ -11,6 +11,7 @@ import { takerOf, takeUpdate } from "../ledger/take-order.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
 import {
   CHECK_OPEN_MS_MAX,
+  inFlightMs,
   isFinalStatus,
   isIdentityCheck,
   isQueuedOrder,
@@ -33,7 +34,7 @@ import {
   readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
 import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
-import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
+import { resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
 import { askNow, nextQuestionMs, readLookupRecord } from "../upstream-lookup/lookup-record.ts";
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";

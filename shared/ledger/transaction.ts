@@ -18,6 +18,7 @@ import {
   transactionStatus,
   transactionType,
 } from "../contract/transaction.ts";
+import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { transactionIdOf, transactionPk } from "./schema.ts";
 import { countedSchema } from "./usage.ts";
 
@@ -157,6 +158,12 @@ export const sendingOf = (order: Pick<Transaction, "queued" | "sent_at" | "creat
 /** Whether an open transaction is stuck. One that waited is open for its outcome since it was sent. */
 export const isStuck = (order: Pick<Transaction, "sent_at" | "created_at">, nowMs: number): boolean =>
   nowMs - Date.parse(sentAt(order)) > STUCK_MS;
+
+/** For how long an open transaction's request may still be in flight; 0 once the request has recorded an outcome. */
+export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
+  transaction.updated_at === sentAt(transaction)
+    ? Math.max(0, Date.parse(sentAt(transaction)) + ORDER_GRACE_MS - nowMs)
+    : 0;
 
 /** Whether an open live order was debited more than 24 hours ago, also one that waits. */
 export const isOpenOver24Hours = ({ created_at }: Pick<Transaction, "created_at">, nowMs: number): boolean =>

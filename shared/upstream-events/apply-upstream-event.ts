@@ -9,7 +9,7 @@ import {
 import type { Ledger } from "../ledger/ledger.ts";
 import { mayBeOfSendingBefore, type RecordedSettlement, settleByHeuristicMatch } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers } from "../ledger/settlement-alerts.ts";
-import { isFinalStatus, isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
+import { inFlightMs, isFinalStatus, isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { isExpectedAmount } from "../ledger/upstream-costs.ts";
 import {
   contraryEvent,
@@ -23,7 +23,6 @@ import { alarmed, escalate, escalateIfContradicted, readIfKnown } from "./escala
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
 import { type ApplyDeps, retryOf, type SettleDeps, settlementOf } from "./message-settlement.ts";
-import { inFlightMs } from "./operator-resolution.ts";
 import { changeReason, recordEvent, storedEventPk } from "./stored-event.ts";
 
 /**

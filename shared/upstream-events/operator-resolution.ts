@@ -12,6 +12,7 @@ import {
 } from "../ledger/settle-transaction.ts";
 import { operatorTransact, type ShowsNothing, type WriteFailure } from "../ledger/transact.ts";
 import {
+  inFlightMs,
   isFinalStatus,
   isIdentityCheck,
   isQueuedOrder,
@@ -25,7 +26,6 @@ import { setParts, updateOf } from "../ledger/update-parts.ts";
 import { amountFacts, expectedAmount, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { closedError } from "../ledger/wallet.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
-import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import {
   eventSummary,
   isReadable,
@@ -37,12 +37,6 @@ import {
 
 /** The operator who decides, and the reason. */
 export type Decision = Actor & { readonly why: string };
-
-/** For how long an open transaction's request may still be in flight; 0 once the request has recorded an outcome. */
-export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
-  transaction.updated_at === sentAt(transaction)
-    ? Math.max(0, Date.parse(sentAt(transaction)) + ORDER_GRACE_MS - nowMs)
-    : 0;
 
 /**
  * Settles an open transaction by an operator's decision; `failed` refunds it. The webhook is sent as after any
