@@ -4,7 +4,7 @@ import type { PreparedDocument } from "../../shared/call/prepared-document.ts";
 export type BundledFiles = Readonly<Record<string, { readonly gzip: string; readonly etag: string }>>;
 
 /**
- * infra/bundle/bundle.ts puts the files into the bundle. Where Node runs the sources, the caller that loads this function
+ * infra/bundle/bundle-options.ts puts the files into the bundle. Where Node runs the sources, the caller that loads this function
  * defines them as a global of this name (`infra/bundle/console-files.ts` builds them).
  */
 declare const CONSOLE_FILES: BundledFiles;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type PreparedDocument, prepareDocument } from "../../shared/call/prepared-document.ts";
 
 /**
- * Set by infra/bundle/bundle.ts, because the renderer's files are not deployed. Undefined when Node runs the sources.
+ * Set by infra/bundle/bundle-options.ts, because the renderer's files are not deployed. Undefined when Node runs the sources.
  */
 declare const BUNDLED_DOCS_PAGE: ReturnType<typeof docsPageForBundle> | undefined;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type BuildOptions, buildSync } from "esbuild";
 import { type FunctionName, functionNames } from "../functions.ts";
 import { builtOnce } from "./built-once.ts";
-import { bundleOptions, bundleOptionsOf, clientOptions, functionEntry, sdkOptions } from "./bundle.ts";
+import { bundleOptions, bundleOptionsOf, clientOptions, functionEntry, sdkOptions } from "./bundle-options.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** What the bundles depend on besides esbuild's options. */

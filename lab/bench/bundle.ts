@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
-import { sdkOptions } from "../../infra/bundle/bundle.ts";
+import { sdkOptions } from "../../infra/bundle/bundle-options.ts";
 import { SDK_FILE } from "../../infra/bundle/sdk-file.ts";
 import type { Stack } from "./stacks.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import type { BuildOptions } from "esbuild";
-import { bundleOptions, functionEntry } from "../../infra/bundle/bundle.ts";
+import { bundleOptions, functionEntry } from "../../infra/bundle/bundle-options.ts";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { createKey } from "../../shared/access/keys.ts";

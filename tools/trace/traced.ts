@@ -2,7 +2,7 @@ import { SourceMap } from "node:module";
 import { isAbsolute, join, relative } from "node:path";
 import { build } from "esbuild";
 import * as z from "#zod";
-import { bundleOptionsOf } from "../../infra/bundle/bundle.ts";
+import { bundleOptionsOf } from "../../infra/bundle/bundle-options.ts";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { functionSpecs } from "../../../functions/specs.ts";
-import { bundleOptionsOf, functionEntry } from "../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf, functionEntry } from "../../../infra/bundle/bundle-options.ts";
 import { queues } from "../../../infra/queues.ts";
 import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf } from "../../../../infra/bundle/bundle-options.ts";
 import { consoleFiles } from "../../../../infra/bundle/console-files.ts";
 
 const files = consoleFiles();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { functionEntry } from "../../../../infra/bundle/bundle.ts";
+import { functionEntry } from "../../../../infra/bundle/bundle-options.ts";
 import { bundleOf } from "../../../../infra/bundle/bundles.ts";
 import { mappedBundle, traced } from "../../../../tools/trace/traced.ts";
 import { temporaryFolder } from "../../../builders/cleanups.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import * as z from "#zod";
-import { bundleOptions, bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptions, bundleOptionsOf } from "../../../../infra/bundle/bundle-options.ts";
 import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
 import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
