@@ -128,16 +128,17 @@ const Axes = ({ points, valueText, axisText = valueText, area }: PartProps) => {
           </text>
         </g>
       ))}
-      {labelledIndexes(points.length, area.band, labelWidth).map((index) => (
-        <text
-          key={points[index]?.x}
-          x={area.x(index)}
-          y={HEIGHT - 6}
-          textAnchor={isAtEnd(points.length, index, area) ? "end" : "middle"}
-        >
-          {points[index]?.x}
-        </text>
-      ))}
+      {labelledIndexes(points.length, area.band, labelWidth).map((index) => {
+        const label = points[index]?.x ?? "";
+        const isLast = isAtEnd(points.length, index, area);
+        // The first label would leave the picture on its left.
+        const x = isLast ? area.x(index) : Math.max(area.x(index), (label.length * CHARACTER) / 2);
+        return (
+          <text key={label} x={x} y={HEIGHT - 6} textAnchor={isLast ? "end" : "middle"}>
+            {label}
+          </text>
+        );
+      })}
     </g>
   );
 };

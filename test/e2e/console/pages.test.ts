@@ -327,6 +327,14 @@ const WIDER_THAN_PAGE = `[...document.querySelectorAll("main section")]
   .filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.scrollWidth + " px of " + each.clientWidth + ": " + each.ariaLabel)`;
 
+/** Labels of charts that leave their picture. */
+const LABELS_CUT_OFF = `[...document.querySelectorAll("main svg text")]
+  .filter((each) => {
+    const [label, picture] = [each.getBoundingClientRect(), each.ownerSVGElement.getBoundingClientRect()];
+    return label.left < picture.left || label.right > picture.right;
+  })
+  .map((each) => each.textContent)`;
+
 /** What axe does not ask for: names of tables and lists, and of the lists of the menu those that have one. */
 const WITHOUT_NAME = `[...document.querySelectorAll("table:not([aria-label]), [aria-labelledby], [aria-describedby]")]
   .filter((each) => each.matches("table") || ["aria-labelledby", "aria-describedby"].some((name) =>
@@ -1459,6 +1467,11 @@ describe("the charts", () => {
     expect(await figure(page, "Volume").locator("dl > div").allTextContents()).toEqual(
       expect.arrayContaining(["Airtel3", "MTN1"]),
     );
+    for (const width of [360, 375, 390, 412, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expect.poll(async () => (await drawing.boundingBox())?.width).toBeLessThan(width);
+      await expect.poll(() => page.evaluate(LABELS_CUT_OFF), { message: `at ${width} px` }).toEqual([]);
+    }
     await page.getByLabel("Network", { exact: true }).selectOption("Airtel");
     await table(page, "Volume by network").getByRole("columnheader", { name: "MTN" }).waitFor({ state: "detached" });
     await page.getByLabel("Time", { exact: true }).selectOption("Last 7 days");
