@@ -1,6 +1,7 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { auditKindSchema, auditKinds } from "../../shared/contract/actions/audit.ts";
+import { Breakable } from "./breakable.tsx";
 import { CommittedText } from "./committed-text.tsx";
 import type { Column } from "./data-table.tsx";
 import { FilterSelect } from "./filter-select.tsx";
@@ -72,7 +73,11 @@ export const auditColumns = [
     cell: ({ caller_arn, source_ip, user_agent }) => (
       <>
         <span title={user_agent ?? undefined}>{source_ip ?? "–"}</span>
-        {caller_arn !== null && <div>{caller_arn}</div>}
+        {caller_arn !== null && (
+          <div>
+            <Breakable text={caller_arn} />
+          </div>
+        )}
       </>
     ),
   },

@@ -15,7 +15,7 @@ type AccountLinkProps = {
 export const AccountLink = ({ account, page, period }: AccountLinkProps) => {
   const path = accountPath(account, ...(page === undefined ? [] : [page]));
   return (
-    <span title={account}>
+    <span title={account} className={styles.breakable}>
       <PageLink
         to={period === undefined ? path : `${path}?${new URLSearchParams({ from: period.from, to: period.to })}`}
       >

@@ -13,6 +13,7 @@ import { Page, Row } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
+import { Unbroken } from "../../components/unbroken.tsx";
 
 const filterFields = z.object({ name: z.catch(z.string(), "") });
 
@@ -65,7 +66,11 @@ export const AccountsPage = () => {
             columns={[
               {
                 header: "Name",
-                cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
+                cell: ({ account_id, name }) => (
+                  <PageLink to={accountPath(account_id)}>
+                    <Unbroken text={name} />
+                  </PageLink>
+                ),
                 sort: "name",
               },
               { header: "Status", cell: ({ status }) => <AccountStatus status={status} />, sort: "status" },

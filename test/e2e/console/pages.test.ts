@@ -727,6 +727,24 @@ test("tables fit beside the navigation at 1,280 px, whatever the names in them",
   }
 });
 
+test("tables fit beside the navigation at 1,280 px, whatever an account is called and however long an identity at AWS is", async () => {
+  const page = await open("operator");
+  const name = "a".repeat(60);
+  const arn = `arn:aws:sts::000000000000:assumed-role/AWSReservedSSO_airtime-operators_0123456789abcdef/${name}`;
+  await outdate(page);
+  await replaceIn(page, "accounts/list", '"name":"demo"', `"name":"${name}"`);
+  await replaceIn(page, "audit/list", '"caller_arn":null', `"caller_arn":"${arn}"`);
+  for (const [path, title] of [
+    ["/accounts", "Accounts"],
+    ["/audit", "Audit log"],
+  ] as const) {
+    await visit(page, path, title);
+    await page.getByRole("table").getByText(name, { exact: true }).first().waitFor();
+    expect(await page.evaluate(WIDER_THAN_PAGE), path).toEqual([]);
+  }
+  await page.getByText(arn).waitFor();
+});
+
 test("the order of a statement's case leads to its page by a search", async () => {
   const page = await open("operator");
   await outdate(page);
