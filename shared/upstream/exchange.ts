@@ -2,6 +2,7 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { jsonOf } from "../contract/json.ts";
 import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
+import { tlsContext } from "../platform/tls-context.ts";
 import { utf8 } from "../platform/utf8.ts";
 import { type Beginning, TURN_OVER } from "./upstream.ts";
 
@@ -67,6 +68,7 @@ const send = (request: HttpRequest, { totalMs, bytesMax, beginning }: ExchangeLi
     const fail = (reason: string): void => finish({ kind: isConnected ? "no_answer" : "never_sent", reason });
 
     const outgoing = (isTls ? https : http).request(request.url, {
+      ...(isTls && { secureContext: tlsContext() }),
       method: request.method,
       headers: {
         ...request.headers,

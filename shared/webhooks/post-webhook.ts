@@ -5,6 +5,7 @@ import ipaddr from "ipaddr.js";
 import { maskedDigits, withoutLongNumbers } from "../contract/mask-phones.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
+import { tlsContext } from "../platform/tls-context.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
 import { isDelivered, KEPT_RESPONSE_HEADERS, type PostResult, type ResponseHeaders } from "./post-result.ts";
 
@@ -141,7 +142,12 @@ const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Pr
     throw new AddressRefusedError();
   }
   if (!isTls) return socket;
-  const secured = connectTls({ socket, ...(ipaddr.isValid(hostname) ? { host: hostname } : { servername: hostname }) });
+  const secureContext = tlsContext();
+  const secured = connectTls({
+    socket,
+    secureContext,
+    ...(ipaddr.isValid(hostname) ? { host: hostname } : { servername: hostname }),
+  });
   await connectionOpened(secured, "secureConnect");
   return secured;
 };

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from "node:https";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import type { HttpHandlerOptions } from "@smithy/types";
 import { AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "../time-budgets.ts";
+import { tlsContext } from "../tls-context.ts";
 
 type Request = Parameters<NodeHttpHandler["handle"]>[0];
 type Answer = Awaited<ReturnType<NodeHttpHandler["handle"]>>;
@@ -22,7 +23,7 @@ export class CallHandler extends NodeHttpHandler {
       throwOnRequestTimeout: true,
       // Emulators have no TLS.
       httpAgent: endingIdle(new HttpAgent(POOL)),
-      httpsAgent: endingIdle(new HttpsAgent(POOL)),
+      httpsAgent: endingIdle(new HttpsAgent(POOL), () => ({ secureContext: tlsContext() })),
     });
   }
 
@@ -43,12 +44,13 @@ const POOL = { keepAlive: true, maxSockets: 50 } as const;
  * new connection, and a freeze never takes both attempts of a call. Source: AWS, "Troubleshoot NAT gateways", "Internet
  * connection drops after 350 seconds".
  */
-const endingIdle = (agent: HttpAgent): HttpAgent => {
+const endingIdle = (agent: HttpAgent, connectOptions = (): object => ({})): HttpAgent => {
   const connect = agent.createConnection;
   const endIdle = (): void => {
     for (const idle of Object.values(agent.freeSockets)) for (const socket of idle ?? []) socket.destroy();
   };
   return Object.assign(agent, {
-    createConnection: (...args: Parameters<typeof connect>) => connect.apply(agent, args)?.once("close", endIdle),
+    createConnection: (...[options, ...rest]: Parameters<typeof connect>) =>
+      connect.call(agent, { ...options, ...connectOptions() }, ...rest)?.once("close", endIdle),
   });
 };

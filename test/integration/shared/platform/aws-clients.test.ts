@@ -8,6 +8,7 @@ import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/loc
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
 import { startTcpProxy } from "../../../builders/tcp-proxy.ts";
+import { ownTlsContexts } from "../../../builders/tls-trust.ts";
 
 /**
  * Goal: a function that was frozen serves its next invocation, whatever became of its connections. Method: a server behind
@@ -84,8 +85,10 @@ test("a call over TLS succeeds after a freeze in which two idle connections were
   try {
     const secrets = secretsClient();
     const call = () => secrets.getSecretValue({ SecretId: "reference-key" });
+    const own = ownTlsContexts();
     await Promise.all([call(), call()]);
     expect(proxy.connections()).toBeGreaterThanOrEqual(2);
+    expect(own).not.toHaveBeenCalled();
     proxy.drop("forgotten");
     await call();
   } finally {

@@ -1,11 +1,11 @@
 import { createServer as createTlsServer } from "node:https";
 import { createServer, type Socket } from "node:net";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ExchangeLimits, exchange } from "../../../../shared/upstream/exchange.ts";
 import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
+import { ownTlsContexts, trustInTest } from "../../../builders/tls-trust.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -199,37 +199,33 @@ describe("over TLS", () => {
     });
     return { url: `https://localhost:${port}/`, seen };
   };
-  const trusting = (cert: string): void => {
-    const trusted = getCACertificates("default");
-    setDefaultCACertificates([...trusted, cert]);
-    onTestFinished(() => setDefaultCACertificates(trusted));
-  };
-
   test.each([
     ["that is not trusted", false, "DEPTH_ZERO_SELF_SIGNED_CERT"],
     ["of another host", true, "ERR_TLS_CERT_ALTNAME_INVALID"],
   ])("a certificate %s is never_sent: 0 requests arrive", async (_what, isTrusted, reason) => {
     const pair = selfSigned();
-    if (isTrusted) trusting(pair.cert);
+    if (isTrusted) trustInTest(pair.cert);
     const { url, seen } = await aTlsServer(pair);
     expect(await post(isTrusted ? url.replace("localhost", "127.0.0.1") : url)).toEqual({ kind: "never_sent", reason });
     await settled();
     expect(seen.requests).toBe(0);
   });
 
-  test("a second request has a connection of its own, which resumes the session of the first", async () => {
+  test("a second request has a connection of its own, with the context and the session of the first", async () => {
     const pair = selfSigned();
-    trusting(pair.cert);
+    trustInTest(pair.cert);
     const { url, seen } = await aTlsServer(pair);
+    const own = ownTlsContexts();
     for (let request = 0; request < 2; request += 1) {
       expect(await post(url)).toMatchObject({ kind: "answered", status: 200, body: "{}" });
     }
     expect(seen).toEqual({ requests: 2, connections: 2, resumedSessions: 1 });
+    expect(own).not.toHaveBeenCalled();
   });
 
   test("a connection that is cut after the handshake is no_answer, and 1 request arrived", async () => {
     const pair = selfSigned();
-    trusting(pair.cert);
+    trustInTest(pair.cert);
     const { url, seen } = await aTlsServer(pair, false);
     expect(await post(url)).toMatchObject({ kind: "no_answer" });
     await settled();

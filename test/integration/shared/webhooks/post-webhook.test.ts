@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { WEBHOOK_CONNECT_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
@@ -12,6 +11,7 @@ import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { aReceiver } from "../../../builders/endpoint.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
+import { ownTlsContexts, trustInTest } from "../../../builders/tls-trust.ts";
 import { WAIT_MS_MAX } from "../../../builders/until.ts";
 
 /** Goal: a webhook is posted once, only to permitted addresses, within the limits of time and size. */
@@ -300,9 +300,8 @@ test("over https a receiver gets the webhook only if its certificate is trusted 
   const receiver = await aReceiver(undefined, { tls: { ...identity, ...{ SNICallback } } });
   expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "DEPTH_ZERO_SELF_SIGNED_CERT" });
 
-  const trusted = getCACertificates("default");
-  setDefaultCACertificates([...trusted, identity.cert]);
-  onTestFinished(() => setDefaultCACertificates(trusted));
+  trustInTest(identity.cert);
+  const own = ownTlsContexts();
   for (const url of [receiver.url, receiver.url.replace("localhost", "localhost.")]) {
     expect(await post(url)).toMatchObject({ kind: "answered", status: 200 });
   }
@@ -313,6 +312,7 @@ test("over https a receiver gets the webhook only if its certificate is trusted 
   expect(receiver.received).toHaveLength(2);
   // A server of several names chooses its certificate by the name that it is asked for.
   expect(new Set(asked)).toEqual(new Set(["localhost", "app.example.com"]));
+  expect(own).not.toHaveBeenCalled();
 });
 
 /** Listens on loopback with a queue of two connections, and never accepts one. */
