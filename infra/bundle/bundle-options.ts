@@ -32,6 +32,8 @@ export const bundleOptions = {
   external: [`./${SDK_FILE}`, EVENT_STREAMS],
   // The SDK's import() of node:http would also load fetch, which is unused and costs 25 ms with plain-http endpoints.
   supported: { "dynamic-import": false },
+  // Of a whole module, what is not among its exports would be undefined.
+  logOverride: { "import-is-undefined": "error" },
   alias: {
     ...alias,
     ...builtins,

@@ -4,8 +4,9 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import * as z from "#zod";
+import { builtins } from "../../../../infra/bundle/builtins.ts";
 import { bundleOptions, bundleOptionsOf } from "../../../../infra/bundle/bundle-options.ts";
 import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
 import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
@@ -79,7 +80,7 @@ test("a bundle can import a built-in module by its names, as default, as a whole
       import https, { Agent } from "node:https";
       import * as http from "node:http";
       import { request } from "node:http";
-      import { basename } from "./names.js";
+      import { join } from "./names.js";
       const { Agent: late } = await import("node:http");
       const same = (module, name) => process.getBuiltinModule(module)[name];
       console.log(
@@ -88,9 +89,9 @@ test("a bundle can import a built-in module by its names, as default, as a whole
         http.request === same("node:http", "request"),
         request === same("node:http", "request"),
         late === same("node:http", "Agent"),
-        basename === same("node:path", "basename"),
+        join === same("node:path", "join"),
       );`,
-    "names.js": 'import "node:url"; export { basename } from "node:path";',
+    "names.js": 'import "node:url"; export { join } from "node:path";',
   };
   const folder = mkdtempSync(join(tmpdir(), "bundle-"));
   for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
@@ -99,6 +100,25 @@ test("a bundle can import a built-in module by its names, as default, as a whole
   const printed = execFileSync(process.execPath, [...LAMBDA_FLAGS, outfile]);
   rmSync(folder, { recursive: true });
   expect(printed.toString().trim()).toBe("true true true true true true");
+});
+
+test("what bundles have in place of built-in modules is the same with each version of Node, and so are they", async () => {
+  const inThisNode = process.getBuiltinModule;
+  vi.spyOn(process, "getBuiltinModule").mockImplementation((name: string) => ({
+    ...inThisNode(name),
+    inAnotherVersion: () => name,
+  }));
+  vi.resetModules();
+  const inAnother = await import("../../../../infra/bundle/builtins.ts");
+  vi.restoreAllMocks();
+  expect(inAnother.builtins).toEqual(builtins);
+});
+
+test("a bundle that uses of a whole built-in module what is not among its exports is not built", async () => {
+  const contents = 'import * as os from "node:os"; console.log(os.cpus());';
+  await expect(build({ ...bundleOptions, stdin: { contents }, write: false, logLevel: "silent" })).rejects.toThrow(
+    '"cpus"',
+  );
 });
 
 test.each(["console-api", "copy-audit"] as const)(
