@@ -54,8 +54,15 @@ test("the version of this tree says what has changed since the last release", ()
   expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
 });
 
-const wordsOf = (keys: readonly string[]): ReadonlySet<string> =>
-  new Set(keys.flatMap((key) => key.match(/[a-z][\w-]+/gi) ?? []));
+const wordsOf = (text: string): readonly string[] => text.match(/[a-z][\w-]+/gi) ?? [];
+/** The words of these keys, each with the kind of thing that it is of: `GET wallet`, `admin wallet`. */
+const namesOf = (keys: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    keys.flatMap((key) => {
+      const [kind, ...words] = wordsOf(key);
+      return words.map((word) => `${kind} ${word}`);
+    }),
+  );
 
 // With nothing before the first release. What is in something new need not be named, such as the fields of a webhook.
 test.each([
@@ -63,15 +70,16 @@ test.each([
   ["client/CHANGELOG.md", (key: string) => key.startsWith("client ")],
 ])("%s names everything that is new in the public surface, and everything that is gone", (file, isOf) => {
   const version = versionOf("package.json");
-  const notes = wordsOf([releaseNotes(readFileSync(file, "utf8"), version)]);
+  const notes = new Set(wordsOf(releaseNotes(readFileSync(file, "utf8"), version)));
   const keysOf = ({ offers, demands }: Surface) => [...Object.keys(offers), ...Object.keys(demands)].filter(isOf);
   const missingIn = (before: Surface, after: Surface): readonly string[] => {
-    const known = wordsOf(keysOf(before));
-    const newKeys = keysOf(after).filter((key) => [...wordsOf([key])].some((word) => !known.has(word)));
+    const known = namesOf(keysOf(before));
+    const newNamesOf = (key: string) => [...namesOf([key])].filter((name) => !known.has(name));
+    const newKeys = keysOf(after).filter((key) => newNamesOf(key).length > 0);
     const isWithin = (key: string, other: string) => key.startsWith(other) && /^[ :.[]/.test(key.slice(other.length));
     return newKeys
       .filter((key) => !newKeys.some((other) => isWithin(key, other)))
-      .filter((key) => [...wordsOf([key])].every((word) => known.has(word) || !notes.has(word)));
+      .filter((key) => !newNamesOf(key).some((name) => notes.has(name.slice(name.indexOf(" ") + 1))));
   };
   const missing = comparedVersions(version, releasedVersions(readFileSync("CHANGELOG.md", "utf8"))).flatMap((other) => {
     const { surface: last } = recordedRelease(other);
