@@ -5,7 +5,6 @@ import {
   DOWN_EVENTS,
   endpointState,
   type HealthObservation,
-  isDown,
   readEndpointFaults,
   readEndpointHealth,
   recordEndpointHealth,
@@ -118,11 +117,5 @@ test("faults are endpoints that are down or that deliveries switched off, and no
   expect(await readEndpointFaults(down.ledger, [...healths, disabled.account({ status: "off" })])).toEqual([
     { ...fault, account_id: down.account().account_id, kind: "down" },
     { ...fault, account_id: off.account().account_id, kind: "switched_off" },
-  ]);
-});
-
-test("an endpoint is down once three different events have failed, and not before", () => {
-  expect([undefined, [], ["one"], ["one", "two"], ["one", "two", "three"]].map((events) => isDown(events))).toEqual([
-    ...[false, false, false, false, true],
   ]);
 });
