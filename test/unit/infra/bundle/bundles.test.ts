@@ -74,7 +74,7 @@ test.each(functionNames)(
   },
 );
 
-test("a bundle can import a built-in module by its names, as default, as a whole, and again by another file", async () => {
+test("a bundle can import a built-in module by its names, as default, as a whole, and again by another file, and reads what it uses of it", async () => {
   const sources = {
     "index.js": `
       import https, { Agent } from "node:https";
@@ -98,6 +98,7 @@ test("a bundle can import a built-in module by its names, as default, as a whole
   const outfile = join(folder, "index.mjs");
   await build({ ...bundleOptions, entryPoints: [join(folder, "index.js")], outfile });
   const printed = execFileSync(process.execPath, [...LAMBDA_FLAGS, outfile]);
+  expect(readFileSync(outfile, "utf8")).not.toContain("createServer");
   rmSync(folder, { recursive: true });
   expect(printed.toString().trim()).toBe("true true true true true true");
 });
