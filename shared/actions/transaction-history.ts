@@ -186,8 +186,7 @@ const adjustmentStep = ({ created_at, entry_id, amount_kobo, why = "" }: LedgerE
 });
 
 const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction, names: Found["names"]): Step => {
-  // A key need not have a name.
-  const name = names.get(key_id) || undefined;
+  const name = names.get(key_id);
   return {
     at: created_at,
     what: mode === "test" ? "Placed in the sandbox" : debit === undefined ? "Debited" : "Not debited",
