@@ -20,7 +20,7 @@ const imported = {
   "stream/promises": "pipeline",
   timers: "setTimeout",
   "timers/promises": "setImmediate",
-  tls: "connect",
+  tls: "connect createSecureContext",
   url: "fileURLToPath",
   util: "isDeepStrictEqual promisify",
   zlib: "crc32 gunzip gunzipSync gzip gzipSync",
