@@ -733,14 +733,15 @@ test("tables fit beside the navigation at 1,280 px, whatever an account is calle
   const arn = `arn:aws:sts::000000000000:assumed-role/AWSReservedSSO_airtime-operators_0123456789abcdef/${name}`;
   await outdate(page);
   await replaceIn(page, "accounts/list", '"name":"demo"', `"name":"${name}"`);
-  await replaceIn(page, "audit/list", '"caller_arn":null', `"caller_arn":"${arn}"`);
+  const entry = /"caller_arn":null(.*?)"sentence":"/;
+  await replaceIn(page, "audit/list", entry, `"caller_arn":"${arn}"$1"sentence":"${name} `);
   for (const [path, title] of [
     ["/accounts", "Accounts"],
     ["/audit", "Audit log"],
   ] as const) {
     await visit(page, path, title);
     await page.getByRole("table").getByText(name, { exact: true }).first().waitFor();
-    expect(await page.evaluate(WIDER_THAN_PAGE), path).toEqual([]);
+    await expect.poll(() => page.evaluate(WIDER_THAN_PAGE), { message: path }).toEqual([]);
   }
   await page.getByText(arn).waitFor();
 });
