@@ -32,7 +32,7 @@ const manifestSchema = z.object({
 type Manifest = z.output<typeof manifestSchema>;
 
 /** These build the bundles, which the package contains as they were built. */
-const BUILDERS = ["bundle", "bundles", "built-once", "console-files"];
+const BUILDERS = ["bundle-options", "builtins", "bundles", "built-once", "console-files"];
 
 /** Run as programs, and therefore in no import. */
 const PROGRAMS = ["aws-cdk"];
