@@ -20,6 +20,8 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { askNow, noteAnswer, readLookupRecord } from "../../../../shared/upstream-lookup/lookup-record.ts";
+import { newDelivery } from "../../../../shared/webhooks/delivery.ts";
+import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { afterNext } from "../../../builders/another-process.ts";
 import { changeItem } from "../../../builders/change-item.ts";
@@ -122,12 +124,33 @@ describe("transactions show", () => {
     }
   });
 
-  test("names the key that an order was placed with", async () => {
+  test("names the key that an order was placed with, and the endpoint that is to hear of it", async () => {
     const { accountId: account } = await operator.anAccount();
-    const { keyId } = await createKey(context().accounts, account, { mode: "live", name: "Till 4" });
+    const { accounts, endpoints, addressRules } = context();
+    const { keyId } = await createKey(accounts, account, { mode: "live", name: "Till 4" });
+    await setEndpoint(endpoints, addressRules, account, "https://app.example/hook", { name: "Bookkeeping" });
     const transaction = await operator.openFor(account, { pk: await aTransactionPk(), key_id: keyId });
+    const ledger = operator.ledgerAt();
+    await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(9_000));
+    const about = { event: "transaction.updated", transaction_pk: transaction.pk, status: "success" } as const;
+    const webhook = { accountId: account, webhookId: "evt_1" };
+    await putItems(ledger.db, ledger.table, [newDelivery({ ...about, endpoint: "1" }, webhook, NOON_MS)]);
     const { history } = await transactionsRuns["transactions show"](context(), { reference: referenceOf(transaction) });
-    expect(history[0]).toMatchObject({ what: "Debited", details: `NGN 500.00, key "Till 4" (${keyId})` });
+    expect(history).toMatchObject([
+      { what: "Debited", details: `NGN 500.00, key "Till 4" (${keyId})` },
+      { what: "Succeeded" },
+      { what: "Webhook", details: expect.stringMatching(/^evt_1 to "Bookkeeping": /) },
+    ]);
+  });
+
+  test.each([
+    ["data", (reference: string) => `our reference ${reference} (`],
+    ["airtime", () => "the order without our reference ("],
+  ] as const)("names an open order of %s to the upstream as it was sent there", async (type, named) => {
+    const { transaction } = await anOrder({ type });
+    const reference = referenceOf(transaction);
+    const { advice } = await transactionsRuns["transactions show"](context(), { reference });
+    expect(advice.find(({ about }) => about === "upstream")?.text).toContain(named(reference));
   });
 
   test("says of an open purchase that it was sent and may have been delivered, until it is final", async () => {
