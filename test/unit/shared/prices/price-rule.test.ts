@@ -85,7 +85,7 @@ test("of two rules for the same orders from the same moment, the one that was se
 });
 
 test("networks for which a bound is not meant have the other one, and so has an order without a network", () => {
-  const elsewhere = { not: ["mtn"], discount_percent_max: 5 };
+  const elsewhere = { not: ["airtel", "mtn"], discount_percent_max: 5 };
   const rule = aRule({ discount_percent_max: 10, elsewhere });
   const prices = ["mtn", "glo", undefined].map((network) => priceOf([rule], NOON_MS, { ...order, network }));
   expect(prices).toEqual([450_00, 500_00, 500_00]);
@@ -105,7 +105,7 @@ test("the next change is the first rule that has not begun, and none once all ha
   expect(nextChangeMs(rules, NOON_MS + 2)).toBeUndefined();
 });
 
-test("a rule is read as it was written", () => {
+test("a rule is read as it was written, and one that cannot be applied is not read", () => {
   const bound = { discount_percent_max: 3, elsewhere: { not: ["mtn"], discount_percent_max: 2 } };
   for (const rule of [
     aRule({ network: "mtn", plan_id: 101, ...bound }),
@@ -114,6 +114,8 @@ test("a rule is read as it was written", () => {
   ]) {
     expect(priceRuleSchema.parse(rule)).toEqual(rule);
   }
+  for (const wrong of [{ from: "noon" }, { elsewhere: { not: ["mtn"] } }])
+    expect(priceRuleSchema.safeParse({ ...aRule(), ...wrong }).success).toBe(false);
 });
 
 const someRules = fc.array(
