@@ -84,7 +84,10 @@ export const folders: Readonly<Record<string, Mutated>> = {
       ),
     ],
   },
-  prices: own("prices"),
+  prices: {
+    mutate: filesOf("prices"),
+    tests: [...testsOf("prices"), ...integrationTests("shared/actions/prices")],
+  },
   upstream: {
     mutate: ["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`),
     tests: ["test/unit/shared/upstream/*.test.ts"],
