@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newApp, packedClient } from "../builders/packed-client.ts";
-import { answers, drops, refuses, startScriptedServer, succeeds } from "../builders/scripted-server.ts";
+import { answers, drops, hangs, refuses, startScriptedServer, succeeds } from "../builders/scripted-server.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
 
 /**
@@ -21,14 +21,15 @@ const installed = (path: string): string => fileURLToPath(new URL(`node_modules/
 /** Uses every part of the client that depends on its runtime. `lines` are what it saw. */
 const APP = `
 import { AirtimeClient, verifyWebhook } from "@airtime-service/client";
-export const app = async (baseUrl, apiKey, webhook) => {
+export const app = async (baseUrl, silentUrl, apiKey, webhook) => {
   const lines = [];
-  const client = new AirtimeClient({ baseUrl, apiKey, onAttempt: ({ operation, result }) => lines.push(operation + " " + result) });
+  const clientOf = (baseUrl) => new AirtimeClient({ baseUrl, apiKey, onAttempt: ({ operation, result }) => lines.push(operation + " " + result) });
+  const client = clientOf(baseUrl);
   const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
   const nameOf = (work) => work.then(({ status }) => status, (error) => error.name);
   lines.push(await nameOf(client.data.purchase(order)));
   lines.push(await nameOf(client.data.purchase({ ...order, phoneNumber: "08000000001" })));
-  lines.push(await nameOf(client.data.purchase(order, { signal: AbortSignal.timeout(1) })));
+  lines.push(await nameOf(clientOf(silentUrl).data.purchase(order, { signal: AbortSignal.timeout(1) })));
   lines.push((await client.nin.verify({ nin: "00000000000", isConsent: true })).result.firstName);
   await client.catalog.get();
   lines.push((await client.catalog.get({ revalidate: true })).networks[0].code);
@@ -104,7 +105,8 @@ describe.each(runtimes)("in %s the client", (_, call) => {
       "webhook-signature": new Webhook(secret).sign("evt_1", new Date(), body),
     };
     const key = await (await service.newCaller()).newKey({ mode: "test" });
-    expect(await call(["app", service.baseUrl, key, { headers, body, secret }])).toEqual([
+    const silent = await startScriptedServer(hangs);
+    expect(await call(["app", service.baseUrl, silent.baseUrl, key, { headers, body, secret }])).toEqual([
       ...["buyData answered", "success"],
       ...["buyData delivery_failed", "DeliveryFailedError"],
       ...["buyData aborted", "OutcomeUnknownError"],
