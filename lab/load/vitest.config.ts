@@ -9,7 +9,6 @@ export default defineConfig({
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     ...limits,
-    testTimeout: 1_800_000,
     // One at a time, so that the runs do not affect each other's results.
     fileParallelism: false,
   },

@@ -95,9 +95,7 @@ describe("in a bootstrapped account with resources of others", () => {
 
   const command = ["node", "tools/airtime/main.ts", "acceptance", "--region", REGION];
 
-  test("a throw-away stage is deployed, passes every step that the emulator can run, and is deleted, although nobody reads the progress to its end", {
-    timeout: 600_000,
-  }, async () => {
+  test("a throw-away stage is deployed, passes every step that the emulator can run, and is deleted, although nobody reads the progress to its end", async () => {
     const { child, exitCode, stdout, untilPrinted } = emulator.start(
       projectRoot,
       "env",
@@ -136,9 +134,7 @@ describe("in a bootstrapped account with resources of others", () => {
     expect(await contents()).toEqual(others);
   });
 
-  test("an acceptance that is interrupted during a deployment deletes what exists by then, and ends with 130", {
-    timeout: 600_000,
-  }, async () => {
+  test("an acceptance that is interrupted during a deployment deletes what exists by then, and ends with 130", async () => {
     const before = await contents();
     const { child, exitCode, output } = emulator.start(projectRoot, "env", ...command, "--stage", "cut");
     // Until its first stack begins to exist, or the run ends without it.

@@ -95,7 +95,7 @@ let canned: CannedAnswers;
 // It runs every command, twice.
 beforeAll(async () => {
   for (mode of modes) await runOnNewService();
-}, 900_000);
+});
 
 const runOnNewService = async (): Promise<void> => {
   service = await startOperatedService({ awsCalls: "sdk" });

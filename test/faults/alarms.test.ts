@@ -16,9 +16,7 @@ const EVERY_SCENARIO = 4;
  * stage's template are evaluated on what every fourth scenario logs and measures, with one fault of every kind in turn,
  * while nobody helps. `npm run test:faults` has every fault for every scenario.
  */
-test("no fault pages a person who has nothing to do, and what needs a person raises an alarm", {
-  timeout: 600_000,
-}, async () => {
+test("no fault pages a person who has nothing to do, and what needs a person raises an alarm", async () => {
   const inTurn = [...faults];
   const results = await runCases((hitting) => {
     const found = inTurn.findIndex(hitting);
@@ -36,9 +34,7 @@ test("no fault pages a person who has nothing to do, and what needs a person rai
 /** One of the two, each run another. */
 const SEED = Number(process.env.ALARMS_SEED ?? Date.now() % 1_000_000_000);
 
-test(`an outage of DynamoDB that ends within minutes pages nobody, and one that lasts pages (seed ${SEED})`, {
-  timeout: 600_000,
-}, async () => {
+test(`an outage of DynamoDB that ends within minutes pages nobody, and one that lasts pages (seed ${SEED})`, async () => {
   const chosen = databaseOutages.filter((_, at) => at === SEED % databaseOutages.length);
   // Alarms count by five minutes.
   const results = await runOutages(chosen, observedMinutes, 5);

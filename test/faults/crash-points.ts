@@ -216,7 +216,7 @@ export const crashPoints = ({
         expect(effects.length).toBeGreaterThan(0);
       });
 
-      test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 900_000 }, async (fault) => {
+      test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, async (fault) => {
         expect(effects, "the test without a fault comes first").not.toHaveLength(0);
         const found: string[] = [];
         const step = scenario.isLong ? everyOfLong : every;

@@ -31,9 +31,7 @@ const SILENT = [
   "copy-audit",
 ];
 
-test(`some minutes of traffic violate no guarantee, and each reality of the fault world happens in them (seed ${SEED})`, {
-  timeout: 900_000,
-}, async () => {
+test(`some minutes of traffic violate no guarantee, and each reality of the fault world happens in them (seed ${SEED})`, async () => {
   evaluatedCalls.clear();
   const missing = () => realities.filter((reality) => !metRealities().has(reality));
   let moreMinutes = 0;

@@ -8,9 +8,7 @@ const PROGRAM_STEPS_MAX = 150;
 /** The seed of a printed run repeats it. */
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 
-test("random programs of callers, operators, events, faults and time leave two accounts as expected, whatever AWS does", {
-  timeout: 900_000,
-}, async () => {
+test("random programs of callers, operators, events, faults and time leave two accounts as expected, whatever AWS does", async () => {
   const run = await runModel(STEPS, SEED, undefined, PROGRAM_STEPS_MAX);
   const { purchases, waited, limited, asked } = totalOf(run);
   console.info(

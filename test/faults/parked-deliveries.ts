@@ -66,9 +66,7 @@ const deliveriesOf = async (accountId: string) => {
  */
 export const parkedDeliveries = (outageMinutes: number): void => {
   const events = (outageMinutes / EVERY_MINUTES) * EVENTS_TOGETHER;
-  test(`an endpoint that is down for ${outageMinutes} minutes with ${events} events is only probed, and then gets each of them`, {
-    timeout: 900_000,
-  }, async () => {
+  test(`an endpoint that is down for ${outageMinutes} minutes with ${events} events is only probed, and then gets each of them`, async () => {
     // Indexes lag; the queue is in order, because posts are counted.
     const inOrder = { duplicates: 0, late: 0, reordered: false };
     system.setStrict({ ...strictSettings.lag, queues: inOrder }, 20_261_122);

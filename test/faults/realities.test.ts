@@ -1,5 +1,5 @@
 import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "#zod";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
@@ -38,7 +38,6 @@ const HALF = Number(process.env.REALITIES_HALF ?? Date.now()) % 2;
 const inHalf = (half: 0 | 1) => (name: string, run: () => Promise<void>) => {
   if (IS_LONG || half === HALF) test(name, run);
 };
-vi.setConfig({ testTimeout: 600_000 });
 const S = 1_000;
 const recipients = ["08031234567", "08031234568", "08031234569", "08031234570", "08031234571", "08031234572"];
 /** Until the next run of the sender, and as long for the run itself. */

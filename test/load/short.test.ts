@@ -1,10 +1,9 @@
-import { test, vi } from "vitest";
+import { test } from "vitest";
 import { runFuzz } from "../../lab/load/fuzz.ts";
 import { runOutcomeQueue } from "../../lab/load/outcome-queue.ts";
 import { runPurchases } from "../../lab/load/purchases.ts";
 
 /** Short forms of the load runs; `npm run test:load` runs the long ones. */
-vi.setConfig({ testTimeout: 1_800_000 });
 const SEED = Number(process.env.LOAD_SEED ?? Date.now() % 1_000_000_000);
 
 test("60 purchases at concurrency 24, with replays, upstream faults, and conflicts and holds of DynamoDB, are all charged exactly once", async () => {

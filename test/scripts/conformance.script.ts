@@ -88,7 +88,7 @@ describe("the clients in other languages", () => {
   beforeAll(async () => {
     tested = await run("test:clients");
     service = await startKillableService(join(folder, "service"));
-  }, 900_000);
+  });
   afterAll(async () => {
     await service?.stop();
     rmSync(folder, { recursive: true, force: true });

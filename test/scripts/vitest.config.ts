@@ -8,8 +8,6 @@ export default defineConfig({
     include: ["test/scripts/*.script.ts"],
     reporters: ["default", new ClosingLine()],
     ...limits,
-    // They install packages, and run what measures and builds, beside the other checks.
-    testTimeout: 900_000,
     // Installations wait for the network most of the time.
     maxWorkers: 2,
   },

@@ -67,9 +67,7 @@ const replacePackage = async (file: string): Promise<void> => {
   chmodSync(join(folder, "node_modules/.bin/airtime"), 0o755);
 };
 
-test("the package is replaced by another version and back under traffic without losing an order", {
-  timeout: 900_000,
-}, async () => {
+test("the package is replaced by another version and back under traffic without losing an order", async () => {
   const next = await packNext();
   const first = await codeOf();
   const { client: shop } = await newCaller(stage);

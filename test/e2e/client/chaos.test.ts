@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectRoot } from "../../../infra/bundle/project-root.ts";
 import { type KillableService, startKillableService } from "../../../tools/conformance/killable-service.ts";
 import { runClient } from "../../../tools/conformance/run.ts";
@@ -13,8 +13,6 @@ import { upstreamKind } from "../../builders/upstream-kind.ts";
  * Goal: the packed client passes the conformance kit, and each of the naive clients beside the kit fails it. The kit's
  * faults are in docs/conformance.md.
  */
-// Beside other work a run may need several times as long: the kit ends it by itself when it makes no progress.
-vi.setConfig({ testTimeout: 1_200_000 });
 let folder: string;
 let service: KillableService;
 beforeAll(async () => {
