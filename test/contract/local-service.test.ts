@@ -3,6 +3,7 @@ import { text as textOf } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setAccountLimits, setAccountStatus, setDuplicateWindow, setWhitelist } from "../../shared/access/accounts.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
+import { DUPLICATE_WINDOW_S_MAX } from "../../shared/contract/duplicate-window.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
@@ -30,7 +31,7 @@ const keyFor = async (code: ErrorCode, operation: DocumentedOperation): Promise<
     return caller.key;
   }
   if (code === "possible_duplicate") {
-    await setDuplicateWindow(service.accounts, caller.accountId, 60);
+    await setDuplicateWindow(service.accounts, caller.accountId, DUPLICATE_WINDOW_S_MAX);
     await send(service.baseUrl, operation, { key: caller.key, body: anOrderOf(operation) });
     return caller.key;
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { docsPageForBundle } from "../../../../functions/serve-docs/docs-page.ts";
 import { consoleFiles } from "../../../../infra/bundle/bundles.ts";
 import { type FunctionName, functionNames } from "../../../../infra/functions.ts";
-import { commonSchedules, scheduleOf } from "../../../../infra/schedules.ts";
+import { commonSchedules, scheduledFunctions, scheduleOf } from "../../../../infra/schedules.ts";
 import { requireAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountLimits, setDuplicateWindow } from "../../../../shared/access/accounts.ts";
 import { setKeyLimits } from "../../../../shared/access/keys.ts";
@@ -29,7 +29,7 @@ import {
   purchaseBundleBudget,
 } from "../../../../tools/costs/budgets.ts";
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
-import { loadFunctions } from "../../../../tools/local/functions.ts";
+import { loadFunctions, untilNoneRuns } from "../../../../tools/local/functions.ts";
 import { waiting } from "../../../../tools/scale/usage.ts";
 import { isGateRead, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -50,6 +50,8 @@ beforeAll(async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   service = await startTestService();
   vi.useRealTimers();
+  // A start waits 10 s for their first runs.
+  await Promise.all(scheduledFunctions.map(untilNoneRuns));
   // The first request reads the catalog and the secrets into memory.
   const { key } = await service.newCaller();
   await service.call("POST", BUY_DATA, { key, body: anOrder() });
@@ -58,6 +60,12 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const FUNCTIONS = new URL("../../../../functions/", import.meta.url);
+
+/** Until the test ends no window, no limit and no day is over. */
+const stopClock = (): void => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+};
 
 /** The service's functions on tables of their own, and the proxy before these. */
 const onFreshTables = async (names: readonly FunctionName[]) => {
@@ -121,6 +129,7 @@ describe("budgets", () => {
   test("the budget holds for a live purchase of an account with a window, and for the next one like it", async () => {
     const { key, accountId } = await service.newCaller({ whitelist: longest.whitelist });
     await setDuplicateWindow(service.accounts, accountId, 60);
+    stopClock();
     const buy = (reference: string) => send("POST", BUY_DATA, { key, body: anOrder({ reference }) });
     await expectAnswered(budgets.windowedPurchase, 200, () => buy(longest.reference));
     await expectAnswered(budgets.possibleDuplicate, 422, () => buy(longest.reference.replace("r", "s")));
@@ -129,6 +138,7 @@ describe("budgets", () => {
   test("the budget holds for live purchases of an account and a key with limits, and for one beyond them", async () => {
     const { key, accountId } = await service.newCaller({ whitelist: longest.whitelist });
     const keyId = (await requireAccount(service.accounts, accountId)).keys[0]?.key_id ?? "";
+    stopClock();
     const limits = { day_naira: 1_000_000, month_naira: 9_000_000, day_orders: 100, month_orders: 1_000 };
     await setAccountLimits(service.accounts, accountId, limits);
     const buy = (number: number) =>
@@ -178,8 +188,7 @@ describe("budgets", () => {
     const body = JSON.stringify({ status: false, message: "No" });
     faults.add({ kind: "custom", path: "/vtu/", times: 1, status: 400, headers: headersOfLast, body });
     // The limit lasts until the next purchase meets it.
-    vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopClock();
     expect((await buy()).status).toBe(502);
     const { headers } = await expectAnswered(budgets.waitingPurchase, 200, async () => {
       const answer = await buy();
