@@ -8,7 +8,7 @@ import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
 import { isStuck, STUCK_MS } from "../ledger/transaction.ts";
-import { readHoursLeft } from "../margin/float.ts";
+import { hoursLeftText, readHoursLeft } from "../margin/float.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { isoTime } from "../platform/time.ts";
 import { attentionAgeS } from "../queued-orders/queue-policy.ts";
@@ -189,7 +189,8 @@ const events: DoctorCheck = async ({ ledger }) => {
 const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
   const hoursLeft = await readHoursLeft(ledger);
   if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
-  const found = `lasts for ${counted(Math.floor(hoursLeft), "hour")} at the pace of the last 24 hours, by the latest hourly measurement`;
+  const lasts = hoursLeft === 0 ? "is empty" : `lasts for ${hoursLeftText(hoursLeft)} at the pace of the last 24 hours`;
+  const found = `${lasts}, by the latest hourly measurement`;
   return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
 };
 

@@ -1,12 +1,18 @@
 import type { floatActions } from "../contract/actions/float.ts";
-import { counted } from "../contract/counted.ts";
 import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
 import { FLOAT_PAYMENTS_LIST, isFloatPaymentPk, STATEMENTS_LIST } from "../ledger/schema.ts";
-import { expectedAt, type FloatPayment, floatPaymentSchema, readFloat, recordPayment } from "../margin/float.ts";
+import {
+  expectedAt,
+  type FloatPayment,
+  floatPaymentSchema,
+  hoursLeftText,
+  readFloat,
+  recordPayment,
+} from "../margin/float.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { orNull } from "../platform/or-null.ts";
 import { readUpstreamBalance } from "../upstream-lookup/upstream-balance.ts";
@@ -89,7 +95,5 @@ const newestClosing = async (ledger: Ledger) => {
 const paceText = (paymentsKobo: number | undefined, hoursLeft: number | undefined): string => {
   if (paymentsKobo === undefined) return "no payment to the upstream is booked";
   if (hoursLeft === undefined) return "no order took anything in the last 24 hours";
-  return hoursLeft === 0
-    ? "empty"
-    : `empty in ${counted(Math.floor(hoursLeft), "hour")} at the pace of the last 24 hours`;
+  return hoursLeft === 0 ? "empty" : `empty in ${hoursLeftText(hoursLeft)} at the pace of the last 24 hours`;
 };

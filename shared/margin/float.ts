@@ -1,5 +1,6 @@
 import * as z from "#zod";
 import { atOncePercent } from "../contract/actions/refund-clock.ts";
+import { counted } from "../contract/counted.ts";
 import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
@@ -191,6 +192,10 @@ const isOverdue = (stored: z.output<typeof floatSchema> | undefined, nowMs: numb
 /** For how many hours the float lasted when it was measured last; undefined until a payment is booked. */
 export const readHoursLeft = async (ledger: Ledger): Promise<number | undefined> =>
   (await getItem(ledger, FLOAT_PK, floatSchema))?.hours_left;
+
+/** For how long a float lasts that is not empty. */
+export const hoursLeftText = (hoursLeft: number): string =>
+  hoursLeft < 1 ? "less than 1 hour" : counted(Math.floor(hoursLeft), "hour");
 
 /** What the metric says of a float that no order takes from. */
 const HOURS_MAX = 10_000;

@@ -334,14 +334,16 @@ test("a float below its alarm, an endpoint that is down and a low wallet are loo
     wallets: `look: below their threshold, the lowest first: ${accountId} (test)`,
   });
   expect((await checksOf({ ...context, floatAlarmHours: 10_000 })).float).toMatch(/^ok/);
-  await ledger.db.update({
-    TableName: ledger.table,
-    Key: { pk: FLOAT_PK },
-    ...updateOf(setParts({ hours_left: 11.9 })),
-  });
-  expect((await checksOf({ ...context, floatAlarmHours: 12 })).float).toBe(
-    "look: lasts for 11 hours at the pace of the last 24 hours, by the latest hourly measurement",
-  );
+  for (const [hours_left, found] of [
+    [11.9, "lasts for 11 hours at the pace of the last 24 hours"],
+    [0.9, "lasts for less than 1 hour at the pace of the last 24 hours"],
+    [0, "is empty"],
+  ] as const) {
+    await ledger.db.update({ TableName: ledger.table, Key: { pk: FLOAT_PK }, ...updateOf(setParts({ hours_left })) });
+    expect((await checksOf({ ...context, floatAlarmHours: 12 })).float).toBe(
+      `look: ${found}, by the latest hourly measurement`,
+    );
+  }
   await disableEndpoint(context.endpoints, firstEndpoint(accountId));
   expect((await checksOf(context)).endpoints).toBe("ok: none is down");
 });

@@ -305,6 +305,9 @@ test("a float that lasts for less than an hour below the alarm's bound is low by
   expect(log.lines().flatMap(({ FloatHoursLeft }) => FloatHoursLeft ?? [])).toEqual([11.7]);
   await place(ledger, accountId, { atMs: NOON_MS - 1_000, priceKobo: 110_00, costKobo: 100_00 });
   expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 0, is_low: true, pace: "empty" });
+  await floatRuns["float fund"](context, { amount_kobo: 57_00, id: "p2", why: "payment" });
+  const soon = "empty in less than 1 hour at the pace of the last 24 hours";
+  expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 0.7, is_low: true, pace: soon });
 });
 
 test.each([
