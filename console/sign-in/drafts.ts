@@ -4,7 +4,7 @@ import * as z from "#zod";
 export type Draft = KeptForm["values"];
 
 /** An open form. `isInDoubt`: an attempt to send it had no answer, so the change may have been made. */
-export type KeptForm = z.output<typeof formSchema>;
+type KeptForm = z.output<typeof formSchema>;
 
 const formSchema = z.object({
   values: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),

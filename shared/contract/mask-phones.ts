@@ -47,7 +47,7 @@ export const maskedDigits = (text: string): string =>
 /** As many digits as a phone number without its 0, a NIN or a BVN has, or more, with anything but letters between them. */
 export const LONG_NUMBER = /\d(?:[^\p{L}\d]*\d){9,}/u;
 const NAME_OR_LONG_NUMBER = new RegExp(`${NAMES}|${LONG_NUMBER.source}`, "gu");
-/** Three digits are four characters of Base64. A number of 11 digits has three such groups, wherever it begins. */
+/** Three digits are four characters of Base64. A number of ten digits has two such groups, wherever it begins. */
 const BASE64_DIGITS = /(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){2,}/g;
 
 /** The same of a machine's text: also `0803%20123%204567`, and numbers in Base64. */

@@ -79,7 +79,6 @@ export type ClosingProgress = {
   readonly waitMs: number;
 };
 
-/** What of a month is known before it is closed. */
 export const beginClosing = async (ledger: Ledger, { to }: MonthToClose): Promise<Closing> => ({
   phase: "seal",
   done: 0,

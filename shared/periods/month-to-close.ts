@@ -7,6 +7,7 @@ import { ACCOUNTS_LIST } from "../ledger/schema.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 
+/** What of a month is known before it is closed. */
 export type MonthToClose = Pick<ServicePeriod, "month" | "time_zone" | "from" | "to" | "previous">;
 
 /** What a stage's settings say of its months: their zone, and for how long an order waits to be sent. */

@@ -50,6 +50,8 @@ test("a catalog with less than half of the plans is refused, compared by catalog
   expect((await admin("catalog", "show")).stdout).toContain("Refused (catalog accept serves it)");
   expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 1 });
   expect((await admin("catalog", "accept")).code).toBe(2);
+  await service.controlSimulator("DELETE", "catalog");
+  expect((await admin("catalog", "diff")).stdout).toMatch(/new network +- +3 +Glo \(glo\)/);
 });
 
 test("an invalid plan is dropped from the catalog, and catalog show, catalog diff and doctor say so", async () => {

@@ -81,7 +81,7 @@ export const limitsField = numbersByName(orderLimitsSchema, orderLimitName.optio
 );
 
 /** `vtu,identity`. */
-export const listField = z.pipe(
+const listField = z.pipe(
   z.string(),
   z.transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]),
 );

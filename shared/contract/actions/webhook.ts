@@ -9,7 +9,7 @@ import {
   printableText,
 } from "./action.ts";
 
-export const webhookEventsInput = z
+const webhookEventsInput = z
   .array(endpointEventName)
   .check(z.minLength(1, "Must name at least one event"))
   .register(z.globalRegistry, { description: "the events that the endpoint gets, comma-separated" });

@@ -177,14 +177,15 @@ describe("the probe of a broken upstream", () => {
   });
 
   test("an upstream whose refusals are 500s, and that takes a reference twice, is distinguished from one that works", async () => {
+    const message = "Out of \u001b[31m\u202eorder";
     const broken = await probe(
       {},
       { reference: "all", fields: { phone_number: "phone_number", reference: "client_reference" } },
-      { kind: "custom", path: "/identity/nin/verify", status: 500, body: '{"status":false,"message":"Out of order"}' },
+      { kind: "custom", path: "/identity/nin/verify", status: 500, body: JSON.stringify({ status: false, message }) },
     );
     expect(broken.proposed).toBeUndefined();
     expect(broken.findings).toEqual([
-      'A right order is not accepted: nin verification, 500, unknown: status_500 ("Out of order")',
+      'A right order is not accepted: nin verification, 500, unknown: status_500 ("Out of [31morder")',
       expect.stringMatching(
         /^A refusal is not recognised, so such an order would stay open: nin verification with a wrong number, 500/,
       ),

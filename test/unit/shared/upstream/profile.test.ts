@@ -124,6 +124,29 @@ test("fields of different requests may have one name, and each request has its o
   expect(checkRequest(profile, check, "ref").body).toMatchObject({ number: "12345678901" });
 });
 
+test("two fields of one request may not have the same name, for each field that a request has", () => {
+  const profile = profileOf({ reference: "all" });
+  const phoneNumber = "08031234567";
+  const number = "12345678901";
+  const checksOf = (idType: "nin" | "bvn") =>
+    [{ number, mode: "basic" } as const, { phoneNumber }].map(
+      (by) => checkRequest(profile, { kind: "identity", idType, by }, "ref").body,
+    );
+  const airtime = { kind: "airtime", network: "mtn", amountKobo: koboFromNaira(100), phoneNumber } as const;
+  const bodies = [
+    orderRequest(profile, { kind: "data", networkId: 1, planId: 101, phoneNumber }, "ref").body,
+    orderRequest(profile, airtime, "ref").body,
+    ...checksOf("nin"),
+    ...checksOf("bvn"),
+  ];
+  const pairs = bodies.flatMap((body) => {
+    const names = Object.keys(JSON.parse(JSON.stringify(body)));
+    return names.flatMap((one, index) => names.slice(index + 1).map((other) => ({ [one]: "x", [other]: "x" })));
+  });
+  expect(pairs).toHaveLength(30);
+  expect(pairs.filter((fields) => sentenceFor({ fields }) === undefined)).toEqual([]);
+});
+
 test("a profile that is too long for a function's variables is refused", () => {
   const networks = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`network-${index + 100}`, "x"]));
   const { length } = JSON.stringify({ networks });
