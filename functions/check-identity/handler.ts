@@ -1,5 +1,6 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
+import { virtualNinVerifyRequest } from "../../shared/contract/identity.ts";
 import { checkIdentityRoutes } from "../../shared/contract/routes.ts";
 import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
@@ -47,8 +48,14 @@ const deps = {
 const checksumKey = loadChecksumKey(secret(secrets, env.CHECKSUM_KEY_SECRET_ID));
 await preload(checksumKey, deps.keyedHashes, deps.gate.purchases, liveKey.value, replayKey.value);
 
+const { verifyNin: ninRoute } = checkIdentityRoutes;
+const routes = {
+  ...checkIdentityRoutes,
+  verifyNin: { ...ninRoute, input: profile.virtual_nin ? virtualNinVerifyRequest : ninRoute.input },
+};
+
 /** Identity requests: verification by number, retrieval by phone number. */
-export const handler = apiHandler(checkIdentityRoutes, createAdmission(db, env.ACCESS_TABLE, checksumKey), {
+export const handler = apiHandler(routes, createAdmission(db, env.ACCESS_TABLE, checksumKey), {
   verifyNin: verifyNin(deps),
   retrieveNin: retrieveNin(deps),
   verifyBvn: verifyBvn(deps),

@@ -8,13 +8,15 @@ import { orderIdentity, serviceReferenceField, transactionStatus } from "./trans
 const ninMeta = { description: "The national identification number, 11 digits." };
 const bvnMeta = { description: "The bank verification number, 11 digits." };
 
-const ninField = z
-  .string("Must be a string of 11 digits")
-  .check(z.regex(/^([0-9]{11}|[A-Za-z0-9]{16})$/, "Must be exactly 11 digits"))
-  .register(z.globalRegistry, {
-    description:
-      "The national identification number, 11 digits; or a virtual NIN of 16 letters and digits, if the service's upstream takes it.",
-  });
+/** The pattern takes a virtual NIN always: where the upstream takes none, it is refused as one. */
+const ninField = (forms: string) =>
+  z
+    .string(`Must be a string of ${forms}`)
+    .check(z.regex(/^([0-9]{11}|[A-Za-z0-9]{16})$/, `Must be exactly ${forms}`))
+    .register(z.globalRegistry, {
+      description:
+        "The national identification number, 11 digits; or a virtual NIN of 16 letters and digits, if the service's upstream takes it.",
+    });
 
 const bvnField = z
   .string("Must be a string of 11 digits")
@@ -125,11 +127,11 @@ const common = {
   reference: z.optional(referenceField),
 };
 
+const ninVerify = (forms: string) => withoutOwnNumber(z.object({ nin: ninField(forms), mode: modeField, ...common }));
 /** POST /identity/nin/verify. */
-export const ninVerifyRequest = withoutOwnNumber(z.object({ nin: ninField, mode: modeField, ...common })).register(
-  components,
-  { id: "NinVerifyRequest" },
-);
+export const ninVerifyRequest = ninVerify("11 digits").register(components, { id: "NinVerifyRequest" });
+/** The same where the upstream takes virtual NINs: its messages name both forms. */
+export const virtualNinVerifyRequest = ninVerify("11 digits, or a virtual NIN of 16 letters and digits");
 /** POST /identity/bvn/verify. */
 export const bvnVerifyRequest = withoutOwnNumber(z.object({ bvn: bvnField, mode: modeField, ...common })).register(
   components,

@@ -312,6 +312,17 @@ describe("a live check without a result is refunded", () => {
     await expect(checked({})).rejects.toMatchObject({ code: "validation_failed" });
   });
 
+  test("the refusal of a malformed NIN names both forms where the upstream takes virtual NINs", async () => {
+    const caller = await service.newCaller();
+    const answers = ["1234567890", 12_345_678_901].map((nin) =>
+      service.call("POST", VERIFY_NIN, { key: caller.key, body: { ...aNinCheck(), nin } }),
+    );
+    expect((await Promise.all(answers)).map(({ body }) => body.errors?.nin)).toEqual([
+      ["Must be exactly 11 digits, or a virtual NIN of 16 letters and digits"],
+      ["Must be a string of 11 digits, or a virtual NIN of 16 letters and digits"],
+    ]);
+  });
+
   test("the replay of a check of a virtual NIN is answered when the upstream takes none any more, and a new one is refused", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const nin = "AB012345678910YZ";
