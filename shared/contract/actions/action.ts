@@ -155,7 +155,10 @@ export const typedNumber = z.pipe(
 /** Text that terminals display later. */
 export const printableText = z
   .string()
-  .check(z.trim(), z.regex(WITHOUT_CONTROLS, "Must not contain control characters"));
+  .check(
+    z.trim(),
+    z.regex(WITHOUT_CONTROLS, "Must not contain control or invisible characters; some emoji contain one"),
+  );
 
 /** What an operator is called in the audit log. */
 export const operatorName = printableText.check(z.minLength(1), z.maxLength(100));

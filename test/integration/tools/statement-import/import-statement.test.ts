@@ -406,8 +406,8 @@ test.each([
 });
 
 test.each([
-  ["UP-2\n(again)", "Must not contain control characters"],
-  ["UP-\u200b2", "Must not contain control characters"],
+  ["UP-2\n(again)", "Must not contain control or invisible characters; some emoji contain one"],
+  ["UP-\u200b2", "Must not contain control or invisible characters; some emoji contain one"],
   ["U".repeat(101), "Must have at most 100 characters"],
 ])(
   "a row whose reference %j the service would refuse is refused with its line, before a row is stored",

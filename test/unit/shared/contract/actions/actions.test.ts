@@ -82,4 +82,9 @@ describe("the inputs of actions", () => {
     expect(printableText.safeParse("ada \ud83d").success).toBe(false);
     expect(printableText.parse("ada \ud83d\ude00")).toBe("ada \ud83d\ude00");
   });
+
+  test("a joined emoji is not printable, and its refusal says that emoji may have an invisible character", () => {
+    const message = "Must not contain control or invisible characters; some emoji contain one";
+    expect(printableText.safeParse("ada \u{1f469}\u200d\u{1f4bb}").error?.issues).toMatchObject([{ message }]);
+  });
 });
