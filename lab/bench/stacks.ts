@@ -77,8 +77,8 @@ const serviceBySdk: Stack = {
   environment: ({ upstreamUrl }) => serviceEnvironment({ upstreamUrl, awsCalls: "sdk" }),
 };
 
-/** The same SDK is bundled in the same way, but without the service's replacements for credentials and zod. */
-const { alias: _replacements, external: _lateModules, ...asUsual } = bundleOptions;
+/** The same SDK is bundled in the same way, but without the service's replacements, and what these must have. */
+const { alias: _replacements, external: _lateModules, logOverride: _exports, ...asUsual } = bundleOptions;
 
 /** The same calls to the same tables, and nothing else. */
 const floor: Stack = {
