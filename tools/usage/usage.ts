@@ -7,7 +7,7 @@ export const usage = {
   templates: "npm run templates -- --stage NAME --output FOLDER",
   destroy: "npm run destroy -- --stage NAME [--profile NAME] [OPTIONS OF CDK]",
   acceptance: "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]",
-  costs: "npm run costs",
+  costs: "npm run costs -- [--json]",
 } as const;
 
 export const examples: Readonly<Record<keyof typeof usage, string>> = {
@@ -18,5 +18,5 @@ export const examples: Readonly<Record<keyof typeof usage, string>> = {
   templates: "npm run templates -- --stage prod --output ../templates",
   destroy: "npm run destroy -- --stage sandbox",
   acceptance: "npm run acceptance -- --stage trial1 --region eu-west-1",
-  costs: "npm run costs",
+  costs: "npm run costs -- --json",
 };

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import * as z from "#zod";
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { isOrder, type Route } from "../../../../shared/contract/route.ts";
 import { appRoutes } from "../../../../shared/contract/routes.ts";
@@ -6,7 +7,7 @@ import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
 import { consoleRestCost, frontCosts, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { floodCosts } from "../../../../tools/costs/floods.ts";
-import { dollarsOf, type PriceName } from "../../../../tools/costs/prices.ts";
+import { dollarsOf, type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "../../../../tools/costs/recovery.ts";
 
 test("a request costs the sum of what each service charges", () => {
@@ -94,4 +95,22 @@ test("copies in another region cost the backups of a week in both regions, and e
   expect(daily?.dollars).toBeCloseTo(2 * 7 * 0.1 + (730 / 24) * 0.02, 9);
   expect(replicaUsage()).toEqual({ secrets: 3 });
   expect(dollarsOf(standbyAddressUsage())).toBeCloseTo(730 * 0.005, 9);
+});
+
+test("npm run costs prints their data as JSON with --json", async () => {
+  const print = vi.spyOn(console, "log").mockReturnValue();
+  const { argv } = process;
+  process.argv = ["node", "print.ts", "--json"];
+  await import("../../../../tools/costs/print.ts");
+  process.argv = argv;
+  const printed = z
+    .object({
+      requests: z.array(z.looseObject({ title: z.string(), total: z.number() })),
+      atRest: z.array(z.looseObject({ egress: z.string(), total: z.number() })),
+      prices: z.record(z.string(), z.looseObject({ dollars: z.number() })),
+    })
+    .parse(JSON.parse(String(print.mock.lastCall)));
+  expect(printed.requests.map(({ total }) => total)).toEqual(requestCosts().map(({ total }) => total));
+  expect(printed.atRest.map(({ egress }) => egress)).toEqual(["none", "1 zone", "2 zones", "3 zones"]);
+  expect(Object.keys(printed.prices)).toEqual(priceNames);
 });
