@@ -7,6 +7,7 @@ import * as z from "#zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { createKey } from "../../shared/access/keys.ts";
+import { DAY_MS } from "../../shared/contract/durations.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, type Permission, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
@@ -101,14 +102,14 @@ export type TestService = {
 export const startTestService = async ({
   announces = false,
   strict,
-  idTokenS,
+  idTokenS = () => DAY_MS / 1_000,
   front,
   fourEyes,
   ...options
 }: {
   readonly stallMs?: number;
   readonly virtualNin?: boolean;
-  /** How long an ID token of the console's people lasts that is issued now, in seconds. */
+  /** How long an ID token of the console's people lasts that is issued now, in seconds: by default longer than any tests. */
   readonly idTokenS?: () => number;
   readonly front?: "http" | "rest";
   readonly fourEyes?: boolean;
@@ -123,7 +124,7 @@ export const startTestService = async ({
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,
     sendsWebhooks: announces,
-    ...(idTokenS && { idTokenS }),
+    idTokenS,
     ...(front && { front }),
     ...(fourEyes && { fourEyes }),
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...upstreamKind, ...options },

@@ -56,17 +56,17 @@ export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>;
  */
 export const openIdentityProvider = async ({
   consoleOrigin,
-  idTokenS = () => ID_TOKEN_S,
+  idTokenS,
 }: {
   readonly consoleOrigin: string;
-  /** How long an ID token lasts that is issued now. */
+  /** How long an ID token lasts, and counts, that is issued now. */
   readonly idTokenS?: (() => number) | undefined;
 }) => {
   let issuer = "";
   let started: Promise<Serve> | undefined;
   const server = createServer(async (request, response) => {
     try {
-      started ??= startProvider(issuer, consoleOrigin, idTokenS);
+      started ??= startProvider(issuer, consoleOrigin, idTokenS ?? (() => ID_TOKEN_S));
       await (await started)(request, response);
     } catch (error) {
       response.writeHead(500).end(String(error));
@@ -79,7 +79,7 @@ export const openIdentityProvider = async ({
     ...groups,
     groupsClaim: "groups",
     scope: SCOPE,
-    tokenMinutesMax: 15,
+    tokenMinutesMax: idTokenS === undefined ? 15 : SESSION_S / 60,
   };
   return {
     settings,

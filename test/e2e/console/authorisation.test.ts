@@ -9,6 +9,7 @@ import {
   actions,
   operationPath,
 } from "../../../shared/contract/actions/actions.ts";
+import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { roles } from "../../../shared/contract/roles.ts";
@@ -271,7 +272,7 @@ const expectedStatus = (name: ActionName, column: Column): number => {
 
 let service: RunningService;
 let receiver: Receiver;
-let idTokenS = 600;
+let idTokenS = DAY_MS / 1_000;
 const tokens = new Map<string, string>();
 let own: TestAccount;
 let other: TestAccount;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createAccount, setOwners } from "../../../shared/access/accounts.ts";
+import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import {
@@ -14,10 +15,10 @@ import {
 } from "../../builders/console-pages.ts";
 import { signIn as tokenAt } from "../../builders/sign-in.ts";
 
-const HOUR_S = 3_600;
-let idTokenS = HOUR_S;
+const DAY_S = DAY_MS / 1_000;
+let idTokenS = DAY_S;
 afterEach(() => {
-  idTokenS = HOUR_S;
+  idTokenS = DAY_S;
 });
 const { service, signIn, newPage, expectError } = consoleTests({ idTokenS: () => idTokenS });
 
@@ -216,7 +217,7 @@ describe("a token", () => {
     await createDialog(page).getByLabel("Mode").selectOption("live");
     await createDialog(page).getByLabel("identity", { exact: true }).uncheck();
     await createDialog(page).getByLabel("Reason").fill("For the new checkout");
-    idTokenS = HOUR_S;
+    idTokenS = DAY_S;
     await page.waitForTimeout(4_500);
     await button(createDialog(page), "Create key").click();
     await signInEnded(page).waitFor();
