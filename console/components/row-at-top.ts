@@ -38,10 +38,10 @@ export const useRowAtTop = ({ row, onRow, isAwaited }: RowAtTop): RefObject<HTML
   useLayoutEffect(() => {
     if (isShown.current || body.current === null || isAwaited) return;
     isShown.current = true;
-    if (row !== undefined)
-      rowsOf(body.current)
-        .find(({ dataset }) => dataset.row === row)
-        ?.scrollIntoView();
+    if (row === undefined) return;
+    const shown = rowsOf(body.current).find(({ dataset }) => dataset.row === row);
+    // A browser that goes back scrolls, after this, to the height at which the page was left: another row may be there now.
+    requestAnimationFrame(() => shown?.scrollIntoView());
   });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

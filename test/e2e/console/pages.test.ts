@@ -964,6 +964,8 @@ describe("a list", () => {
     await rows.nth(60).scrollIntoViewIfNeeded();
     const top = await rowAtTop(page);
     await visit(page, "/catalog", "Catalog");
+    // As by a notice that appears above the list.
+    await page.evaluate('document.body.style.paddingTop = "300px"');
     await page.goBack();
     await expectAtTop(page, top);
     await page.reload();
