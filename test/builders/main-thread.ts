@@ -23,6 +23,8 @@ export const taskCpuMs = async (page: Page, act: () => Promise<unknown>): Promis
   const traceConfig = { excludedCategories: ["*"], includedCategories: ["disabled-by-default-devtools.timeline"] };
   await devtools.send("Tracing.start", { transferMode: "ReportEvents", traceConfig });
   await act();
+  // The task that answers `act` has ended once another one runs; one that ends after the trace would be missing.
+  await page.evaluate("new Promise((next) => setTimeout(next))");
   const complete = new Promise<void>((done) => devtools.once("Tracing.tracingComplete", () => done()));
   await devtools.send("Tracing.end");
   await complete;
