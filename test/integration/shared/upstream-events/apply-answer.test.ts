@@ -3,17 +3,13 @@ import { describe, expect, test } from "vitest";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-outcome-message.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
+import { appliedTo } from "../../../builders/applied-message.ts";
 import { changeItem } from "../../../builders/change-item.ts";
-import { anOpenOrder, aTransactionPk, storedUnder } from "../../../builders/event-message.ts";
+import { aTransactionPk, storedUnder } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: an answer to a question for an order settles that order alone, once, or is kept for a person.
@@ -22,26 +18,9 @@ const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });
 
-const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
-  applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadline);
-
-const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
+const { apply, anOrder, callsOf, logOf } = appliedTo(ledger);
 
 const storedEvents = (reference: string) => storedUnder(ledger, reference);
-
-/** What the ledger's table is asked while the message is applied. */
-const callsOf = async (message: OutcomeMessage): Promise<readonly string[]> => {
-  ledger.proxy.calls.length = 0;
-  await apply(message);
-  return ledger.proxy.calls.map(({ operation }) => operation);
-};
-
-/** The lines that are logged while the messages are applied, one after another. */
-const logOf = async (...messages: readonly OutcomeMessage[]) => {
-  const log = captureLog();
-  for (const message of messages) await apply(message);
-  return log.lines();
-};
 
 describe("answers of the upstream to a question for an order", () => {
   type Answer = Extract<OutcomeMessage, { readonly kind: "answer"; readonly finding: "outcome" | "another_order" }>;

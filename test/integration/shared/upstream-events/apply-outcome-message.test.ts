@@ -10,22 +10,13 @@ import type { OutcomeMessage, SettlementMessage } from "../../../../shared/order
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-outcome-message.ts";
 import { DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
+import { appliedTo } from "../../../builders/applied-message.ts";
 import { changeItem } from "../../../builders/change-item.ts";
-import {
-  anEvent,
-  anOpenOrder,
-  anUnauthenticatedEvent,
-  aPhoneNumber,
-  aTransactionPk,
-} from "../../../builders/event-message.ts";
+import { anEvent, anUnauthenticatedEvent, aPhoneNumber, aTransactionPk } from "../../../builders/event-message.ts";
 import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimedAsSender, queuedCount, storedQueued } from "../../../builders/queued-order.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: a message settles exactly the transaction that it is about, once; one that cannot be applied now is received again.
@@ -34,24 +25,7 @@ const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });
 
-const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
-  applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadline);
-
-const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
-
-/** What the ledger's table is asked while the message is applied. */
-const callsOf = async (message: OutcomeMessage): Promise<readonly string[]> => {
-  ledger.proxy.calls.length = 0;
-  await apply(message);
-  return ledger.proxy.calls.map(({ operation }) => operation);
-};
-
-/** The lines that are logged while the messages are applied, one after another. */
-const logOf = async (...messages: readonly OutcomeMessage[]) => {
-  const log = captureLog();
-  for (const message of messages) await apply(message);
-  return log.lines();
-};
+const { apply, anOrder, callsOf, logOf } = appliedTo(ledger);
 
 describe("settlements of the service", () => {
   const settlementOf = (transaction: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({

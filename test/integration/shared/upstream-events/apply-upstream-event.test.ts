@@ -15,10 +15,10 @@ import { DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstre
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { beforeNext } from "../../../builders/another-process.ts";
+import { appliedTo } from "../../../builders/applied-message.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import {
   anEvent,
-  anOpenOrder,
   anUnauthenticatedEvent,
   aPhoneNumber,
   aTransactionPk,
@@ -30,7 +30,6 @@ import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, claimedAsSender, storedQueued } from "../../../builders/queued-order.ts";
 import { keyedHashes } from "../../../builders/secrets.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: an event settles exactly the transaction that it is about, once, and an event that is not applied is stored.
@@ -39,26 +38,9 @@ const ledger = await faultyLedgerForTests();
 
 const done = (outcome: string) => ({ kind: "done", outcome });
 
-const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
-  applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadline);
-
-const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
+const { apply, anOrder, callsOf, logOf } = appliedTo(ledger);
 
 const storedEvents = (reference: string) => storedUnder(ledger, reference);
-
-/** What the ledger's table is asked while the message is applied. */
-const callsOf = async (message: OutcomeMessage): Promise<readonly string[]> => {
-  ledger.proxy.calls.length = 0;
-  await apply(message);
-  return ledger.proxy.calls.map(({ operation }) => operation);
-};
-
-/** The lines that are logged while the messages are applied, one after another. */
-const logOf = async (...messages: readonly OutcomeMessage[]) => {
-  const log = captureLog();
-  for (const message of messages) await apply(message);
-  return log.lines();
-};
 
 const amountsAlerted = async (...messages: readonly OutcomeMessage[]): Promise<readonly unknown[]> =>
   (await logOf(...messages)).flatMap(({ event, theirs }) => (event === "transaction.amount_differs" ? [theirs] : []));
