@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { ClosingLine } from "./test/builders/closing-line.ts";
-import { limits } from "./test/builders/limits.ts";
-import { LongestFirst } from "./test/builders/longest-first.ts";
+import { ClosingLine } from "./test/builders/run/closing-line.ts";
+import { limits } from "./test/builders/run/limits.ts";
+import { LongestFirst } from "./test/builders/run/longest-first.ts";
 
 // Workers and the commands that tests start inherit it, and spend half the CPU time on loading the same modules.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
@@ -24,10 +24,10 @@ const project = ({ served, isolate }: { readonly served: boolean; readonly isola
     // Loading modules, and synthesising stages, would take most of the CPU time.
     isolate,
     setupFiles: [
-      ...(served ? ["test/builders/long-aws-timeouts.ts"] : []),
-      "test/builders/log-to-console.ts",
-      "test/builders/refuse-denied-calls.ts",
-      ...(isolate ? [] : ["test/builders/leave-nothing.ts"]),
+      ...(served ? ["test/builders/run/long-aws-timeouts.ts"] : []),
+      "test/builders/run/log-to-console.ts",
+      "test/builders/iam/refuse-denied-calls.ts",
+      ...(isolate ? [] : ["test/builders/run/leave-nothing.ts"]),
     ],
   },
 });
@@ -42,7 +42,7 @@ export default defineConfig({
     silent: "passed-only",
     ...limits,
     sequence: { sequencer: LongestFirst },
-    globalSetup: "test/builders/temporary-files.ts",
+    globalSetup: "test/builders/run/temporary-files.ts",
     // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane
     // (decision 0008 has what three, four and five took).
     maxWorkers: 4,

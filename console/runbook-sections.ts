@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { sectionsOf } from "./components/markdown.ts";
+import { sectionsOf } from "./components/page/markdown.ts";
 
 const PREFIX = "virtual:runbook/";
 

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Component, type ReactNode } from "react";
-import { Notice } from "../components/notice.tsx";
-import { Page } from "../components/page.tsx";
+import { Notice } from "../components/page/notice.tsx";
+import { Page } from "../components/page/page.tsx";
 import { findPageFailure, type PageFailure, pageFailureTexts } from "./page-failure.ts";
 
 type Props = { readonly children: ReactNode };

@@ -6,8 +6,8 @@ import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/us
 import { pages } from "../api/use-listed-page.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
-import { slugOf } from "../components/markdown.ts";
-import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
+import { slugOf } from "../components/page/markdown.ts";
+import { accountPath, linkTo, PageLink } from "../components/page/page-link.tsx";
 import styles from "./shell.module.css";
 
 /** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */

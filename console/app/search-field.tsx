@@ -3,8 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { pageList } from "../api/page-list.ts";
-import { Icon } from "../components/icon.tsx";
-import { useSearch } from "../components/search.tsx";
+import { Icon } from "../components/page/icon.tsx";
+import { useSearch } from "../components/table/search.tsx";
 import styles from "./shell.module.css";
 
 /** The field in the header. Ctrl-K, or Cmd-K, goes to it. */

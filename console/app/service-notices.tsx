@@ -6,11 +6,11 @@ import { useChecks } from "../api/use-attention.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
-import { type Check, checkName, checkToDo } from "../components/checks.tsx";
-import { Notice } from "../components/notice.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Time } from "../components/time.tsx";
-import type { Tone } from "../components/tones.ts";
+import { type Check, checkName, checkToDo } from "../components/page/checks.tsx";
+import { Notice } from "../components/page/notice.tsx";
+import { accountPath, PageLink } from "../components/page/page-link.tsx";
+import { Time } from "../components/values/time.tsx";
+import type { Tone } from "../components/values/tones.ts";
 import styles from "./shell.module.css";
 
 const READ_EVERY_MS = 30_000;

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { BusyButton } from "../components/busy-button.tsx";
-import { Dialog, DialogButtons, DialogText } from "../components/dialog.tsx";
-import { Notice } from "../components/notice.tsx";
+import { Dialog, DialogButtons, DialogText } from "../components/change/dialog.tsx";
+import { BusyButton } from "../components/page/busy-button.tsx";
+import { Notice } from "../components/page/notice.tsx";
 import { type Session, useSession } from "../sign-in/session.ts";
 import { useSignIn } from "../sign-in/use-sign-in.ts";
 import styles from "./shell.module.css";

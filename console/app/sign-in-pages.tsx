@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react";
-import { BusyButton } from "../components/busy-button.tsx";
-import { LeftChanges } from "../components/left-changes.tsx";
-import { Notice } from "../components/notice.tsx";
+import { LeftChanges } from "../components/change/left-changes.tsx";
+import { BusyButton } from "../components/page/busy-button.tsx";
+import { Notice } from "../components/page/notice.tsx";
 import { SIGNED_OUT } from "../sign-in/sign-in.ts";
 import { useSignIn } from "../sign-in/use-sign-in.ts";
 import styles from "./shell.module.css";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
+import { emulatorClientAt } from "../../test/builders/dynamodb/emulator-client.ts";
 import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { localAwsEnvironment } from "../../tools/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../tools/local/secrets.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { routes } from "../../shared/contract/routes.ts";
 import { API_FUNCTION_TIMEOUT_S } from "../../shared/platform/time-budgets.ts";
-import { anApiEvent } from "../../test/builders/api-event.ts";
-import { LAMBDA_FLAGS } from "../../test/builders/lambda-flags.ts";
-import { anOrder } from "../../test/builders/service.ts";
+import { anApiEvent } from "../../test/builders/aws/api-event.ts";
+import { LAMBDA_FLAGS } from "../../test/builders/aws/lambda-flags.ts";
+import { anOrder } from "../../test/builders/service/service.ts";
 import type { Bundle } from "./bundle.ts";
 import { startChild } from "./child.ts";
 import { unlimited } from "./memory/cpu-share.ts";

@@ -1,4 +1,4 @@
-import { aLambdaContext } from "../../test/builders/lambda-context.ts";
+import { aLambdaContext } from "../../test/builders/aws/lambda-context.ts";
 import { peakMemoryKb } from "../peak-memory.ts";
 
 /**

@@ -2,7 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
-import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../../test/builders/service.ts";
+import {
+  type Answer,
+  anOrder,
+  BUY_DATA,
+  startTestService,
+  type TestService,
+} from "../../test/builders/service/service.ts";
 
 /** Goal: what the other tests see under a clock that they advance also holds in real time, on the local runner. */
 let service: TestService;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
-import { seeded } from "../../test/builders/seeded.ts";
+import { seeded } from "../../test/builders/run/seeded.ts";
 import { openDrill } from "../../test/faults/restore-drill.ts";
 
 /** Restores of a busy ledger, each with other traffic and carry-overs that are killed at other moments. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sleep } from "../../shared/platform/time.ts";
-import { seeded } from "../../test/builders/seeded.ts";
+import { seeded } from "../../test/builders/run/seeded.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import { type Client, orderRequest, type Reply } from "./client.ts";
 import type { LoadAccount } from "./service-process.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Contended, type Contention, contend, PRICE_KOBO } from "../../test/builders/contention.ts";
+import { type Contended, type Contention, contend, PRICE_KOBO } from "../../test/builders/dynamodb/contention.ts";
 import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { reportResults, spread, tally } from "./results.ts";
 

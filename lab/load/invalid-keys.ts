@@ -10,7 +10,7 @@ import { newApiKey } from "../../shared/access/api-key.ts";
 import { checksumKeyOf } from "../../shared/access/checksum-key.ts";
 import { createKey, revokeKey } from "../../shared/access/keys.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
+import { startDynamoDbProxy } from "../../test/builders/dynamodb/dynamodb-proxy.ts";
 import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import { type Client, createClient, orderRequest, type Reply } from "./client.ts";
 import { expectBalancesMatchEntries, readLedgerState } from "./ledger-state.ts";

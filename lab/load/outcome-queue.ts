@@ -7,7 +7,7 @@ import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
-import { seeded } from "../../test/builders/seeded.ts";
+import { seeded } from "../../test/builders/run/seeded.ts";
 import { queueArn } from "../../tools/local/queues.ts";
 import type { Order } from "../../tools/simulator/state.ts";
 import { createClient, orderRequest } from "./client.ts";

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import * as z from "zod";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
-import type { Received } from "../../test/builders/receiver.ts";
+import type { Received } from "../../test/builders/webhooks/receiver.ts";
 import type { Order, SimulatorState } from "../../tools/simulator/state.ts";
 import { type Answer, mayBeUnknown, type PlacedOrder } from "./callers.ts";
 

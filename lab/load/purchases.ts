@@ -1,6 +1,6 @@
 import { expect, vi } from "vitest";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
-import { startReceiver } from "../../test/builders/receiver.ts";
+import { startReceiver } from "../../test/builders/webhooks/receiver.ts";
 import { type StrictName, strictSettings } from "../../test/strict/settings.ts";
 import { createCallers } from "./callers.ts";
 import { createClient } from "./client.ts";

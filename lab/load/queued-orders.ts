@@ -2,7 +2,7 @@ import { expect, vi } from "vitest";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { capacityOf } from "../../test/builders/observe.ts";
+import { capacityOf } from "../../test/builders/dynamodb/observe.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import type { SimulatorState } from "../../tools/simulator/state.ts";
 import { createCallers } from "./callers.ts";

@@ -6,7 +6,7 @@ import { deliveriesList } from "../../shared/ledger/schema.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
-import { type Receiver, startReceiver } from "../../test/builders/receiver.ts";
+import { type Receiver, startReceiver } from "../../test/builders/webhooks/receiver.ts";
 import { freePort } from "../../tools/local/loopback.ts";
 import { type Client, createClient, orderRequest } from "./client.ts";
 import { takeDeadLetters } from "./queues.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { type PageName, pageList } from "../../console/api/page-list.ts";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
-import { startChromium } from "../../test/builders/chromium.ts";
+import { startChromium } from "../../test/builders/browser/chromium.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
 import { sampleDates } from "../../tools/local/sample-books.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";

@@ -21,8 +21,8 @@ import { referenceOf, type Transaction } from "../../shared/ledger/transaction.t
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
-import { aTransaction } from "../../test/builders/transaction.ts";
-import { FACE_VALUES } from "../../test/builders/upstream-costs.ts";
+import { aTransaction } from "../../test/builders/ledger/transaction.ts";
+import { FACE_VALUES } from "../../test/builders/upstream/upstream-costs.ts";
 import { startDynoxide } from "../../tools/local/dynoxide.ts";
 import type { LocalDynamoDb } from "../../tools/local/emulator.ts";
 import { localAwsEnvironment, setEnvironment } from "../../tools/local/local-aws.ts";

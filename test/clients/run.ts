@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "#zod";
 import { projectRoot as root } from "../../infra/bundle/project-root.ts";
-import { isInstalled } from "../builders/is-installed.ts";
+import { isInstalled } from "../builders/service/is-installed.ts";
 import { installedPython } from "../deploy/python.ts";
 
 /** Runs the tests of the clients in other languages with the tools of those. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { startTestService, type TestService } from "../builders/service/service.ts";
 import { type FuzzedRequest, requestsFrom } from "./arbitraries.ts";
 import { type ContractDocument, readDocument } from "./document.ts";
 import { expectDocumented } from "./expect-documented.ts";

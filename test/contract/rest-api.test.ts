@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { startTestService } from "../builders/service.ts";
+import { startTestService } from "../builders/service/service.ts";
 import { contractSuite } from "./suite.ts";
 
 /**

@@ -16,7 +16,7 @@ import { simulatorStackName } from "../../tools/acceptance/context.ts";
 import { checkPlace } from "../../tools/acceptance/steps/check-place.ts";
 import { cleanUp } from "../../tools/acceptance/steps/clean-up.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
-import { acceptanceStage } from "../builders/acceptance-stage.ts";
+import { acceptanceStage } from "../builders/aws/acceptance-stage.ts";
 import { createToolkit } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 

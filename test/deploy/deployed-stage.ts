@@ -5,7 +5,7 @@ import { CloudFormationClient, CreateStackCommand, waitUntilStackCreateComplete 
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { API_URL_OUTPUT, stackName } from "../../infra/outputs.ts";
-import { WAIT_MS_MAX } from "../builders/until.ts";
+import { WAIT_MS_MAX } from "../builders/run/until.ts";
 import { ACCOUNT, type CommandResult, type Emulator, REGION } from "./emulator.ts";
 
 /** Prepares the emulator's account for a folder's stages, as docs/deployment.md says: once, before the first stage. */

@@ -7,8 +7,8 @@ import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { freePort } from "../../tools/local/loopback.ts";
-import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
-import { WAIT_MS_MAX } from "../builders/until.ts";
+import { WAIT_MS_MAX } from "../builders/run/until.ts";
+import { type ProcessGroup, startGroup } from "../builders/service/process-group.ts";
 import { installEmulator } from "./install-emulator.ts";
 
 /** The account and region that the emulator answers for: not the placeholder of stages.ts. */

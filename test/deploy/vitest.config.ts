@@ -1,13 +1,13 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLine } from "../builders/closing-line.ts";
-import { limits } from "../builders/limits.ts";
+import { ClosingLine } from "../builders/run/closing-line.ts";
+import { limits } from "../builders/run/limits.ts";
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
   test: {
     include: ["test/deploy/*.deploy.ts"],
     globalSetup: ["test/deploy/install-emulator.ts"],
-    setupFiles: ["test/builders/log-to-console.ts"],
+    setupFiles: ["test/builders/run/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     ...limits,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { fetchDynamoDbLocal, javaProblem } from "../../tools/local/dynamodb-local.ts";
-import { DYNAMODB_LOCAL } from "../builders/test-dynamodb.ts";
+import { DYNAMODB_LOCAL } from "../builders/dynamodb/test-dynamodb.ts";
 
 /** Runs the integration tests on Amazon's own emulator, as a second opinion. */
 const root = fileURLToPath(new URL("../../", import.meta.url));

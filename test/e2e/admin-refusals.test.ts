@@ -8,7 +8,7 @@ import { adminProgram } from "../../tools/admin/program.ts";
 import { localAwsEnvironment, setEnvironment } from "../../tools/local/local-aws.ts";
 import { type AdminDetails, adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { bankReference, runCommand, runProgram, startOperatedService } from "../builders/admin.ts";
+import { bankReference, runCommand, runProgram, startOperatedService } from "../builders/service/admin.ts";
 
 /** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
 const service = await startOperatedService();

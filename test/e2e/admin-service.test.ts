@@ -14,9 +14,9 @@ import { loadFunctions } from "../../tools/local/functions.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { type AdminRun, runCommand, startOperatedService } from "../builders/admin.ts";
-import { anApiEvent } from "../builders/api-event.ts";
-import { copyTable } from "../builders/copy-table.ts";
+import { anApiEvent } from "../builders/aws/api-event.ts";
+import { copyTable } from "../builders/dynamodb/copy-table.ts";
+import { type AdminRun, runCommand, startOperatedService } from "../builders/service/admin.ts";
 
 /**
  * Goal: each command about the service itself (catalog, secrets, doctor), and each that is used after a restore, does what

@@ -19,16 +19,16 @@ import { recordEvent, storedEventId, storedEventPk } from "../../shared/upstream
 import { stages } from "../../stages.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
+import { type CannedAnswers, recordCalls } from "../builders/aws/recorded-calls.ts";
+import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb/dynamodb-ahead.ts";
+import { aTransaction, newTransactionPk } from "../builders/ledger/transaction.ts";
 import {
   type AdminRun,
   type OperatedService,
   runCommand,
   startOperatedService,
   type Typed,
-} from "../builders/admin.ts";
-import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
-import { type CannedAnswers, recordCalls } from "../builders/recorded-calls.ts";
-import { aTransaction, newTransactionPk } from "../builders/transaction.ts";
+} from "../builders/service/admin.ts";
 
 /**
  * Goal: --stage finds a stage by the outputs of its stack. What CloudFormation, Lambda, SNS and STS answer is written here;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { eventually } from "../builders/run/eventually.ts";
 import {
   type AdminRun,
   ageTransaction,
@@ -10,9 +11,8 @@ import {
   type OperatedService,
   runCommand,
   startOperatedService,
-} from "../builders/admin.ts";
-import { eventually } from "../builders/eventually.ts";
-import { type Receiver, startReceiver } from "../builders/receiver.ts";
+} from "../builders/service/admin.ts";
+import { type Receiver, startReceiver } from "../builders/webhooks/receiver.ts";
 
 /**
  * Goal: the commands about accounts and transactions work on a service that runs. What each does is proved where its action

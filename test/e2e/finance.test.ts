@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
 import { datesOf, monthAfter } from "../../shared/contract/time-zone.ts";
-import { type OperatedService, startOperatedService } from "../builders/admin.ts";
-import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
-import { isInstalled } from "../builders/is-installed.ts";
+import { type OperatedService, startOperatedService } from "../builders/service/admin.ts";
+import { documentSections, type Names, runDocumentCommand } from "../builders/service/document-commands.ts";
+import { isInstalled } from "../builders/service/is-installed.ts";
 
 /**
  * Goal: a finance person can do what docs/finance.md says with the sample books of `npm start`, and sees what it shows.

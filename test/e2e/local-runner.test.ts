@@ -22,15 +22,15 @@ import { type RunningService, type ServiceSettings, startService } from "../../t
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { startSimulator } from "../../tools/simulator/server.ts";
-import { runCommand } from "../builders/admin.ts";
-import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
-import { eventually } from "../builders/eventually.ts";
-import { isInstalled } from "../builders/is-installed.ts";
-import { listeningSockets } from "../builders/listening-sockets.ts";
-import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
-import { standardHeaders, startReceiver } from "../builders/receiver.ts";
-import { emulatorClient } from "../builders/tables.ts";
-import { startTestDynamoDb } from "../builders/test-dynamodb.ts";
+import { emulatorClient } from "../builders/dynamodb/tables.ts";
+import { startTestDynamoDb } from "../builders/dynamodb/test-dynamodb.ts";
+import { listeningSockets } from "../builders/network/listening-sockets.ts";
+import { cleanups, temporaryFolder } from "../builders/run/cleanups.ts";
+import { eventually } from "../builders/run/eventually.ts";
+import { runCommand } from "../builders/service/admin.ts";
+import { isInstalled } from "../builders/service/is-installed.ts";
+import { type ProcessGroup, startGroup } from "../builders/service/process-group.ts";
+import { standardHeaders, startReceiver } from "../builders/webhooks/receiver.ts";
 
 /** The command lines of running processes that mention the folder. */
 const processesUsing = (folder: string): string[] =>

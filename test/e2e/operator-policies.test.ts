@@ -36,6 +36,11 @@ import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { printedSchema } from "../../tools/release/public-surface.ts";
+import { anApiEvent } from "../builders/aws/api-event.ts";
+import { type CannedAnswers, recordCalls, recordFunctionCalls, type SdkCall } from "../builders/aws/recorded-calls.ts";
+import { asAllowed, type Grant, grantsIn, requiredGrants } from "../builders/iam/required-grants.ts";
+import { anOldAccount, CLOSED_MONTH } from "../builders/ledger/old-account.ts";
+import { eventually } from "../builders/run/eventually.ts";
 import {
   ageForSubjects,
   ageTransaction,
@@ -43,15 +48,10 @@ import {
   type OperatedService,
   startOperatedService,
   testTerminal,
-} from "../builders/admin.ts";
-import { anApiEvent } from "../builders/api-event.ts";
-import { everyFunction } from "../builders/console.ts";
-import { eventually } from "../builders/eventually.ts";
-import { anOldAccount, CLOSED_MONTH } from "../builders/old-account.ts";
-import { type Receiver, startReceiver } from "../builders/receiver.ts";
-import { type CannedAnswers, recordCalls, recordFunctionCalls, type SdkCall } from "../builders/recorded-calls.ts";
-import { asAllowed, type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
-import { idIn as resourceId, resourceName, templatesOf } from "../builders/templates.ts";
+} from "../builders/service/admin.ts";
+import { everyFunction } from "../builders/templates/console.ts";
+import { idIn as resourceId, resourceName, templatesOf } from "../builders/templates/templates.ts";
+import { type Receiver, startReceiver } from "../builders/webhooks/receiver.ts";
 
 /**
  * Goal: the policies of operators allow exactly what the command line asks of AWS, and what the runbook's own commands

@@ -10,11 +10,11 @@ import type { Recipient } from "../../shared/notifications/recipient.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { ageTransaction, ageWallet, type OperatedService, startOperatedService } from "../builders/admin.ts";
-import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
-import { eventually } from "../builders/eventually.ts";
-import { anOldAccount, CLOSED_MONTH, changeFunding } from "../builders/old-account.ts";
-import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { anOldAccount, CLOSED_MONTH, changeFunding } from "../builders/ledger/old-account.ts";
+import { eventually } from "../builders/run/eventually.ts";
+import { ageTransaction, ageWallet, type OperatedService, startOperatedService } from "../builders/service/admin.ts";
+import { documentSections, type Names, runDocumentCommand } from "../builders/service/document-commands.ts";
+import { type Receiver, startReceiver } from "../builders/webhooks/receiver.ts";
 
 /**
  * Goal: every command of docs/runbook.md and docs/onboarding.md works in the situation of its section. Method: each

@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { ageForSubjects, type OperatedService, startOperatedService, type TestApp } from "../builders/admin.ts";
+import { ageForSubjects, type OperatedService, startOperatedService, type TestApp } from "../builders/service/admin.ts";
 
 /**
  * Goal: a person is answered and erased over all accounts, and the books, replays, exports and the audit log are as before.

@@ -10,15 +10,15 @@ import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { namesInOutcome, type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-outcome-message.ts";
-import { admissionCode, OFFICE, openAccess } from "../builders/access.ts";
-import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
-import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../builders/emulator.ts";
-import { aLambdaContext } from "../builders/lambda-context.ts";
-import { keyedHashes } from "../builders/secrets.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
-import { aTransaction, newTransactionPk } from "../builders/transaction.ts";
-import { FACE_VALUES } from "../builders/upstream-costs.ts";
+import { aLambdaContext } from "../builders/aws/lambda-context.ts";
+import { contend, holding, PRICE_KOBO } from "../builders/dynamodb/contention.ts";
+import { startDynamoDbProxy } from "../builders/dynamodb/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../builders/dynamodb/emulator.ts";
+import { emulatorClient, freshTables } from "../builders/dynamodb/tables.ts";
+import { admissionCode, OFFICE, openAccess } from "../builders/ledger/access.ts";
+import { keyedHashes } from "../builders/ledger/secrets.ts";
+import { aTransaction, newTransactionPk } from "../builders/ledger/transaction.ts";
+import { FACE_VALUES } from "../builders/upstream/upstream-costs.ts";
 
 /**
  * Goal: callers of a busy wallet wait and are not refused, and the money is exact.

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { offsetsOf } from "../builders/sample.ts";
-import { upstreamKind as chosenUpstream, type UpstreamKind } from "../builders/upstream-kind.ts";
+import { offsetsOf } from "../builders/run/sample.ts";
+import { upstreamKind as chosenUpstream, type UpstreamKind } from "../builders/upstream/upstream-kind.ts";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery.ts";

@@ -7,7 +7,7 @@ import { readWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { NO_ORDERS_QUEUED, noteQueue } from "../../shared/queued-orders/upstream-pace.ts";
-import { anOrder } from "../builders/service.ts";
+import { anOrder } from "../builders/service/service.ts";
 import { transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, deliverUntilIdle } from "./recovery.ts";
 import { advance } from "./system/clock.ts";

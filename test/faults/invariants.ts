@@ -16,9 +16,9 @@ import { queuedNumbers, queueOf } from "../../shared/queued-orders/order-queue.t
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { unmappedAttributes } from "../../tools/docs/data-map.ts";
 import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
-import type { Received } from "../builders/receiver.ts";
-import { readStatement } from "../builders/statement.ts";
-import { wrongUsage } from "../builders/usage.ts";
+import { readStatement } from "../builders/ledger/statement.ts";
+import { wrongUsage } from "../builders/ledger/usage.ts";
+import type { Received } from "../builders/webhooks/receiver.ts";
 import { wrongSealedPeriods } from "./sealed-periods.ts";
 import type { StateChange } from "./system/event-sources.ts";
 import type { Answer, System } from "./system/system.ts";

@@ -9,7 +9,7 @@ import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { SECRET_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { enqueueRange } from "../../tools/admin/enqueue-range.ts";
-import { anOrder } from "../builders/service.ts";
+import { anOrder } from "../builders/service/service.ts";
 import { strictSettings } from "../strict/settings.ts";
 import { transactionsOf } from "./invariants.ts";
 import {

@@ -4,7 +4,7 @@ import { readWallet } from "../../shared/ledger/wallet.ts";
 import { compareWithWallet, isAgreed } from "../../shared/periods/compare-with-wallet.ts";
 import { emptyFold, type Fold, foldNext, type PeriodOf } from "../../shared/periods/fold-lines.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { readStatement } from "../builders/statement.ts";
+import { readStatement } from "../builders/ledger/statement.ts";
 import type { TestAccount } from "./test-account.ts";
 
 /** A period as it was when its end was sealed: sums, hash and statement. */

@@ -4,7 +4,7 @@ import { listKeys } from "../../shared/ledger/query-index.ts";
 import { transactionList } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { untilNoneRuns } from "../../tools/local/functions.ts";
-import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../builders/service.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../builders/service/service.ts";
 import { strictSettings } from "../strict/settings.ts";
 
 /**

@@ -8,7 +8,7 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
-import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { type Receiver, startReceiver } from "../builders/webhooks/receiver.ts";
 import type { SealedPeriod } from "./sealed-periods.ts";
 import { now } from "./system/clock.ts";
 import type { Ending } from "./system/effects.ts";

@@ -7,9 +7,9 @@ import { CallHandler } from "../../shared/platform/aws/call-handler.ts";
 import { sendAction } from "../../tools/admin/send-action.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
-import { eventually } from "../builders/eventually.ts";
-import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
-import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
+import { eventually } from "../builders/run/eventually.ts";
+import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service/service.ts";
+import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/upstream/identity.ts";
 
 /**
  * Goal: a person's data stays where it may be. Method: one long and varied run; then everything that was logged, stored

@@ -21,7 +21,7 @@ const TEST_TIMEOUT_MS = 20_000;
 export default defineConfig({
   test: {
     include: [...mutated.tests],
-    setupFiles: ["test/builders/log-to-console.ts", "test/builders/leave-nothing.ts"],
+    setupFiles: ["test/builders/run/log-to-console.ts", "test/builders/run/leave-nothing.ts"],
     isolate: false,
     testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: TEST_TIMEOUT_MS,

@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newApp, packedClient } from "../builders/packed-client.ts";
-import { answers, drops, hangs, refuses, startScriptedServer, succeeds } from "../builders/scripted-server.ts";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { answers, drops, hangs, refuses, startScriptedServer, succeeds } from "../builders/network/scripted-server.ts";
+import { newApp, packedClient } from "../builders/service/packed-client.ts";
+import { startTestService, type TestService } from "../builders/service/service.ts";
 
 /**
  * Goal: the packed client works in the same way in every runtime. Method: one app runs in each of them, and its lines

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
-import { startGroup } from "../builders/process-group.ts";
+import { startGroup } from "../builders/service/process-group.ts";
 
 type Options = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 

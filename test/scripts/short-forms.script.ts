@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { firstLimitTable, limitTable, remedyTable } from "../../tools/scale/tables.ts";
 import { mappedBundle } from "../../tools/trace/traced.ts";
-import { cleanups } from "../builders/cleanups.ts";
+import { cleanups } from "../builders/run/cleanups.ts";
 import { type Checkout, checkOutThisTree } from "../deploy/checkout.ts";
 import { run, startNpm } from "./npm.ts";
 

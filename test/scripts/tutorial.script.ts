@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import * as z from "#zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { freePort } from "../../tools/local/loopback.ts";
-import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
-import type { ProcessGroup } from "../builders/process-group.ts";
-import { until } from "../builders/until.ts";
+import { cleanups, temporaryFolder } from "../builders/run/cleanups.ts";
+import { until } from "../builders/run/until.ts";
+import type { ProcessGroup } from "../builders/service/process-group.ts";
 import { startNpm } from "./npm.ts";
 
 /** Goal: the tutorial works as it is. Method: its commands are run in two terminals, and its outputs compared. */

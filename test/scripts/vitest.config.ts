@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLine } from "../builders/closing-line.ts";
-import { limits } from "../builders/limits.ts";
+import { ClosingLine } from "../builders/run/closing-line.ts";
+import { limits } from "../builders/run/limits.ts";
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { seeded } from "../builders/seeded.ts";
+import { seeded } from "../builders/run/seeded.ts";
 import type { Range } from "./settings.ts";
 
 /** The decisions of a seed. */

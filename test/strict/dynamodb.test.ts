@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { QueryCommand, type TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { proxyForTests } from "../builders/proxy-for-tests.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { proxyForTests } from "../builders/dynamodb/proxy-for-tests.ts";
+import { emulatorClient, freshTables } from "../builders/dynamodb/tables.ts";
 import type { StrictTime } from "./dynamodb.ts";
 import { type StrictSettings, strictSettings } from "./settings.ts";
 

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import * as z from "#zod";
-import { temporaryFolder } from "../builders/cleanups.ts";
-import { startScriptedServer } from "../builders/scripted-server.ts";
+import { startScriptedServer } from "../builders/network/scripted-server.ts";
+import { temporaryFolder } from "../builders/run/cleanups.ts";
 
 /** Goal: `npm ci` installs the reviewed packages or fails, from any registry. */
 const lockFiles = globSync("**/package-lock.json", { exclude: ["**/node_modules", ".local"] });

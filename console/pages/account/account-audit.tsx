@@ -8,11 +8,11 @@ import {
   auditEmptyText,
   auditFilters,
   entryKey,
-} from "../../components/audit-log.tsx";
-import { ListCsvButton } from "../../components/csv-button.tsx";
-import { PagedTable } from "../../components/data-table.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { periodError, periodName } from "../../components/period.ts";
+} from "../../components/page/audit-log.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { periodError, periodName } from "../../components/period/period.ts";
+import { ListCsvButton } from "../../components/table/csv-button.tsx";
+import { PagedTable } from "../../components/table/data-table.tsx";
 
 export const AccountAuditPage = () => {
   const account = useAccount();

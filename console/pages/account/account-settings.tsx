@@ -14,17 +14,17 @@ import { numberFromText } from "../../../shared/contract/typed-number.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { AccountStatus } from "../../components/account-status.tsx";
-import type { Preview } from "../../components/amount.ts";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { withThousands } from "../../components/number-text.ts";
-import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/order-limits.tsx";
-import { Page, Section } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
-import { Time } from "../../components/time.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { ShownWhileOpen } from "../../components/change/shown-while-open.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { AccountStatus } from "../../components/values/account-status.tsx";
+import type { Preview } from "../../components/values/amount.ts";
+import { withThousands } from "../../components/values/number-text.ts";
+import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/values/order-limits.tsx";
+import { Time } from "../../components/values/time.tsx";
 
 type Account = ActionOutput<"accounts show">;
 

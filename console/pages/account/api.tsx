@@ -5,13 +5,13 @@ import { permissionText } from "../../../shared/contract/permission.ts";
 import type { Route } from "../../../shared/contract/route.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { useAccount } from "../../api/use-account.ts";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { CopyText } from "../../components/copy-text.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { isolated } from "../../components/isolated.ts";
-import { Notice } from "../../components/notice.tsx";
-import { Page, Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Notice } from "../../components/page/notice.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { accountPath, PageLink } from "../../components/page/page-link.tsx";
+import { CopyText } from "../../components/values/copy-text.tsx";
+import { isolated } from "../../components/values/isolated.ts";
 
 /** The console and the interface for apps have one origin. */
 const baseUrl = (): string => `${window.location.origin}/v1`;

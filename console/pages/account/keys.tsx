@@ -12,17 +12,17 @@ import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { Breakable } from "../../components/breakable.tsx";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { isolated } from "../../components/isolated.ts";
-import { KeyMode, KeyStatus } from "../../components/key-values.tsx";
-import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
-import { Time } from "../../components/time.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { ShownWhileOpen } from "../../components/change/shown-while-open.tsx";
+import { KeyMode, KeyStatus } from "../../components/page/key-values.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { Breakable } from "../../components/values/breakable.tsx";
+import { isolated } from "../../components/values/isolated.ts";
+import { LimitsNote, limitFields, limitsIn } from "../../components/values/order-limits.tsx";
+import { Time } from "../../components/values/time.tsx";
 
 type Key = ActionOutput<"keys list">["keys"][number];
 

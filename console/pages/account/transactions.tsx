@@ -7,26 +7,26 @@ import { modeSchema, transactionStatus, transactionType } from "../../../shared/
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReadPages } from "../../api/use-read.ts";
-import { Breakable } from "../../components/breakable.tsx";
-import { ListCsvButton } from "../../components/csv-button.tsx";
-import { PagedTable } from "../../components/data-table.tsx";
-import { FilterSelect } from "../../components/filter-select.tsx";
-import { FindTransaction } from "../../components/find-transaction.tsx";
-import { Money } from "../../components/money.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { accountPath } from "../../components/page-link.tsx";
-import { periodError, periodName } from "../../components/period.ts";
-import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
-import { TransactionLink } from "../../components/record-links.tsx";
-import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
-import { TestData } from "../../components/test-data.tsx";
-import { Time } from "../../components/time.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { accountPath } from "../../components/page/page-link.tsx";
+import { TestData } from "../../components/page/test-data.tsx";
+import { periodError, periodName } from "../../components/period/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period/period-fields.tsx";
+import { ListCsvButton } from "../../components/table/csv-button.tsx";
+import { PagedTable } from "../../components/table/data-table.tsx";
+import { FilterSelect } from "../../components/table/filter-select.tsx";
+import { FindTransaction } from "../../components/table/find-transaction.tsx";
+import { type CsvColumn, localTimeColumn } from "../../components/table/rows-csv.ts";
+import { Breakable } from "../../components/values/breakable.tsx";
+import { Money } from "../../components/values/money.tsx";
+import { TransactionLink } from "../../components/values/record-links.tsx";
+import { Time } from "../../components/values/time.tsx";
 import {
   TransactionStatusText,
   transactionStatuses,
   transactionTypes,
   typeText,
-} from "../../components/transaction-values.tsx";
+} from "../../components/values/transaction-values.tsx";
 
 type Listed = ActionOutput<"transactions list">["transactions"][number];
 

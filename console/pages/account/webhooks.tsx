@@ -1,10 +1,10 @@
 import { ENDPOINTS_MAX } from "../../../shared/contract/webhook-events.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useRead } from "../../api/use-read.ts";
-import { DataTable } from "../../components/data-table.tsx";
-import { Page, Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
-import { Query } from "../../components/query.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { accountPath, PageLink } from "../../components/page/page-link.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { AddEndpoint, ENDPOINTS_REFRESH_MS, EndpointStatus, FailingSince } from "./endpoint-section.tsx";
 

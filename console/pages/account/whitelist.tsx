@@ -1,12 +1,12 @@
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Page } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { ShownWhileOpen } from "../../components/change/shown-while-open.tsx";
+import { Page } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
 
 export const WhitelistPage = () => {
   const account = useAccount();

@@ -8,16 +8,16 @@ import {
 } from "../../../shared/contract/notification-kinds.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { isolated } from "../../components/isolated.ts";
-import { Notice } from "../../components/notice.tsx";
-import { Page, Section } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Notice } from "../../components/page/notice.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { isolated } from "../../components/values/isolated.ts";
+import { Status } from "../../components/values/status.tsx";
+import { Time } from "../../components/values/time.tsx";
 
 type Choices = ActionOutput<"notifications show">;
 type Recipient = ActionOutput<"notifications list">["recipients"][number];

@@ -3,17 +3,17 @@ import * as z from "#zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
-import { AccountStatus } from "../../components/account-status.tsx";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable, RowSummary } from "../../components/data-table.tsx";
-import { isolated } from "../../components/isolated.ts";
-import { Money } from "../../components/money.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
-import { Query } from "../../components/query.tsx";
-import { Time } from "../../components/time.tsx";
-import { Unbroken } from "../../components/unbroken.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { accountPath, PageLink } from "../../components/page/page-link.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable, RowSummary } from "../../components/table/data-table.tsx";
+import { AccountStatus } from "../../components/values/account-status.tsx";
+import { isolated } from "../../components/values/isolated.ts";
+import { Money } from "../../components/values/money.tsx";
+import { Time } from "../../components/values/time.tsx";
+import { Unbroken } from "../../components/values/unbroken.tsx";
 
 const filterFields = z.object({ name: z.catch(z.string(), "") });
 

@@ -5,11 +5,11 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
-import { FilterSelect } from "../../components/filter-select.tsx";
-import { NetworkCharts, type Step } from "../../components/network-charts.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { type EndedCount, networkOf } from "../../components/statistics.ts";
+import { NetworkCharts, type Step } from "../../components/charts/network-charts.tsx";
+import { type EndedCount, networkOf } from "../../components/charts/statistics.ts";
+import { Page, Row } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { FilterSelect } from "../../components/table/filter-select.tsx";
 
 /** Months of hours are many reads, and a day changes little in a minute. */
 const REFRESH_MS = { hour: MINUTE_MS, day: 300_000 } as const;

@@ -1,18 +1,18 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { type DeadLetterKind, REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../../api/use-read.ts";
-import { capitalised } from "../../components/capitalised.ts";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { eventText } from "../../components/event-text.ts";
-import { Page, Section } from "../../components/page.tsx";
-import { PageLink, runbookPath } from "../../components/page-link.tsx";
-import { Query } from "../../components/query.tsx";
-import { ShownWhileOpen } from "../../components/shown-while-open.tsx";
-import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
-import { durationText } from "../../components/transaction-values.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { ShownWhileOpen } from "../../components/change/shown-while-open.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { PageLink, runbookPath } from "../../components/page/page-link.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { capitalised } from "../../components/values/capitalised.ts";
+import { eventText } from "../../components/values/event-text.ts";
+import { Status } from "../../components/values/status.tsx";
+import { Time } from "../../components/values/time.tsx";
+import { durationText } from "../../components/values/transaction-values.tsx";
 
 type Queue = ActionOutput<"dead-letters list">["queues"][number];
 

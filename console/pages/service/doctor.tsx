@@ -1,13 +1,13 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
-import { type Check, checkName, checkToDo } from "../../components/checks.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Notice } from "../../components/notice.tsx";
-import { Page } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { Status } from "../../components/status.tsx";
-import type { Tone } from "../../components/tones.ts";
+import { BusyButton } from "../../components/page/busy-button.tsx";
+import { type Check, checkName, checkToDo } from "../../components/page/checks.tsx";
+import { Notice } from "../../components/page/notice.tsx";
+import { Page } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { Status } from "../../components/values/status.tsx";
+import type { Tone } from "../../components/values/tones.ts";
 
 /** `place`: what needs a person comes first. */
 const states: Readonly<Record<Check["state"], { readonly tone: Tone; readonly text: string; readonly place: number }>> =

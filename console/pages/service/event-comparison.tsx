@@ -3,26 +3,26 @@ import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { eventReasonTexts } from "../../../shared/contract/event-reasons.ts";
 import { useRead } from "../../api/use-read.ts";
-import { DataTable } from "../../components/data-table.tsx";
-import { Empty } from "../../components/empty.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { Focused } from "../../components/focused.tsx";
-import { Money } from "../../components/money.tsx";
-import { Row, Section } from "../../components/page.tsx";
-import { accountPath, PageLink, runbookPath } from "../../components/page-link.tsx";
-import { Query } from "../../components/query.tsx";
-import { AccountLink } from "../../components/record-links.tsx";
-import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
-import { durationText, TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
-import { UnchangedWhileOpen } from "../../components/unchanged-while-open.tsx";
+import { UnchangedWhileOpen } from "../../components/change/unchanged-while-open.tsx";
+import { Empty } from "../../components/page/empty.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Focused } from "../../components/page/focused.tsx";
+import { Row, Section } from "../../components/page/page.tsx";
+import { accountPath, PageLink, runbookPath } from "../../components/page/page-link.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { Money } from "../../components/values/money.tsx";
+import { AccountLink } from "../../components/values/record-links.tsx";
+import { Status } from "../../components/values/status.tsx";
+import { Time } from "../../components/values/time.tsx";
+import { durationText, TransactionStatusText, typeText } from "../../components/values/transaction-values.tsx";
 import {
   amountText,
   EventState,
   Reported,
   reportedTypeText,
   type UpstreamEvent,
-} from "../../components/upstream-event-values.tsx";
+} from "../../components/values/upstream-event-values.tsx";
 import { Discard, Match, MatchOther } from "./event-decisions.tsx";
 
 type Comparison = ActionOutput<"events candidates">;

@@ -2,9 +2,9 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
 import { isSettledByTwo } from "../../../shared/contract/settled-by-two.ts";
 import type { FourEyes } from "../../api/use-person.ts";
-import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { Notice } from "../../components/notice.tsx";
-import type { UpstreamEvent } from "../../components/upstream-event-values.tsx";
+import { ChangeDialog } from "../../components/change/change-dialog.tsx";
+import { Notice } from "../../components/page/notice.tsx";
+import type { UpstreamEvent } from "../../components/values/upstream-event-values.tsx";
 
 type Candidate = ActionOutput<"events candidates">["candidates"][number];
 

@@ -5,19 +5,19 @@ import { type MarginReport, type MarginRow, marginCsv, marginReport } from "../.
 import { moneyText } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReport } from "../../api/use-report.ts";
-import { Chart } from "../../components/chart.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { DownloadButton } from "../../components/download-button.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { FilterSelect } from "../../components/filter-select.tsx";
-import { Money } from "../../components/money.tsx";
-import { Page, Row, Section } from "../../components/page.tsx";
-import { periodError } from "../../components/period.ts";
-import { PeriodFields, periodFilters, useReportedDays } from "../../components/period-fields.tsx";
-import { Query } from "../../components/query.tsx";
-import { AccountLink } from "../../components/record-links.tsx";
-import { StageTime } from "../../components/time.tsx";
-import { typeText } from "../../components/transaction-values.tsx";
+import { Chart } from "../../components/charts/chart.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Page, Row, Section } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { periodError } from "../../components/period/period.ts";
+import { PeriodFields, periodFilters, useReportedDays } from "../../components/period/period-fields.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { DownloadButton } from "../../components/table/download-button.tsx";
+import { FilterSelect } from "../../components/table/filter-select.tsx";
+import { Money } from "../../components/values/money.tsx";
+import { AccountLink } from "../../components/values/record-links.tsx";
+import { StageTime } from "../../components/values/time.tsx";
+import { typeText } from "../../components/values/transaction-values.tsx";
 
 type Group = (typeof marginGroups)[number];
 

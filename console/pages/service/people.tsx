@@ -1,14 +1,14 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { rolesText } from "../../../shared/contract/roles.ts";
 import { useRead } from "../../api/use-read.ts";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Page, Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
-import { Query } from "../../components/query.tsx";
-import { AccountLink } from "../../components/record-links.tsx";
-import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { accountPath, PageLink } from "../../components/page/page-link.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { AccountLink } from "../../components/values/record-links.tsx";
+import { Status } from "../../components/values/status.tsx";
+import { Time } from "../../components/values/time.tsx";
 
 type Person = ActionOutput<"access people">["people"][number];
 type Access = ActionOutput<"access review">["access"][number];

@@ -10,15 +10,15 @@ import {
 } from "../../../shared/contract/refund-clock-report.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReport } from "../../api/use-report.ts";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { periodError } from "../../components/period.ts";
-import { PeriodFields, periodFilters, useReportedDays } from "../../components/period-fields.tsx";
-import { Query } from "../../components/query.tsx";
-import { StageTime } from "../../components/time.tsx";
-import { typeText } from "../../components/transaction-values.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { periodError } from "../../components/period/period.ts";
+import { PeriodFields, periodFilters, useReportedDays } from "../../components/period/period-fields.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { StageTime } from "../../components/values/time.tsx";
+import { typeText } from "../../components/values/transaction-values.tsx";
 
 const filterFields = z.object(periodFilters);
 

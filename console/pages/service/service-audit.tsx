@@ -10,14 +10,14 @@ import {
   auditEmptyText,
   auditFilters,
   entryKey,
-} from "../../components/audit-log.tsx";
-import { ListCsvButton } from "../../components/csv-button.tsx";
-import { PagedTable } from "../../components/data-table.tsx";
-import { FilterSelect } from "../../components/filter-select.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { periodError, periodName } from "../../components/period.ts";
-import { AccountLink } from "../../components/record-links.tsx";
-import type { CsvColumn } from "../../components/rows-csv.ts";
+} from "../../components/page/audit-log.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { periodError, periodName } from "../../components/period/period.ts";
+import { ListCsvButton } from "../../components/table/csv-button.tsx";
+import { PagedTable } from "../../components/table/data-table.tsx";
+import { FilterSelect } from "../../components/table/filter-select.tsx";
+import type { CsvColumn } from "../../components/table/rows-csv.ts";
+import { AccountLink } from "../../components/values/record-links.tsx";
 
 const filterFields = z.extend(auditFilters, { account: z.catch(z.optional(accountField), undefined) });
 

@@ -1,11 +1,11 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useReadPages } from "../../api/use-read.ts";
-import { ListCsvButton } from "../../components/csv-button.tsx";
-import { PagedTable } from "../../components/data-table.tsx";
-import { Page } from "../../components/page.tsx";
-import { PageLink } from "../../components/page-link.tsx";
-import { StatementState } from "../../components/statement-values.tsx";
-import { Time } from "../../components/time.tsx";
+import { Page } from "../../components/page/page.tsx";
+import { PageLink } from "../../components/page/page-link.tsx";
+import { ListCsvButton } from "../../components/table/csv-button.tsx";
+import { PagedTable } from "../../components/table/data-table.tsx";
+import { StatementState } from "../../components/values/statement-values.tsx";
+import { Time } from "../../components/values/time.tsx";
 
 type Statement = ActionOutput<"reconciliation statements list">["statements"][number];
 

@@ -4,20 +4,20 @@ import { eventReasonTexts } from "../../../shared/contract/event-reasons.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { FilterSelect } from "../../components/filter-select.tsx";
-import { Page, Row } from "../../components/page.tsx";
-import { PageLink } from "../../components/page-link.tsx";
-import { Query } from "../../components/query.tsx";
-import { Time } from "../../components/time.tsx";
+import { Page, Row } from "../../components/page/page.tsx";
+import { PageLink } from "../../components/page/page-link.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { FilterSelect } from "../../components/table/filter-select.tsx";
+import { Time } from "../../components/values/time.tsx";
 import {
   amountText,
   EventState,
   Reported,
   reportedTypeText,
   type UpstreamEvent,
-} from "../../components/upstream-event-values.tsx";
+} from "../../components/values/upstream-event-values.tsx";
 import { EventComparison } from "./event-comparison.tsx";
 
 /** As often as the navigation counts them. */

@@ -1,14 +1,14 @@
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
-import { CsvButton } from "../../components/csv-button.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { Money } from "../../components/money.tsx";
-import { Page, Section } from "../../components/page.tsx";
-import { Query } from "../../components/query.tsx";
-import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
-import { Time } from "../../components/time.tsx";
-import { durationText, sendingText } from "../../components/transaction-values.tsx";
+import { Facts } from "../../components/page/facts.tsx";
+import { Page, Section } from "../../components/page/page.tsx";
+import { Query } from "../../components/page/query.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { DataTable } from "../../components/table/data-table.tsx";
+import { Money } from "../../components/values/money.tsx";
+import { AccountLink, TransactionLink } from "../../components/values/record-links.tsx";
+import { Time } from "../../components/values/time.tsx";
+import { durationText, sendingText } from "../../components/values/transaction-values.tsx";
 
 const READ_EVERY_MS = 15_000;
 

@@ -1,5 +1,5 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
-import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../../test/builders/service.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../../test/builders/service/service.ts";
 import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";

@@ -12,7 +12,7 @@ import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { SECRET_LENGTH_MIN } from "../../../shared/platform/secret-length.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { aTransaction } from "../../../test/builders/transaction.ts";
+import { aTransaction } from "../../../test/builders/ledger/transaction.ts";
 
 const YEAR_MS = 365 * DAY_MS;
 /** The age of the youngest transaction, so that a reconciliation's checkpoint covers all. */

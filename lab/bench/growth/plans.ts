@@ -1,9 +1,9 @@
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../shared/contract/catalog.ts";
-import { aPlan } from "../../../test/builders/catalog.ts";
-import { weigh } from "../../../test/builders/observe.ts";
-import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../test/builders/service.ts";
+import { weigh } from "../../../test/builders/dynamodb/observe.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../test/builders/service/service.ts";
+import { aPlan } from "../../../test/builders/upstream/catalog.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
 import { type Client, createClient, orderRequest, type Sent } from "../../load/client.ts";

@@ -8,8 +8,8 @@ import {
   reconcileAndCheckpoint,
   reconcileWallet,
 } from "../../../shared/reconciliation/reconcile-wallet.ts";
-import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
-import { readStatement } from "../../../test/builders/statement.ts";
+import { emulatorClientAt } from "../../../test/builders/dynamodb/emulator-client.ts";
+import { readStatement } from "../../../test/builders/ledger/statement.ts";
 import { startDynoxide } from "../../../tools/local/dynoxide.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../tools/local/tables.ts";

@@ -17,10 +17,10 @@ import { isoTime, systemClock } from "../../../shared/platform/time.ts";
 import { systemResolve } from "../../../shared/webhooks/address-guard.ts";
 import type { DeliveryMessage } from "../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
-import { anApiEvent } from "../../../test/builders/api-event.ts";
-import { aNinCheck } from "../../../test/builders/identity.ts";
-import { anOrder } from "../../../test/builders/service.ts";
-import { aTransaction } from "../../../test/builders/transaction.ts";
+import { anApiEvent } from "../../../test/builders/aws/api-event.ts";
+import { aTransaction } from "../../../test/builders/ledger/transaction.ts";
+import { anOrder } from "../../../test/builders/service/service.ts";
+import { aNinCheck } from "../../../test/builders/upstream/identity.ts";
 import type { Secrets } from "../../../tools/local/secrets.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
 

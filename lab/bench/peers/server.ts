@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import * as z from "zod";
-import { aLambdaContext } from "../../../test/builders/lambda-context.ts";
+import { aLambdaContext } from "../../../test/builders/aws/lambda-context.ts";
 import { reportTo } from "../server-report.ts";
 
 /** Starts one stack as a server: `node server.ts express`. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import { startDynamoDbProxy } from "../../../test/builders/dynamodb-proxy.ts";
-import { capacityOf } from "../../../test/builders/observe.ts";
+import { startDynamoDbProxy } from "../../../test/builders/dynamodb/dynamodb-proxy.ts";
+import { capacityOf } from "../../../test/builders/dynamodb/observe.ts";
 import type { Backends } from "../backends.ts";
 import type { Bundle } from "../bundle.ts";
 import { purchaseEvent, startLambda } from "../lambda-process.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { anOrder, BUY_DATA } from "../../../test/builders/service.ts";
+import { anOrder, BUY_DATA } from "../../../test/builders/service/service.ts";
 import { createClient, orderRequest, type Reply } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { times } from "../extent.ts";

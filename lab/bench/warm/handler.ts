@@ -6,8 +6,8 @@ import { apiHandler } from "../../../shared/lambda/api-handler.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
 import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { log } from "../../../shared/platform/log.ts";
-import { anApiEvent } from "../../../test/builders/api-event.ts";
-import { aLambdaContext } from "../../../test/builders/lambda-context.ts";
+import { anApiEvent } from "../../../test/builders/aws/api-event.ts";
+import { aLambdaContext } from "../../../test/builders/aws/lambda-context.ts";
 import { times } from "../extent.ts";
 import { median } from "../statistics.ts";
 

@@ -1,7 +1,7 @@
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
-import { observe } from "../../../test/builders/observe.ts";
-import type { TestService } from "../../../test/builders/service.ts";
-import { anUpstreamEvent } from "../../../test/builders/upstream-event.ts";
+import { observe } from "../../../test/builders/dynamodb/observe.ts";
+import type { TestService } from "../../../test/builders/service/service.ts";
+import { anUpstreamEvent } from "../../../test/builders/upstream/upstream-event.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
 import { type Client, createClient, type Sent } from "../../load/client.ts";
 import { type ColdGateway, openColdGateway } from "../cold-gateway.ts";

@@ -1,5 +1,5 @@
 import { queues } from "../../../infra/queues.ts";
-import { startTestService } from "../../../test/builders/service.ts";
+import { startTestService } from "../../../test/builders/service/service.ts";
 import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
 import type { Part } from "../part.ts";
 import { digits, milliseconds } from "../statistics.ts";

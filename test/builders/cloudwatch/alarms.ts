@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import type { Urgency } from "../../../shared/platform/log-catalog.ts";
-import { mentions, type Resource, type StackTemplate } from "../templates.ts";
+import { mentions, type Resource, type StackTemplate } from "../templates/templates.ts";
 import { type AlarmRule, type AlarmState, type DataPoint, evaluate, evaluationRange } from "./alarm-state.ts";
 import { metricIdOf, nameIn } from "./metric-id.ts";
 import type { Sample } from "./samples.ts";

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { mentions, resourceName, type StackTemplate } from "../templates.ts";
+import { mentions, resourceName, type StackTemplate } from "../templates/templates.ts";
 
 /** One name for a metric with its dimensions, in whatever order they stand. */
 export const metricIdOf = (namespace: string, name: string, dimensions: Readonly<Record<string, string>>): string => {

@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { matchesFilter } from "../filter-pattern.ts";
-import type { StackTemplate } from "../templates.ts";
+import type { StackTemplate } from "../templates/templates.ts";
+import { matchesFilter } from "./filter-pattern.ts";
 import { metricIdOf, nameIn } from "./metric-id.ts";
 
 /** A value of a metric, as a service of AWS or a line of log reports it. */

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { ACCOUNT_ID, REGION } from "../../../tools/local/local-aws.ts";
-import type { StackTemplate } from "../templates.ts";
+import type { StackTemplate } from "../templates/templates.ts";
 
 const arn = (service: string, resource: string): string => `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${resource}`;
 

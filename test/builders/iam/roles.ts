@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { type FunctionName, functionNames } from "../../../infra/functions.ts";
-import { idIn, mentions, type Resource, type templatesOf } from "../templates.ts";
+import { idIn, mentions, type Resource, type templatesOf } from "../templates/templates.ts";
 import { type Statement, statementsIn } from "./evaluate.ts";
 import { resolverOf } from "./resolve.ts";
 

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
-import { everyFunction } from "../console.ts";
-import { templatesOf } from "../templates.ts";
+import { everyFunction } from "../templates/console.ts";
+import { templatesOf } from "../templates/templates.ts";
 import { stagePolicies } from "./roles.ts";
 
 // Writes what the role of each function allows, in a stage that has all of them.

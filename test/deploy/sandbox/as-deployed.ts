@@ -23,9 +23,9 @@ import { systemResolve } from "../../../shared/webhooks/address-guard.ts";
 import { type Delivery, readDelivery } from "../../../shared/webhooks/delivery.ts";
 import { disableEndpoint, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { stages } from "../../../stages.ts";
-import { ENDPOINT, firstEndpoint } from "../../builders/endpoint.ts";
-import { standardHeaders, startReceiver } from "../../builders/receiver.ts";
-import { WAIT_MS_MAX } from "../../builders/until.ts";
+import { WAIT_MS_MAX } from "../../builders/run/until.ts";
+import { ENDPOINT, firstEndpoint } from "../../builders/webhooks/endpoint.ts";
+import { standardHeaders, startReceiver } from "../../builders/webhooks/receiver.ts";
 import { readStack, templateOf } from "../deployed-stack.ts";
 import { emulator, newCaller, stage, storeOf, synthesised } from "./company.ts";
 

@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import * as z from "#zod";
-import { PIPELINE_TEMPLATE } from "../../builders/pipeline-template.ts";
-import { stageVariants } from "../../builders/stage-variants.ts";
-import { mentions, stackTemplates } from "../../builders/templates.ts";
+import { PIPELINE_TEMPLATE } from "../../builders/templates/pipeline-template.ts";
+import { stageVariants } from "../../builders/templates/stage-variants.ts";
+import { mentions, stackTemplates } from "../../builders/templates/templates.ts";
 import { installedPython, packagesOf } from "../python.ts";
 
 /** Goal: AWS's own rules of templates find nothing in any stage, in regions with many and with few services. */

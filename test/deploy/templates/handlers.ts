@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "#zod";
-import { covers, readPipelineTemplate, serviceLinkedRoles } from "../../builders/pipeline-template.ts";
-import { stageVariants } from "../../builders/stage-variants.ts";
-import { readTemplate, stackTemplates } from "../../builders/templates.ts";
+import { covers, readPipelineTemplate, serviceLinkedRoles } from "../../builders/templates/pipeline-template.ts";
+import { stageVariants } from "../../builders/templates/stage-variants.ts";
+import { readTemplate, stackTemplates } from "../../builders/templates/templates.ts";
 import { installedPython, packagesOf } from "../python.ts";
 
 /**

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import * as z from "#zod";
-import { stageVariants } from "../../builders/stage-variants.ts";
-import { mentions, type Resource, readTemplate, stackTemplates } from "../../builders/templates.ts";
+import { stageVariants } from "../../builders/templates/stage-variants.ts";
+import { mentions, type Resource, readTemplate, stackTemplates } from "../../builders/templates/templates.ts";
 import { installedPython, packagesOf } from "../python.ts";
 
 /**

@@ -6,8 +6,8 @@ import { projectRoot } from "../../../infra/bundle/project-root.ts";
 import { type KillableService, startKillableService } from "../../../tools/conformance/killable-service.ts";
 import { runClient } from "../../../tools/conformance/run.ts";
 import { conforms } from "../../../tools/conformance/scorecard.ts";
-import { newApp, packedClient } from "../../builders/packed-client.ts";
-import { upstreamKind } from "../../builders/upstream-kind.ts";
+import { newApp, packedClient } from "../../builders/service/packed-client.ts";
+import { upstreamKind } from "../../builders/upstream/upstream-kind.ts";
 
 /**
  * Goal: the packed client passes the conformance kit, and each of the naive clients beside the kit fails it. The kit's

@@ -10,10 +10,10 @@ import * as z from "#zod";
 import { openApiDocument } from "../../../shared/contract/openapi.ts";
 import type { Route } from "../../../shared/contract/route.ts";
 import { appRoutes, routes } from "../../../shared/contract/routes.ts";
-import { type HttpRequest, parseHttpFile } from "../../builders/http-file.ts";
-import { testWith } from "../../builders/is-installed.ts";
-import { newApp, packedClient } from "../../builders/packed-client.ts";
-import { startTestService } from "../../builders/service.ts";
+import { type HttpRequest, parseHttpFile } from "../../builders/network/http-file.ts";
+import { testWith } from "../../builders/service/is-installed.ts";
+import { newApp, packedClient } from "../../builders/service/packed-client.ts";
+import { startTestService } from "../../builders/service/service.ts";
 
 /** Goal: what the documents show works as it is. Method: it is taken out of them, compiled and run. */
 const run = promisify(execFile);

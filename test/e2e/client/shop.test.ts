@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { listenOnLoopback } from "../../../tools/local/loopback.ts";
-import { cleanups } from "../../builders/cleanups.ts";
-import { newApp, packedClient } from "../../builders/packed-client.ts";
-import { BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../../builders/service.ts";
+import { cleanups } from "../../builders/run/cleanups.ts";
+import { newApp, packedClient } from "../../builders/service/packed-client.ts";
+import { BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../../builders/service/service.ts";
 
 /**
  * Goal: the pattern of client/examples/shop.ts loses and repeats no order. Method: the app is killed before each of its

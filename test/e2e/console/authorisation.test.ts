@@ -21,13 +21,13 @@ import { type Asker, askers, permissionStatus } from "../../../tools/docs/permis
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { credentials, REGION } from "../../../tools/local/local-aws.ts";
 import { type RunningService, startService } from "../../../tools/local/service.ts";
-import { anApiEvent } from "../../builders/api-event.ts";
-import { aNinCheck } from "../../builders/identity.ts";
-import { VERIFY_NIN } from "../../builders/identity-service.ts";
-import { type Receiver, startReceiver } from "../../builders/receiver.ts";
-import { anOrder, BUY_DATA } from "../../builders/service.ts";
-import { signIn } from "../../builders/sign-in.ts";
-import { until } from "../../builders/until.ts";
+import { anApiEvent } from "../../builders/aws/api-event.ts";
+import { signIn } from "../../builders/browser/sign-in.ts";
+import { until } from "../../builders/run/until.ts";
+import { VERIFY_NIN } from "../../builders/service/identity-service.ts";
+import { anOrder, BUY_DATA } from "../../builders/service/service.ts";
+import { aNinCheck } from "../../builders/upstream/identity.ts";
+import { type Receiver, startReceiver } from "../../builders/webhooks/receiver.ts";
 
 type SentInput<Name extends ActionName> = z.input<(typeof actions)[Name]["input"]>;
 type Answer = { readonly status: number; readonly text: string };

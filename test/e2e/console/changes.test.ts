@@ -20,7 +20,7 @@ import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { systemResolve } from "../../../shared/webhooks/address-guard.ts";
 import { setEndpoint, setEndpointEvents } from "../../../shared/webhooks/endpoint.ts";
 import { loadFunctions } from "../../../tools/local/functions.ts";
-import { endWaits, expectAccessible } from "../../builders/browser.ts";
+import { endWaits, expectAccessible } from "../../builders/browser/browser.ts";
 import {
   button,
   checkDialogs,
@@ -36,10 +36,10 @@ import {
   row,
   submit,
   visit,
-} from "../../builders/console-pages.ts";
-import { anOldAccount } from "../../builders/old-account.ts";
-import { startReceiver } from "../../builders/receiver.ts";
-import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service.ts";
+} from "../../builders/browser/console-pages.ts";
+import { anOldAccount } from "../../builders/ledger/old-account.ts";
+import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service/service.ts";
+import { startReceiver } from "../../builders/webhooks/receiver.ts";
 
 /** Goal: a form says what it will do, and what it did, also without a network, an answer or the only decision. */
 const { service, open, signIn, tokenOf, expectError } = consoleTests();

@@ -33,9 +33,7 @@ import { addToHours, readHours } from "../../../shared/statistics/hourly-counts.
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
-import { anActionContext } from "../../builders/action-context.ts";
-import { expectAccessible, PIXELS_CUT_OFF } from "../../builders/browser.ts";
-import { closeMonth } from "../../builders/close-month.ts";
+import { expectAccessible, PIXELS_CUT_OFF } from "../../builders/browser/browser.ts";
 import {
   button,
   checkDialogs,
@@ -52,14 +50,16 @@ import {
   row,
   submit,
   visit,
-} from "../../builders/console-pages.ts";
-import { eventually } from "../../builders/eventually.ts";
-import { referenceCpuMs, taskCpuMs } from "../../builders/main-thread.ts";
-import { anOldAccount } from "../../builders/old-account.ts";
-import { type Receiver, startReceiver } from "../../builders/receiver.ts";
-import { checksumKey } from "../../builders/secrets.ts";
-import { transactionOf } from "../../builders/service.ts";
-import { readStatement } from "../../builders/statement.ts";
+} from "../../builders/browser/console-pages.ts";
+import { referenceCpuMs, taskCpuMs } from "../../builders/browser/main-thread.ts";
+import { anActionContext } from "../../builders/ledger/action-context.ts";
+import { closeMonth } from "../../builders/ledger/close-month.ts";
+import { anOldAccount } from "../../builders/ledger/old-account.ts";
+import { checksumKey } from "../../builders/ledger/secrets.ts";
+import { readStatement } from "../../builders/ledger/statement.ts";
+import { eventually } from "../../builders/run/eventually.ts";
+import { transactionOf } from "../../builders/service/service.ts";
+import { type Receiver, startReceiver } from "../../builders/webhooks/receiver.ts";
 
 /** Goal: each page shows what is stored, to everybody who may see it, at every width, and says what it cannot show. */
 const { service, open, signIn, newPage, expectError } = consoleTests({ announces: true, fourEyes: true });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createAccount, setOwners } from "../../../shared/access/accounts.ts";
 import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
-import { expectAccessible } from "../../builders/browser.ts";
+import { expectAccessible } from "../../builders/browser/browser.ts";
 import {
   button,
   choosePerson,
@@ -12,8 +12,8 @@ import {
   heading,
   type Page,
   visit,
-} from "../../builders/console-pages.ts";
-import { signIn as tokenAt } from "../../builders/sign-in.ts";
+} from "../../builders/browser/console-pages.ts";
+import { signIn as tokenAt } from "../../builders/browser/sign-in.ts";
 
 const DAY_S = DAY_MS / 1_000;
 let idTokenS = DAY_S;

@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import { type AlarmChange, alarmsOf } from "../../builders/cloudwatch/alarms.ts";
 import { type Sample, samplesOf } from "../../builders/cloudwatch/samples.ts";
-import { templatesOf } from "../../builders/templates.ts";
+import { templatesOf } from "../../builders/templates/templates.ts";
 import { type Observed, type System, startSystem } from "../system/system.ts";
 import { type AppEndpoint, openAppEndpoint } from "../test-account.ts";
 

@@ -2,7 +2,7 @@ import { scheduledFunctions } from "../../../infra/schedules.ts";
 import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { markdownTable } from "../../../tools/markdown/markdown.ts";
-import { anOrder } from "../../builders/service.ts";
+import { anOrder } from "../../builders/service/service.ts";
 import { closeTestAccount, recover } from "../recovery.ts";
 import { advance, now, simulate } from "../system/clock.ts";
 import { canHit, type Effect, type Fault } from "../system/effects.ts";

@@ -1,5 +1,5 @@
 import { syncBuiltinESMExports } from "node:module";
-import { seeded } from "../../builders/seeded.ts";
+import { seeded } from "../../builders/run/seeded.ts";
 
 /** The module as everybody reads it: its functions are looked up when they are called. */
 const crypto = process.getBuiltinModule("node:crypto");

@@ -5,7 +5,7 @@ import { webhookHandler as expressHandler } from "../../../client/examples/webho
 import { webhookHandler as fetchHandler, type Settle } from "../../../client/examples/webhook-fetch.ts";
 import { webhookHandler as lambdaHandler } from "../../../client/examples/webhook-lambda.ts";
 import { listenOnLoopback } from "../../../tools/local/loopback.ts";
-import { cleanups } from "../../builders/cleanups.ts";
+import { cleanups } from "../../builders/run/cleanups.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const bodyOf = (event: string) => JSON.stringify({ event, data: { reference: "DATA_1", status: "success" } });

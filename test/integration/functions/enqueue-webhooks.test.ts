@@ -8,10 +8,10 @@ import { readDelivery } from "../../../shared/webhooks/delivery.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
-import { aReceiver, ENDPOINT, LOOPBACK } from "../../builders/endpoint.ts";
-import { eventually } from "../../builders/eventually.ts";
-import { type Receiver, standardHeaders } from "../../builders/receiver.ts";
-import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service.ts";
+import { eventually } from "../../builders/run/eventually.ts";
+import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service/service.ts";
+import { aReceiver, ENDPOINT, LOOPBACK } from "../../builders/webhooks/endpoint.ts";
+import { type Receiver, standardHeaders } from "../../builders/webhooks/receiver.ts";
 
 /**
  * Goal: every settled transaction is delivered to its account's endpoint. Method: the whole service, with receivers on

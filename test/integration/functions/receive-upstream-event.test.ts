@@ -15,11 +15,11 @@ import { listEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
 import { listenOnLoopback } from "../../../tools/local/loopback.ts";
-import { anApiEvent } from "../../builders/api-event.ts";
-import { captureLog } from "../../builders/captured-log.ts";
-import { eventually } from "../../builders/eventually.ts";
-import { aLambdaContext } from "../../builders/lambda-context.ts";
-import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service.ts";
+import { anApiEvent } from "../../builders/aws/api-event.ts";
+import { aLambdaContext } from "../../builders/aws/lambda-context.ts";
+import { captureLog } from "../../builders/run/captured-log.ts";
+import { eventually } from "../../builders/run/eventually.ts";
+import { anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../builders/service/service.ts";
 
 /** Goal: the upstream's events, and no others, are applied to the ledger. Method: the whole service. */
 const service = await serviceForTests();

@@ -8,10 +8,10 @@ import { consentPk } from "../../../shared/ledger/schema.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
-import { dynamodbEndpoint } from "../../builders/emulator.ts";
-import { aLambdaContext } from "../../builders/lambda-context.ts";
-import { freshTables } from "../../builders/tables.ts";
-import { aTransaction } from "../../builders/transaction.ts";
+import { aLambdaContext } from "../../builders/aws/lambda-context.ts";
+import { dynamodbEndpoint } from "../../builders/dynamodb/emulator.ts";
+import { freshTables } from "../../builders/dynamodb/tables.ts";
+import { aTransaction } from "../../builders/ledger/transaction.ts";
 
 /** Goal: the run of the schedule keeps each kind of personal data for as long as its own setting says. */
 

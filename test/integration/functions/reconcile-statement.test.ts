@@ -3,8 +3,8 @@ import { reconciliationActions, STATEMENT_ROWS_MAX } from "../../../shared/contr
 import { transactionType } from "../../../shared/contract/transaction.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
-import { anApiEvent } from "../../builders/api-event.ts";
-import { aLambdaContext } from "../../builders/lambda-context.ts";
+import { anApiEvent } from "../../builders/aws/api-event.ts";
+import { aLambdaContext } from "../../builders/aws/lambda-context.ts";
 
 /**
  * Goal: the function takes the largest part of a statement that is sent, and nothing larger. Method: its handler, which

@@ -6,12 +6,12 @@ import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { loadHandler } from "../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
-import { captureLog } from "../../builders/captured-log.ts";
-import { changeItem } from "../../builders/change-item.ts";
-import { dynamodbEndpoint } from "../../builders/emulator.ts";
-import { aLambdaContext } from "../../builders/lambda-context.ts";
-import { openLedgerAtNoon } from "../../builders/ledger-at-noon.ts";
-import { subscribe } from "../../builders/subscribe.ts";
+import { aLambdaContext } from "../../builders/aws/lambda-context.ts";
+import { changeItem } from "../../builders/dynamodb/change-item.ts";
+import { dynamodbEndpoint } from "../../builders/dynamodb/emulator.ts";
+import { openLedgerAtNoon } from "../../builders/ledger/ledger-at-noon.ts";
+import { captureLog } from "../../builders/run/captured-log.ts";
+import { subscribe } from "../../builders/webhooks/subscribe.ts";
 
 /** Goal: the run of each minute enqueues both events that nothing but time brings about. */
 test("a low balance and limits of which little is left are enqueued", async () => {

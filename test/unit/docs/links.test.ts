@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { anchorOf } from "../../../tools/site/site-markdown.ts";
-import { projectFiles } from "../../builders/project-files.ts";
+import { projectFiles } from "../../builders/run/project-files.ts";
 
 const root = new URL("../../../", import.meta.url);
 

@@ -7,7 +7,7 @@ import * as z from "#zod";
 import { accessLogFields } from "../../../infra/gateway.ts";
 import type { LogEventSpec } from "../../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../../shared/platform/log-events.ts";
-import { matchesFilter } from "../../builders/filter-pattern.ts";
+import { matchesFilter } from "../../builders/cloudwatch/filter-pattern.ts";
 
 /** Goal: the searches of the docs find the functions' lines as Lambda writes them. */
 const pathOf = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
@@ -21,7 +21,7 @@ const script = `
   console.log(JSON.stringify({ event: "message.failed" }));
 `;
 const { stdout } = await promisify(execFile)(process.execPath, [
-  ...["--import", pathOf("test/builders/lambda-console.ts"), "--input-type=module", "--eval", script],
+  ...["--import", pathOf("test/builders/aws/lambda-console.ts"), "--input-type=module", "--eval", script],
 ]);
 const lines = stdout.trimEnd().split("\n");
 const prefixed = lines.at(-1) ?? "";

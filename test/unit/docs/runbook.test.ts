@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { everyFunction } from "../../builders/console.ts";
-import { aDomain } from "../../builders/stage-variants.ts";
-import { type Resource, templatesOf } from "../../builders/templates.ts";
+import { everyFunction } from "../../builders/templates/console.ts";
+import { aDomain } from "../../builders/templates/stage-variants.ts";
+import { type Resource, templatesOf } from "../../builders/templates/templates.ts";
 
 /** Goal: a person who is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");

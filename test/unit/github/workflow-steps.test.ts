@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "#zod";
-import { temporaryFolder } from "../../builders/cleanups.ts";
+import { temporaryFolder } from "../../builders/run/cleanups.ts";
 
 /** Goal: the steps that only GitHub runs work. Method: each runs as its workflow has it; `gh` records its arguments. */
 const text = z.optional(z.string());

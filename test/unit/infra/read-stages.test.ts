@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { readStages, THROW_AWAY_STAGE } from "../../../infra/read-stages.ts";
 import { type Stages, sells, settingsOf } from "../../../infra/stage-settings.ts";
 import { stages } from "../../../stages.ts";
-import { temporaryFolder } from "../../builders/cleanups.ts";
+import { temporaryFolder } from "../../builders/run/cleanups.ts";
 
 test("the stages are those of stages.ts in the folder in which a command runs", async () => {
   expect(await readStages()).toEqual(stages);

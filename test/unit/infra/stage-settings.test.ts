@@ -4,8 +4,8 @@ import { SettingsError } from "../../../infra/settings-error.ts";
 import { settingsOf, stageSettings } from "../../../infra/stage-settings.ts";
 import { consoleSettings } from "../../../shared/console/console-settings.ts";
 import { stages } from "../../../stages.ts";
-import { aConsole } from "../../builders/console.ts";
-import { stageVariants } from "../../builders/stage-variants.ts";
+import { aConsole } from "../../builders/templates/console.ts";
+import { stageVariants } from "../../builders/templates/stage-variants.ts";
 
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 

@@ -31,7 +31,7 @@ import {
   type Step,
   startScriptedServer,
   succeeds,
-} from "../../../builders/scripted-server.ts";
+} from "../../../builders/network/scripted-server.ts";
 
 const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
 const own = { reference: "DATA_1", amount: 500, description: "MTN 1GB for 08031234567", type: "data" };

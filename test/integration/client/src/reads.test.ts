@@ -16,7 +16,7 @@ import {
   type Step,
   startScriptedServer,
   succeeds,
-} from "../../../builders/scripted-server.ts";
+} from "../../../builders/network/scripted-server.ts";
 
 const scripted = async (script: readonly Step[], options: Partial<ClientOptions> = {}) => {
   const { baseUrl, received } = await startScriptedServer(...script);

@@ -6,11 +6,11 @@ import { revokeKey, rotateKey } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import { accessForTests, admissionCode, OFFICE } from "../../../builders/access.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { accessForTests, admissionCode, OFFICE } from "../../../builders/ledger/access.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 const access = await accessForTests();

@@ -20,10 +20,10 @@ import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const access = await accessForTests();
 

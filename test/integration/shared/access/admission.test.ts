@@ -5,8 +5,8 @@ import { revokeKey } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
-import { CHECKSUM_KEY } from "../../../builders/secrets.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
+import { CHECKSUM_KEY } from "../../../builders/ledger/secrets.ts";
 
 const access = await accessForTests();
 

@@ -4,8 +4,8 @@ import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { createKey, revokeKey, revokeUnlistedKey, rotateKey } from "../../../../shared/access/keys.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it

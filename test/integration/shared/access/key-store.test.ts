@@ -5,8 +5,8 @@ import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type OrderLimits, orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { accessForTests, admissionCode, NEIGHBOUR, OFFICE, remainingOf } from "../../../builders/access.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE, remainingOf } from "../../../builders/ledger/access.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const access = await accessForTests();
 

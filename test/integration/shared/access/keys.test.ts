@@ -3,11 +3,11 @@ import { changeWhitelist, setEntitlements } from "../../../../shared/access/acco
 import { createKey, revokeKey, rotateKey, setKeyLimits } from "../../../../shared/access/keys.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
-import { TRIES } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { CHECKSUM_KEY, checksumKey } from "../../../builders/secrets.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
+import { TRIES } from "../../../builders/ledger/faulty-ledger.ts";
+import { CHECKSUM_KEY, checksumKey } from "../../../builders/ledger/secrets.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const access = await accessForTests();
 

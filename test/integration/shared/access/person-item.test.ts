@@ -2,8 +2,8 @@ import { expect, test, vi } from "vitest";
 import { hasSignedIn, identityOfPerson, listPeople, recordSignIn } from "../../../../shared/access/person-item.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test("a sign-in is recorded under the provider's name of the person, and again after 15 minutes or with another right", async () => {
   const operator = await openOperatorLedger();

@@ -7,9 +7,9 @@ import { keysRuns } from "../../../../shared/actions/keys.ts";
 import { personRuns } from "../../../../shared/actions/person.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { accessForTests } from "../../../builders/access.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { accessForTests } from "../../../builders/ledger/access.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const access = await accessForTests();
 afterEach(() => void vi.restoreAllMocks());

@@ -29,16 +29,16 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { addEndpoint, disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
-import { aTransactionPk } from "../../../builders/event-message.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aTransactionPk } from "../../../builders/upstream/event-message.ts";
+import { firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 const tables = await freshTables();
 

@@ -8,10 +8,10 @@ import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
-import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/ledger/action-context.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const tables = await freshTables();
 

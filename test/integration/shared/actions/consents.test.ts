@@ -9,13 +9,13 @@ import { referenceOf, type Transaction } from "../../../../shared/ledger/transac
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { aTransactionPk } from "../../../builders/event-message.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { putTransactions } from "../../../builders/put-transactions.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { putTransactions } from "../../../builders/ledger/put-transactions.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aTransactionPk } from "../../../builders/upstream/event-message.ts";
 
 const operator = await openOperatorLedger();
 

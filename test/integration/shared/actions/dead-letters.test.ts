@@ -18,9 +18,9 @@ import {
   streamDeadLetters,
 } from "../../../../shared/platform/queue-names.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 /** Goal: what was given up is seen without its contents, and moves back without a loss. Method: the local SQS. */
 let tables: Awaited<ReturnType<typeof freshTables>>;

@@ -20,12 +20,12 @@ import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhoo
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { aReceiver, ENDPOINT, LOOPBACK } from "../../../builders/endpoint.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { VISIBILITY_TIMEOUT_S } from "../../../builders/upstream/retried-at-once.ts";
+import { aReceiver, ENDPOINT, LOOPBACK } from "../../../builders/webhooks/endpoint.ts";
 
 const tables = await freshTables();
 const shape = { consumer: "", batchSize: 1, visibilityTimeoutS: VISIBILITY_TIMEOUT_S, receivesMax: 3 };

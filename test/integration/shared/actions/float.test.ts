@@ -5,8 +5,8 @@ import { actorName } from "../../../../shared/ledger/audit.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
 
 test("payments to the upstream that were written are listed newest first, page by page, those of a period by the days of the stage", async () => {
   const ledger = await openLedgerAtNoon();

@@ -6,10 +6,10 @@ import { routes } from "../../../../shared/contract/routes.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { accessForTests } from "../../../builders/access.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { accessForTests } from "../../../builders/ledger/access.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const access = await accessForTests();
 

@@ -23,13 +23,13 @@ import { setDailyBalances } from "../../../../shared/statistics/daily-balances.t
 import { addToHours } from "../../../../shared/statistics/hourly-counts.ts";
 import { disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
-import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
-import { afterNext } from "../../../builders/another-process.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aSecret } from "../../../builders/secrets.ts";
-import { aSimulator, LIVE_KEY, PROFILE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
+import { afterNext } from "../../../builders/dynamodb/another-process.ts";
+import { anActionContext, type TestContext } from "../../../builders/ledger/action-context.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aSimulator, LIVE_KEY, PROFILE, TEST_KEY } from "../../../builders/upstream/upstream-simulator.ts";
+import { firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 const networks = [{ id: 1, name: "MTN", code: "mtn" }];
 const plan = (id: number, price: number) => ({ id, network_id: 1, name: `${id} GB`, price, validity: "30 days" });

@@ -22,12 +22,12 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { priceRules } from "../../../../shared/prices/price-list.ts";
 import { priceOrder } from "../../../../shared/prices/price-order.ts";
 import type { FaceValue } from "../../../../shared/prices/price-rule.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { recordCalls } from "../../../builders/recorded-calls.ts";
-import { checksumKey } from "../../../builders/secrets.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { recordCalls } from "../../../builders/aws/recorded-calls.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { checksumKey } from "../../../builders/ledger/secrets.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: what an account is shown is what it pays, at every moment, and no rule sells below cost by mistake. */
 const operator = await openOperatorLedger();

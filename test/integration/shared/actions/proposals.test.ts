@@ -23,15 +23,15 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { afterNext, beforeNext } from "../../../builders/another-process.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { aTransactionPk, storedEventUnder } from "../../../builders/event-message.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { claimedAsSender, storedQueued } from "../../../builders/queued-order.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { afterNext, beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { claimedAsSender, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aTransactionPk, storedEventUnder } from "../../../builders/upstream/event-message.ts";
 
 /**
  * Goal: what one person proposes is carried out once, exactly, and only by another person. Method: verified requests of

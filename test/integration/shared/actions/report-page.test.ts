@@ -6,9 +6,9 @@ import { clockReport } from "../../../../shared/contract/refund-clock-report.ts"
 import { ACCOUNTS_LIST, accountPk, orderDayPk } from "../../../../shared/ledger/schema.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext, type TestContext } from "../../../builders/ledger/action-context.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: a report of any number of accounts is answered in pages, each of a bounded number of days and rows. */
 const ACCOUNTS = 115;

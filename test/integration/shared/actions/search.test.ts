@@ -26,10 +26,10 @@ import {
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { newDelivery, recordProgress } from "../../../../shared/webhooks/delivery.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
-import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
-import { anEvent } from "../../../builders/event-message.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
+import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/ledger/action-context.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { anEvent } from "../../../builders/upstream/event-message.ts";
 
 const PHONE = "08039990001";
 

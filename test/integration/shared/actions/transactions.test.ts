@@ -22,16 +22,16 @@ import { recordEvent } from "../../../../shared/upstream-events/stored-event.ts"
 import { askNow, noteAnswer, readLookupRecord } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { afterNext } from "../../../builders/another-process.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { copyTable } from "../../../builders/copy-table.ts";
-import { aTransactionPk } from "../../../builders/event-message.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { putTransactions } from "../../../builders/put-transactions.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { afterNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { copyTable } from "../../../builders/dynamodb/copy-table.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { putTransactions } from "../../../builders/ledger/put-transactions.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aTransactionPk } from "../../../builders/upstream/event-message.ts";
 
 const operator = await openOperatorLedger();
 

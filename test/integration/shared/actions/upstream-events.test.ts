@@ -11,12 +11,12 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { recordEvent, recordUnreadable, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { aTransactionPk, storedEventUnder } from "../../../builders/event-message.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { claimAsSender, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aTransactionPk, storedEventUnder } from "../../../builders/upstream/event-message.ts";
 
 /** Open orders of one test are candidates of another's events, so each test has its own tables. */
 const openEvents = async () => {

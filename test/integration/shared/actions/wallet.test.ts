@@ -15,12 +15,12 @@ import { NotFoundError, OperatorError } from "../../../../shared/platform/operat
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putTransactions } from "../../../builders/put-transactions.ts";
-import { readStatement } from "../../../builders/statement.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { putTransactions } from "../../../builders/ledger/put-transactions.ts";
+import { readStatement } from "../../../builders/ledger/statement.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const operator = await openOperatorLedger();
 

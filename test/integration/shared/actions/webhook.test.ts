@@ -8,12 +8,12 @@ import { subscriptionKeyBatches } from "../../../../shared/ledger/query-index.ts
 import { endpointKeyOf } from "../../../../shared/ledger/schema.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { requireEndpoint } from "../../../../shared/webhooks/endpoint.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { aReceiver, LOOPBACK } from "../../../builders/endpoint.ts";
-import { standardHeaders } from "../../../builders/receiver.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { startDynamoDbProxy } from "../../../builders/dynamodb/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { emulatorClient, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { aReceiver, LOOPBACK } from "../../../builders/webhooks/endpoint.ts";
+import { standardHeaders } from "../../../builders/webhooks/receiver.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 const tables = await freshTables();

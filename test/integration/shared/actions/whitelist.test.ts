@@ -5,8 +5,8 @@ import { whitelistRuns } from "../../../../shared/actions/whitelist.ts";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
 
 const tables = await freshTables();
 

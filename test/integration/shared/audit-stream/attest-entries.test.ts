@@ -15,17 +15,17 @@ import { attestationsPk, entriesPk, placeOf, sequenceKey } from "../../../../sha
 import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { eventually } from "../../../builders/eventually.ts";
+import { recordCalls, type SdkCall } from "../../../builders/aws/recorded-calls.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { addStream, freshTables } from "../../../builders/dynamodb/tables.ts";
 import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
-import { addStream, freshTables } from "../../../builders/tables.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 /** Goal: an entry that is changed with the permissions of a role that writes entries is noticed, and stays provable. */
 let ledger: AuditedLedger & WithSdk;

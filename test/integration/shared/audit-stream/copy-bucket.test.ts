@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { copyBucket } from "../../../../shared/audit-stream/copy-bucket.ts";
 import { readLockedDays, withAuditCopies } from "../../../../tools/admin/audit-copy.ts";
-import { callAwsAt } from "../../../builders/aws-server.ts";
+import { callAwsAt } from "../../../builders/aws/aws-server.ts";
 
 /**
  * Goal: the requests of the function that copies audit entries, and of `audit verify`, are what S3 takes. Method: a server

@@ -17,15 +17,15 @@ import { enqueueCatalogUpdated } from "../../../../shared/webhooks/enqueue-catal
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aCatalog, aPlan } from "../../../builders/catalog.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aSecret } from "../../../builders/secrets.ts";
-import { subscribe } from "../../../builders/subscribe.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
+import { subscribe } from "../../../builders/webhooks/subscribe.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
 

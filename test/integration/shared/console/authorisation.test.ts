@@ -4,10 +4,10 @@ import { createAccount, setOwners } from "../../../../shared/access/accounts.ts"
 import type { Owner } from "../../../../shared/access/owner-item.ts";
 import { authorise, ownedAccounts } from "../../../../shared/console/authorisation.ts";
 import { NotAllowedError } from "../../../../shared/platform/operator-error.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { recordCalls, type SdkCall } from "../../../builders/aws/recorded-calls.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: what a visitor costs does not depend on how many accounts there are, and an owner has exactly their accounts. */
 const tables = await freshTables();

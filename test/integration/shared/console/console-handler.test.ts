@@ -19,11 +19,11 @@ import {
   OperatorError,
 } from "../../../../shared/platform/operator-error.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const ISSUER = "https://login.example.com/";
 const settings = consoleSettings.parse({

@@ -3,8 +3,8 @@ import { setEntitlements } from "../../../../shared/access/accounts.ts";
 import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
-import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
-import { FUNDS, identityServiceForTests, VERIFY_NIN } from "../../../builders/identity-service.ts";
+import { FUNDS, identityServiceForTests, VERIFY_NIN } from "../../../builders/service/identity-service.ts";
+import { aNinCheck, identityRoutes } from "../../../builders/upstream/identity.ts";
 
 /** Goal: an invalid request for a check is not charged and not sent upstream. */
 const service = await identityServiceForTests();

@@ -19,9 +19,10 @@ import type { Upstream } from "../../../../shared/upstream/upstream.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aNinCheck, checkOf, identityProducts } from "../../../builders/identity.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 import {
   FUNDS,
   finding,
@@ -30,10 +31,9 @@ import {
   refusal,
   upstreamTransaction,
   VERIFY_NIN,
-} from "../../../builders/identity-service.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
-import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
+} from "../../../builders/service/identity-service.ts";
+import { aNinCheck, checkOf, identityProducts } from "../../../builders/upstream/identity.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream/upstream-costs.ts";
 
 /** Goal: a record that is found is returned completely and charged, and every other outcome is refunded. */
 const service = await identityServiceForTests({ virtualNin: true });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
-import { FUNDS, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
-import type { Answer } from "../../../builders/service.ts";
+import { FUNDS, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/service/identity-service.ts";
+import type { Answer } from "../../../builders/service/service.ts";
+import { aNinCheck, identityRoutes } from "../../../builders/upstream/identity.ts";
 
 /** Goal: without consent no record is requested, and every accepted request stores its consent. */
 const service = await identityServiceForTests();

@@ -3,10 +3,10 @@ import { noteEmptyCheck } from "../../../../shared/identity/empty-checks.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { emptyRunStart, readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aNinCheck } from "../../../builders/identity.ts";
-import { identityServiceForTests, refusal, VERIFY_NIN } from "../../../builders/identity-service.ts";
-import type { TestCaller } from "../../../builders/service.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { identityServiceForTests, refusal, VERIFY_NIN } from "../../../builders/service/identity-service.ts";
+import type { TestCaller } from "../../../builders/service/service.ts";
+import { aNinCheck } from "../../../builders/upstream/identity.ts";
 
 /** Goal: a caller that guesses numbers, which costs nothing, raises an alarm with the eighth one that nobody has. */
 const service = await identityServiceForTests();

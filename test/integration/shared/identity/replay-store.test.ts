@@ -2,14 +2,20 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { replayStore } from "../../../../shared/identity/replay-store.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { aNinCheck, aRetrieval, checkOf } from "../../../builders/identity.ts";
-import { FUNDS, finding, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aSecret } from "../../../builders/secrets.ts";
-import { anOrder, BUY_DATA } from "../../../builders/service.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { emulatorClient, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import {
+  FUNDS,
+  finding,
+  identityServiceForTests,
+  pkOf,
+  VERIFY_NIN,
+} from "../../../builders/service/identity-service.ts";
+import { anOrder, BUY_DATA } from "../../../builders/service/service.ts";
+import { aNinCheck, aRetrieval, checkOf } from "../../../builders/upstream/identity.ts";
 
 /** Goal: a reference is one check and one charge, however often it is sent. */
 const service = await identityServiceForTests();

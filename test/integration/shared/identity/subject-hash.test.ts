@@ -12,11 +12,11 @@ import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../../shared/platform/secrets.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { IDENTITY_KEY_ARN } from "../../../../tools/local/local-aws.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aBvnCheck, aNinCheck } from "../../../builders/identity.ts";
-import { FUNDS, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/identity-service.ts";
-import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { FUNDS, identityServiceForTests, pkOf, VERIFY_NIN } from "../../../builders/service/identity-service.ts";
+import { aBvnCheck, aNinCheck } from "../../../builders/upstream/identity.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream/upstream-costs.ts";
 
 const service = await identityServiceForTests();
 

@@ -16,10 +16,10 @@ import {
 import { linkEntry, readAllEntries, readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
 import { attestationsPk, entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { hideFromIndex } from "../../../builders/hide-from-index.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
+import { hideFromIndex } from "../../../builders/dynamodb/hide-from-index.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { decision, openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const operator = await openOperatorLedger();
 afterEach(() => {

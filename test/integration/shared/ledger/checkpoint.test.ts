@@ -9,8 +9,8 @@ import {
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { checkpointPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 let ledger: Ledger;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/sett
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
 
 /** Goal: of purchases that are alike, one is debited within the window. Method: a real table, with faults on the wire. */
 const ledger = await faultyLedgerForTests();

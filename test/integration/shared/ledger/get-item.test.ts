@@ -8,7 +8,7 @@ import {
   keyBatches,
 } from "../../../../shared/ledger/get-item.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
-import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests, TRIES } from "../../../builders/ledger/faulty-ledger.ts";
 
 /** Goal: a batch that DynamoDB is too busy for is read all the same. */
 const ledger = await faultyLedgerForTests();

@@ -15,10 +15,10 @@ import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { faultyLedgerForTests, TRIES } from "../../../builders/ledger/faulty-ledger.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: a funding or an adjustment changes its wallet once, or is refused, whatever its write meets. */
 const ledger = await faultyLedgerForTests();

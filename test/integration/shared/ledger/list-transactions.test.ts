@@ -3,9 +3,9 @@ import { listTransactions } from "../../../../shared/ledger/list-transactions.ts
 import { ALL_TIMES, type IndexKey } from "../../../../shared/ledger/query-index.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { putTransactions } from "../../../builders/put-transactions.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { putTransactions } from "../../../builders/ledger/put-transactions.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: pages have every transaction that fits once, and no page takes more calls than a few. */
 const COUNT = 1_230;

@@ -6,9 +6,9 @@ import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-th
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getWallet } from "../../../../shared/read-account/read-account.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { faultyLedgerForTests, isWrite } from "../../../builders/ledger/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */
 const ledger = await faultyLedgerForTests();

@@ -10,11 +10,11 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { startScriptedServer } from "../../../builders/scripted-server.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/ledger/faulty-ledger.ts";
+import { startScriptedServer } from "../../../builders/network/scripted-server.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 /**

@@ -15,9 +15,9 @@ import {
 } from "../../../../shared/ledger/proposal.ts";
 import { transactOnce } from "../../../../shared/ledger/transact.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: an action that a proposal waits for is done once, in the write that approves it, or not at all. */
 let ledger: AuditedLedger;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { putIf } from "../../../../shared/ledger/put-if.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
 
 test("an item is put if its condition holds, and an error that is not about the condition is thrown", async () => {
   const { db, cacheTable: table } = await freshTables();

@@ -16,13 +16,13 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { reverseTies } from "../../../builders/reversed-ties.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { reverseTies } from "../../../builders/dynamodb/reversed-ties.ts";
+import { emulatorClient, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const ALWAYS = { from: "0000", to: "9999" };
 let ledger: Ledger;

@@ -2,10 +2,10 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { checkReferenceKey, OtherReferenceKeyError } from "../../../../shared/ledger/reference-key.ts";
 import { REFERENCE_KEY_PK } from "../../../../shared/ledger/schema.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { openFaultyLedger } from "../../../builders/ledger/faulty-ledger.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 const [KEY, OTHER] = ["k".repeat(43), "o".repeat(43)];
 let ledger: Parameters<typeof checkReferenceKey>[0];

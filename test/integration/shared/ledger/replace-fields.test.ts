@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { replaceFields } from "../../../../shared/ledger/replace-fields.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
 
 const ledger = await faultyLedgerForTests();
 

@@ -19,13 +19,13 @@ import { readKeyUsages } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { faultyLedgerForTests, TRIES } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { startScriptedServer } from "../../../builders/scripted-server.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { faultyLedgerForTests, TRIES } from "../../../builders/ledger/faulty-ledger.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { startScriptedServer } from "../../../builders/network/scripted-server.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /**
  * Goal: whatever a settling write meets, it is applied once or not at all, and its result is what happened or that this

@@ -12,15 +12,15 @@ import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { putTransactions } from "../../../builders/put-transactions.ts";
-import { reverseTies } from "../../../builders/reversed-ties.ts";
-import { readStatement } from "../../../builders/statement.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { reverseTies } from "../../../builders/dynamodb/reversed-ties.ts";
+import { openFaultyLedger } from "../../../builders/ledger/faulty-ledger.ts";
+import { decision, openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { putTransactions } from "../../../builders/ledger/put-transactions.ts";
+import { readStatement } from "../../../builders/ledger/statement.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test("a statement lists each change of the wallet by time, opens with the sum before its range, and closes with the balance", async () => {
   const operator = await openOperatorLedger();

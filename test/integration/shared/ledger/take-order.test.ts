@@ -3,9 +3,9 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import { takeUpdate } from "../../../../shared/ledger/take-order.ts";
 import { transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test("an open order is the person's who took it for 30 minutes, and changes in nothing else", async () => {
   const ledger = await openLedgerAtNoon();

@@ -12,8 +12,8 @@ import {
   transactionUpdate,
   transitions,
 } from "../../../../shared/ledger/transaction-state.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { newTransactionPk } from "../../../builders/transaction.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { newTransactionPk } from "../../../builders/ledger/transaction.ts";
 
 /** Goal: a transaction's state changes by the transitions of the table, and in no other way. */
 let ledger: LedgerAtNoon;

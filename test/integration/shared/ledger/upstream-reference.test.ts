@@ -8,8 +8,8 @@ import {
   readUpstreamReference,
   upstreamReferenceReservation,
 } from "../../../../shared/ledger/upstream-reference.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
 
 let ledger: LedgerAtNoon;
 beforeAll(async () => {

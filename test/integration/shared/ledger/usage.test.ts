@@ -10,9 +10,9 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readKeyUsages, type Usage } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { wrongUsage } from "../../../builders/usage.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { wrongUsage } from "../../../builders/ledger/usage.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 /** Goal: no limit is passed, and what was counted is what is not refunded. Method: simultaneous orders, faults on the wire, and a recount. */
 const timeZone = "Africa/Lagos";

@@ -6,7 +6,7 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
 
 /** Goal: a debit is made or void, and never both, in whatever order the two writes arrive. */
 const ledger = await faultyLedgerForTests();

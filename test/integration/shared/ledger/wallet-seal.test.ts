@@ -12,10 +12,10 @@ import { sealWallet } from "../../../../shared/ledger/wallet-seal.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { decision } from "../../../builders/operator-ledger.ts";
-import { readStatement } from "../../../builders/statement.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { decision } from "../../../builders/ledger/operator-ledger.ts";
+import { readStatement } from "../../../builders/ledger/statement.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /**
  * Goal: nothing is booked at a time that is sealed, by a slow clock or a write that landed late. Method: the clock

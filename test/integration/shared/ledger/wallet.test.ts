@@ -18,8 +18,8 @@ import {
 import { walletCorrection } from "../../../../shared/ledger/wallet-correction.ts";
 import { sealWallet } from "../../../../shared/ledger/wallet-seal.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: what changes a wallet beside its balance is written only under its conditions, and changes nothing else. */
 let ledger: Ledger;

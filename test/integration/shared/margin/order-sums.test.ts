@@ -26,14 +26,14 @@ import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
 import { changeStatement, newStatement } from "../../../../shared/upstream-statement/statement.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: sums of costs are those of the ledger, whatever runs are repeated, overlap, or stop at any time. */
 const operator = await openOperatorLedger();

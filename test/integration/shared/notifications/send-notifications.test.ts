@@ -38,25 +38,25 @@ import { localAwsEnvironment, localClient, setEnvironment } from "../../../../to
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { startSecretsManager } from "../../../../tools/local/secrets.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { closeMonth } from "../../../builders/close-month.ts";
-import { everyFunction } from "../../../builders/console.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { recordCalls, type SdkCall } from "../../../builders/aws/recorded-calls.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
 import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate, type IamRequest } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { anOldAccount, CLOSED_MONTH } from "../../../builders/old-account.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
-import { templatesOf } from "../../../builders/templates.ts";
-import { until } from "../../../builders/until.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";
+import { closeMonth } from "../../../builders/ledger/close-month.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { anOldAccount, CLOSED_MONTH } from "../../../builders/ledger/old-account.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { until } from "../../../builders/run/until.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
+import { firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 /**
  * Goal: each person is notified once of what the person chose and may see, and of nothing else. Method: real tables, the

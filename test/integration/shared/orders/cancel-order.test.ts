@@ -11,10 +11,10 @@ import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { cancelOrder } from "../../../../shared/orders/cancel-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
-import { identityProducts } from "../../../builders/identity.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { type Answer, startTestService, type TestService } from "../../../builders/service.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/ledger/faulty-ledger.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { type Answer, startTestService, type TestService } from "../../../builders/service/service.ts";
+import { identityProducts } from "../../../builders/upstream/identity.ts";
 
 /** Goal: a cancelled order is never placed, whenever a copy of its request arrives, and a placed one is not touched. */
 const CANCEL = "/transactions/cancel";

@@ -11,7 +11,7 @@ import { sleep } from "../../../../shared/platform/time.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 /** Goal: a settlement or an event is in the queue once `send` resolves, and `send` ends before its request has to. */
 const settlement: OutcomeMessage = {

@@ -30,12 +30,12 @@ import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { keyedHashes, REFERENCE_KEY } from "../../../builders/secrets.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
-import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { keyedHashes, REFERENCE_KEY } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream/upstream-costs.ts";
 
 /** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */
 const ledger = await faultyLedgerForTests();

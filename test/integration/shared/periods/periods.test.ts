@@ -34,16 +34,16 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { EPOCH, isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
-import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
-import { hideFromIndex } from "../../../builders/hide-from-index.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { readStatement } from "../../../builders/statement.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { hideFromIndex } from "../../../builders/dynamodb/hide-from-index.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext, type TestContext } from "../../../builders/ledger/action-context.ts";
+import { closeMonth, verifyMonth } from "../../../builders/ledger/close-month.ts";
+import { readStatement } from "../../../builders/ledger/statement.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 /** Goal: a closed month stays what it was, and any change of it is found. Method: a clock that the tests move. */
 let context: TestContext;

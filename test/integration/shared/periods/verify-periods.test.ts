@@ -6,11 +6,11 @@ import { adjustmentPk, PERIOD_VERIFICATION_PK, periodPk } from "../../../../shar
 import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { RUN_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
-import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { closeMonth } from "../../../builders/close-month.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext, type TestContext } from "../../../builders/ledger/action-context.ts";
+import { closeMonth } from "../../../builders/ledger/close-month.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 /** Goal: a change of a closed month is noticed by itself. Method: three closed months, and a clock that the tests move. */
 const MONTHS = ["2026-08", "2026-09", "2026-10"];

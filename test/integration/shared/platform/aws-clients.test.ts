@@ -6,9 +6,9 @@ import { documentClient, secretsClient } from "../../../../shared/platform/aws-c
 import { sleep } from "../../../../shared/platform/time.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
-import { selfSigned } from "../../../builders/self-signed.ts";
-import { startTcpProxy } from "../../../builders/tcp-proxy.ts";
-import { ownTlsContexts } from "../../../builders/tls-trust.ts";
+import { selfSigned } from "../../../builders/network/self-signed.ts";
+import { startTcpProxy } from "../../../builders/network/tcp-proxy.ts";
+import { ownTlsContexts } from "../../../builders/network/tls-trust.ts";
 
 /**
  * Goal: a function that was frozen serves its next invocation, whatever became of its connections. Method: a server behind

@@ -5,7 +5,7 @@ import { routes } from "../../../../shared/contract/routes.ts";
 import { findByOwnReference } from "../../../../shared/ledger/find-transactions.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { PriceRule } from "../../../../shared/prices/price-rule.ts";
-import { serviceForTests, type TestService, transactionOf } from "../../../builders/service.ts";
+import { serviceForTests, type TestService, transactionOf } from "../../../builders/service/service.ts";
 
 /** Goal: catalog, debit and response show an account its own price, the upstream gets the face value, replays keep the price. */
 const service = await serviceForTests();

@@ -4,9 +4,9 @@ import { errors } from "../../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { aSellingService } from "../../../builders/selling-service.ts";
-import { serviceForTests, transactionOf } from "../../../builders/service.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aSellingService } from "../../../builders/service/selling-service.ts";
+import { serviceForTests, transactionOf } from "../../../builders/service/service.ts";
 
 const service = await serviceForTests();
 afterEach(() => service.simulator.state.faults.clear());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { anOrder, BUY_DATA, ORDER_NAIRA, serviceForTests, transactionOf } from "../../../builders/service.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA, serviceForTests, transactionOf } from "../../../builders/service/service.ts";
 
 const service = await serviceForTests();
 

@@ -20,11 +20,11 @@ import {
   type Upstream,
   type UpstreamOrder,
 } from "../../../../shared/upstream/upstream.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { queuedCount } from "../../../builders/queued-order.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { queuedCount } from "../../../builders/ledger/queued-order.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream/upstream-costs.ts";
 
 /** Goal: a debited purchase is sent or queued, and its response, its wallet and the outcomes queue agree. */
 const ledger = await faultyLedgerForTests();

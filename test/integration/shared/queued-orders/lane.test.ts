@@ -18,13 +18,13 @@ import {
 import { queuedNumbers, queueLength, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { hideFromIndex } from "../../../builders/hide-from-index.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
-import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { hideFromIndex } from "../../../builders/dynamodb/hide-from-index.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/ledger/queued-order.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aSellingService, type SellingService } from "../../../builders/service/selling-service.ts";
 
 /**
  * Goal: the requests of an account's queued orders begin in the order in which the orders were placed, whatever happens

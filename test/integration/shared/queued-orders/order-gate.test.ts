@@ -21,12 +21,12 @@ import {
   UPSTREAM_PACE_PK,
 } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
-import { afterNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { startScriptedServer } from "../../../builders/scripted-server.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { afterNext } from "../../../builders/dynamodb/another-process.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { emulatorClient, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { startScriptedServer } from "../../../builders/network/scripted-server.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 /** Goal: purchases that are switched off are off everywhere within 10 seconds, whatever happens to the reading. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { aSellingService } from "../../../builders/selling-service.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aSellingService } from "../../../builders/service/selling-service.ts";
 
 /**
  * Goal: an order is sent within what its answer said, and 40 seconds more, also by an instance that did not get the

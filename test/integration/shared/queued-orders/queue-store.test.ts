@@ -27,14 +27,14 @@ import {
   unlistWallet,
 } from "../../../../shared/queued-orders/queue-store.ts";
 import { walletQueueClaim } from "../../../../shared/queued-orders/wallet-queue.ts";
-import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { faultyLedgerForTests, isWrite, TRIES } from "../../../builders/ledger/faulty-ledger.ts";
 import {
   claimAsSender,
   claimedAsSender,
   queuedCount as countOf,
   storedQueued,
-} from "../../../builders/queued-order.ts";
+} from "../../../builders/ledger/queued-order.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 import { strictSettings } from "../../../strict/settings.ts";
 

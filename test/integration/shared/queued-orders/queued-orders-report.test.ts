@@ -17,11 +17,11 @@ import {
 } from "../../../../shared/queued-orders/queued-orders-report.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
-import { afterNext } from "../../../builders/another-process.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
+import { afterNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { claimAsSender, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: operators see which orders wait, why, for how long, and what becomes of them. */
 const NO_QUEUE = { tail: 0, head: 1, front: new Set<number>(), gaps: new Set<number>() };

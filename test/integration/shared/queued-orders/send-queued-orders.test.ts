@@ -13,13 +13,13 @@ import { SEND_QUEUED_RESERVE_MS } from "../../../../shared/platform/time-budgets
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { readUpstreamPace, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { copyTable } from "../../../builders/copy-table.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { claimAsSender, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
-import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
-import { until } from "../../../builders/until.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { copyTable } from "../../../builders/dynamodb/copy-table.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { claimAsSender, storedQueued, walletAndCount } from "../../../builders/ledger/queued-order.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { until } from "../../../builders/run/until.ts";
+import { aSellingService, type SellingService } from "../../../builders/service/selling-service.ts";
 
 /** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
 

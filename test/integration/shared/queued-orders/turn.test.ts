@@ -24,12 +24,12 @@ import { takeTurn } from "../../../../shared/queued-orders/turn.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { LiveUpstream } from "../../../../shared/upstream/live-upstream.ts";
 import { ORDER_LIMITED, type Outcome, RATE_LIMITED, TURN_OVER } from "../../../../shared/upstream/upstream.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aCatalog, aPlan } from "../../../builders/catalog.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { claimAsSender, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 /** Goal: after an order's turn, whatever happens in it, order, wallet, queue and the run's view of them agree. */
 const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };

@@ -11,13 +11,13 @@ import { referenceOf, type Transaction } from "../../../../shared/ledger/transac
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getTransaction, listCallerTransactions } from "../../../../shared/read-account/read-account.ts";
-import { cleanups } from "../../../builders/cleanups.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { startTestService } from "../../../builders/service.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { cleanups } from "../../../builders/run/cleanups.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { startTestService } from "../../../builders/service/service.ts";
 
 const { db, ledgerTable: table } = await freshTables();
 const ledger = { db, table, clock: () => NOON_MS };

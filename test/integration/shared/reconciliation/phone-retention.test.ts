@@ -23,20 +23,20 @@ import { newDelivery, readDelivery } from "../../../../shared/webhooks/delivery.
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { startReceiver } from "../../../builders/receiver.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
-import { readStatement } from "../../../builders/statement.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { readStatement } from "../../../builders/ledger/statement.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service/service.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
+import { startReceiver } from "../../../builders/webhooks/receiver.ts";
 
 /**
  * Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed

@@ -10,12 +10,12 @@ import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { putItems } from "../../../builders/put-items.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /**
  * Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others.

@@ -14,11 +14,11 @@ import {
   reconcileAndCheckpoint,
   reconcileWallet,
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { hideFromIndex } from "../../../builders/hide-from-index.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { putItems } from "../../../builders/put-items.ts";
+import { hideFromIndex } from "../../../builders/dynamodb/hide-from-index.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** Goal: a reconciliation finds every difference between a wallet and its entries and transactions, and no others. */
 const proxy = await proxyForTests();

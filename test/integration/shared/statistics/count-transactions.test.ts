@@ -21,16 +21,16 @@ import {
 import { matchEvent, resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { decision } from "../../../builders/operator-ledger.ts";
-import { addStream, freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { addStream, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { decision } from "../../../builders/ledger/operator-ledger.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { cleanups, temporaryFolder } from "../../../builders/run/cleanups.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 /** A day before all balances. */
 const SINCE = "2026-11-01";

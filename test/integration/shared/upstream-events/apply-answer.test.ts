@@ -4,12 +4,12 @@ import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { appliedTo } from "../../../builders/applied-message.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { aTransactionPk, storedUnder } from "../../../builders/event-message.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { appliedTo } from "../../../builders/upstream/applied-message.ts";
+import { aTransactionPk, storedUnder } from "../../../builders/upstream/event-message.ts";
 
 /**
  * Goal: an answer to a question for an order settles that order alone, once, or is kept for a person.

@@ -11,12 +11,17 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
-import { appliedTo } from "../../../builders/applied-message.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { anEvent, anUnauthenticatedEvent, aPhoneNumber, aTransactionPk } from "../../../builders/event-message.ts";
-import { faultyLedgerForTests, isWrite } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { claimedAsSender, queuedCount, storedQueued } from "../../../builders/queued-order.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { faultyLedgerForTests, isWrite } from "../../../builders/ledger/faulty-ledger.ts";
+import { claimedAsSender, queuedCount, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { appliedTo } from "../../../builders/upstream/applied-message.ts";
+import {
+  anEvent,
+  anUnauthenticatedEvent,
+  aPhoneNumber,
+  aTransactionPk,
+} from "../../../builders/upstream/event-message.ts";
 
 /**
  * Goal: a message settles exactly the transaction that it is about, once; one that cannot be applied now is received again.

@@ -14,9 +14,13 @@ import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-ou
 import { DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent } from "../../../../shared/upstream-events/stored-event.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { appliedTo } from "../../../builders/applied-message.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { claimAsSender, claimedAsSender, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { appliedTo } from "../../../builders/upstream/applied-message.ts";
 import {
   anEvent,
   anUnauthenticatedEvent,
@@ -25,11 +29,7 @@ import {
   authenticated,
   storedEventUnder,
   storedUnder,
-} from "../../../builders/event-message.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, claimedAsSender, storedQueued } from "../../../builders/queued-order.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
+} from "../../../builders/upstream/event-message.ts";
 
 /**
  * Goal: an event settles exactly the transaction that it is about, once, and an event that is not applied is stored.

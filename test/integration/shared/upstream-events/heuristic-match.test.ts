@@ -15,16 +15,22 @@ import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-ou
 import { DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { findEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { anEvent, anOpenOrder, aPhoneNumber, storedEventUnder, storedUnder } from "../../../builders/event-message.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { hideFromIndex } from "../../../builders/hide-from-index.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { hideFromIndex } from "../../../builders/dynamodb/hide-from-index.ts";
+import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { claimAsSender, storedQueued } from "../../../builders/ledger/queued-order.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import {
+  anEvent,
+  anOpenOrder,
+  aPhoneNumber,
+  storedEventUnder,
+  storedUnder,
+} from "../../../builders/upstream/event-message.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 /**
  * Goal: an event with an unknown reference settles at most the one order that it can be about, or is escalated.

@@ -29,20 +29,20 @@ import {
   type StoredEvent,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { anOpenOrder, storedEventUnder } from "../../../builders/event-message.ts";
-import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/ledger/faulty-ledger.ts";
+import { decision, openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
 import {
   claimAsSender,
   claimedAsSender,
   queuedCount,
   storedQueued,
   walletAndCount,
-} from "../../../builders/queued-order.ts";
-import { newTransactionPk } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+} from "../../../builders/ledger/queued-order.ts";
+import { newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { anOpenOrder, storedEventUnder } from "../../../builders/upstream/event-message.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 /**

@@ -12,11 +12,11 @@ import {
   recordUnreadable,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
-import { anUnauthenticatedEvent, storedUnder as eventsUnder } from "../../../builders/event-message.ts";
-import { faultyLedgerForTests } from "../../../builders/faulty-ledger.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { putItems } from "../../../builders/put-items.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { faultyLedgerForTests } from "../../../builders/ledger/faulty-ledger.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { anUnauthenticatedEvent, storedUnder as eventsUnder } from "../../../builders/upstream/event-message.ts";
 
 /** Goal: an event for the operator is stored completely, once, and found by its id. */
 const REASON = "no_candidate";

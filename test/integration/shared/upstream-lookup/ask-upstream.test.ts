@@ -15,16 +15,16 @@ import { askUpstream, QUESTIONS_MAX } from "../../../../shared/upstream-lookup/a
 import { askNow, intervalMs, readLookupRecord } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
-import { beforeEachCall } from "../../../builders/before-each-call.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { answers, startScriptedServer } from "../../../builders/scripted-server.ts";
-import { aSecret, keyedHashes } from "../../../builders/secrets.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
-import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
+import { beforeEachCall } from "../../../builders/dynamodb/before-each-call.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { aSecret, keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { answers, startScriptedServer } from "../../../builders/network/scripted-server.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
+import { aSimulator, LIVE_KEY } from "../../../builders/upstream/upstream-simulator.ts";
 
 const LOOKUP = { path: "/transactions/{reference}", our_reference: "client_reference" };
 const liveKey = aSecret(LIVE_KEY);

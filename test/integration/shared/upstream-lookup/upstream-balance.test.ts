@@ -8,10 +8,10 @@ import type { UpstreamReader } from "../../../../shared/upstream/live-upstream.t
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { askForBalance, readUpstreamBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { answers, startScriptedServer } from "../../../builders/scripted-server.ts";
-import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { answers, startScriptedServer } from "../../../builders/network/scripted-server.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { aSimulator, LIVE_KEY } from "../../../builders/upstream/upstream-simulator.ts";
 
 /** With several keys, one that the upstream refuses is set aside. */
 const keys = async () => `${LIVE_KEY}\n${LIVE_KEY}2`;

@@ -3,9 +3,9 @@ import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ExchangeLimits, exchange } from "../../../../shared/upstream/exchange.ts";
 import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { selfSigned } from "../../../builders/self-signed.ts";
-import { ownTlsContexts, trustInTest } from "../../../builders/tls-trust.ts";
+import { selfSigned } from "../../../builders/network/self-signed.ts";
+import { ownTlsContexts, trustInTest } from "../../../builders/network/tls-trust.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
 
 afterEach(() => {
   vi.useRealTimers();

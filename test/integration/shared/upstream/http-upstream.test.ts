@@ -15,8 +15,8 @@ import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/u
 import { freePort, listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
-import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { type CapturedLog, captureLog } from "../../../builders/run/captured-log.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
 const OLD_KEY = "live_upstream_before_the_rotation_abcdef";

@@ -6,7 +6,7 @@ import { type ProfileChanges, profileOf } from "../../../../shared/upstream/prof
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
-import { aSimulator, LIVE_KEY, TEST_KEY } from "../../../builders/upstream-simulator.ts";
+import { aSimulator, LIVE_KEY, TEST_KEY } from "../../../builders/upstream/upstream-simulator.ts";
 
 type Probed = ProbeReport & {
   readonly state: Awaited<ReturnType<typeof aSimulator>>["state"];

@@ -4,11 +4,11 @@ import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { type Answer, anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../../builders/service.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { type Answer, anOrder, BUY_DATA, serviceForTests, transactionOf } from "../../../builders/service/service.ts";
+import { checkOf, identityProducts, identityRoutes } from "../../../builders/upstream/identity.ts";
 
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const FUNDS = 1_000;

@@ -33,15 +33,15 @@ import { type HealthObservation, recordEndpointHealth } from "../../../../shared
 import { readParkedEndpoint } from "../../../../shared/webhooks/parked-endpoint.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aReceiver, ENDPOINT, firstEndpoint, LOOPBACK as rules } from "../../../builders/endpoint.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { standardHeaders } from "../../../builders/receiver.ts";
-import { aSecret } from "../../../builders/secrets.ts";
-import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { emulatorClient, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { aReceiver, ENDPOINT, firstEndpoint, LOOPBACK as rules } from "../../../builders/webhooks/endpoint.ts";
+import { standardHeaders } from "../../../builders/webhooks/receiver.ts";
 
 /**
  * Goal: every attempt to deliver a webhook is recorded and followed by the right next step. Method: the function's

@@ -9,9 +9,9 @@ import {
   readEndpointHealth,
   recordEndpointHealth,
 } from "../../../../shared/webhooks/endpoint-health.ts";
-import { afterNext } from "../../../builders/another-process.ts";
-import { anEndpoint, firstEndpoint } from "../../../builders/endpoint.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { afterNext } from "../../../builders/dynamodb/another-process.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anEndpoint, firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 /** Goal: an endpoint's health is what deliveries found since a person last set or enabled the endpoint. */
 const SINCE = "2026-11-22T12:00:00.000Z";

@@ -21,9 +21,9 @@ import {
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
-import { firstEndpoint, LOOPBACK as rules } from "../../../builders/endpoint.ts";
-import { aSecret } from "../../../builders/secrets.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
+import { firstEndpoint, LOOPBACK as rules } from "../../../builders/webhooks/endpoint.ts";
 
 /** Goal: a webhook secret is sealed for its own account, and rotated so that every webhook is signed. */
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");

@@ -12,13 +12,13 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { subscribe } from "../../../builders/subscribe.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
+import { subscribe } from "../../../builders/webhooks/subscribe.ts";
 
 /**
  * Goal: `wallet.low` is enqueued once for each fall of a balance below its threshold, whatever fails. Method: a real

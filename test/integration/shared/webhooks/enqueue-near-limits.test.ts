@@ -14,12 +14,12 @@ import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue
 import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
-import { afterNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { proxyForTests } from "../../../builders/proxy-for-tests.ts";
-import { subscribe } from "../../../builders/subscribe.ts";
+import { afterNext } from "../../../builders/dynamodb/another-process.ts";
+import { proxyForTests } from "../../../builders/dynamodb/proxy-for-tests.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
+import { subscribe } from "../../../builders/webhooks/subscribe.ts";
 
 /**
  * Goal: `limit.near` is enqueued once for each limit and period, whatever fails. Method: debits in a real table behind a

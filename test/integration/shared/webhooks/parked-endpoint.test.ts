@@ -3,9 +3,9 @@ import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { readParkedEndpoint, scheduleRequeue } from "../../../../shared/webhooks/parked-endpoint.ts";
-import { firstEndpoint } from "../../../builders/endpoint.ts";
-import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 /** Goal: a delivery that is parked is requeued when it is due, and of many only some write the item of their endpoint. */
 const SECOND_MS = 1_000;

@@ -8,11 +8,11 @@ import { WEBHOOK_CONNECT_MS_MAX } from "../../../../shared/platform/time-budgets
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
-import { aReceiver } from "../../../builders/endpoint.ts";
-import { startReceiver } from "../../../builders/receiver.ts";
-import { selfSigned } from "../../../builders/self-signed.ts";
-import { ownTlsContexts, trustInTest } from "../../../builders/tls-trust.ts";
-import { WAIT_MS_MAX } from "../../../builders/until.ts";
+import { selfSigned } from "../../../builders/network/self-signed.ts";
+import { ownTlsContexts, trustInTest } from "../../../builders/network/tls-trust.ts";
+import { WAIT_MS_MAX } from "../../../builders/run/until.ts";
+import { aReceiver } from "../../../builders/webhooks/endpoint.ts";
+import { startReceiver } from "../../../builders/webhooks/receiver.ts";
 
 /** Goal: a webhook is posted once, only to permitted addresses, within the limits of time and size. */
 const rulesWith = (changes: Partial<AddressRules> = {}): AddressRules => ({

@@ -18,12 +18,12 @@ import {
   requeueAtOnce,
   requeueDeliveries,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
-import { beforeNext } from "../../../builders/another-process.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { anEndpoint, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
-import { putItems } from "../../../builders/put-items.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { beforeNext } from "../../../builders/dynamodb/another-process.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { putItems } from "../../../builders/dynamodb/put-items.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { anEndpoint, ENDPOINT, firstEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 /**
  * Goal: parked deliveries come back to the queue when they are due, whatever fails. Method: a real table, a spied

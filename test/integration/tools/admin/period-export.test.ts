@@ -23,13 +23,13 @@ import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { sum } from "../../../../shared/platform/sum.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type ExportedAccount, exportFormats, journalAccounts } from "../../../../tools/admin/views/period-export.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { temporaryFolder } from "../../../builders/cleanups.ts";
-import { closeMonth } from "../../../builders/close-month.ts";
-import { testWith } from "../../../builders/is-installed.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { closeMonth } from "../../../builders/ledger/close-month.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { temporaryFolder } from "../../../builders/run/cleanups.ts";
+import { testWith } from "../../../builders/service/is-installed.ts";
 
 /** Goal: the files of a closed month say what the ledger says. Method: the real hledger reads the journal. */
 let context: ActionContext;

@@ -12,9 +12,9 @@ import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/led
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type KeyDifference, reconcileKeys } from "../../../../tools/admin/reconcile-keys.ts";
-import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/access.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it

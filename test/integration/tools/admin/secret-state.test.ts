@@ -4,7 +4,7 @@ import { openSecretsManager } from "../../../../shared/platform/aws/sdk.ts";
 import { isCurrentValue, isSecretSet, replaceSecret, setSecret } from "../../../../tools/admin/secret-state.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
 import { type SecretsManager, startSecretsManager } from "../../../../tools/local/secrets.ts";
-import { recordCalls } from "../../../builders/recorded-calls.ts";
+import { recordCalls } from "../../../builders/aws/recorded-calls.ts";
 
 const ID = "upstream-webhook-hmac";
 let server: SecretsManager;

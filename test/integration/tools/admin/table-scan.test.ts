@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { carryItems } from "../../../../tools/admin/carry-over/items.ts";
 import { type Item, readItemMap, scanTable } from "../../../../tools/admin/table-scan.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { emulatorClientAt } from "../../../builders/emulator-client.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { emulatorClientAt } from "../../../builders/dynamodb/emulator-client.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
 
 const logProgress = (): void => {};
 const serviceError = (name: string, httpStatusCode: number): DynamoDBServiceException =>

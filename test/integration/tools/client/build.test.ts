@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { createContext, Script } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newApp, type PackedClient, packedClient } from "../../../builders/packed-client.ts";
+import { newApp, type PackedClient, packedClient } from "../../../builders/service/packed-client.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));

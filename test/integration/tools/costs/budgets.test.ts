@@ -31,17 +31,17 @@ import {
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
 import { loadFunctions, untilNoneRuns } from "../../../../tools/local/functions.ts";
 import { waiting } from "../../../../tools/scale/usage.ts";
-import { isGateRead, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { aNinCheck } from "../../../builders/identity.ts";
-import { expectWithin } from "../../../builders/measure.ts";
-import { type WeighedAnswer, weigh } from "../../../builders/observe.ts";
-import { startReceiver } from "../../../builders/receiver.ts";
-import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
-import { freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
-import { aWebhookChange } from "../../../builders/webhook-message.ts";
+import { isGateRead, startDynamoDbProxy } from "../../../builders/dynamodb/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { expectWithin } from "../../../builders/dynamodb/measure.ts";
+import { type WeighedAnswer, weigh } from "../../../builders/dynamodb/observe.ts";
+import { freshTables } from "../../../builders/dynamodb/tables.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service/service.ts";
+import { aNinCheck } from "../../../builders/upstream/identity.ts";
+import { anUpstreamEvent } from "../../../builders/upstream/upstream-event.ts";
+import { startReceiver } from "../../../builders/webhooks/receiver.ts";
+import { aWebhookChange } from "../../../builders/webhooks/webhook-message.ts";
 
 /** Goal: every kind of request is within its budget. Method: calls and capacity units are counted on the wire. */
 let service: TestService;

@@ -9,7 +9,7 @@ import { dynoxideBinary, startDynoxide } from "../../../../tools/local/dynoxide.
 import { endOrphan, startEmulator } from "../../../../tools/local/emulator.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../../tools/local/tables.ts";
-import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { cleanups, temporaryFolder } from "../../../builders/run/cleanups.ts";
 
 test("tables and items survive a kill -9 of the database, and creating the tables again changes nothing", async () => {
   const folder = temporaryFolder();

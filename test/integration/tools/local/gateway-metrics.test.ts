@@ -5,9 +5,9 @@ import { accessLogFields, routeLimits } from "../../../../infra/gateway.ts";
 import { type Route, routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { type Gateway, openGateway } from "../../../../tools/local/gateway.ts";
-import { aConsole } from "../../../builders/console.ts";
-import { matchesFilter } from "../../../builders/filter-pattern.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { matchesFilter } from "../../../builders/cloudwatch/filter-pattern.ts";
+import { aConsole } from "../../../builders/templates/console.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 const REQUESTS_PER_SECOND_MAX = 10;
 const { service } = templatesOf("prod", { console: aConsole, requestsPerSecondMax: REQUESTS_PER_SECOND_MAX });

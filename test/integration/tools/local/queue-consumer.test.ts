@@ -7,9 +7,9 @@ import { expect, test } from "vitest";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
-import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
+import { cleanups, temporaryFolder } from "../../../builders/run/cleanups.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
+import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/upstream/retried-at-once.ts";
 
 /** A queue with 2 receives, its consumer, and the events of its invocations. */
 const consumedQueue = async (

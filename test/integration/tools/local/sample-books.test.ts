@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { findAccount } from "../../../../shared/access/account-store.ts";
 import { accountIdsOf } from "../../../../shared/ledger/query-index.ts";
 import { makeSampleBooks } from "../../../../tools/local/sample-books.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
 
 const operator = await openOperatorLedger();
 

@@ -9,7 +9,7 @@ import {
 import { expect, test } from "vitest";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../../../tools/local/secrets.ts";
-import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { cleanups, temporaryFolder } from "../../../builders/run/cleanups.ts";
 
 test("the SDK's Secrets Manager client reads a secret by name or ARN, and an unknown secret is not found", async () => {
   const stub = await startSecretsManager({ "reference-key": "s3cret" });

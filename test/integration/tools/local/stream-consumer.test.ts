@@ -6,11 +6,11 @@ import type { DynamoDBStreamEvent } from "aws-lambda";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { listenOnLoopback } from "../../../../tools/local/loopback.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
-import { dynamodbEndpoint } from "../../../builders/emulator.ts";
-import { eventually } from "../../../builders/eventually.ts";
-import { addStream, freshTables } from "../../../builders/tables.ts";
+import { dynamodbEndpoint } from "../../../builders/dynamodb/emulator.ts";
+import { addStream, freshTables } from "../../../builders/dynamodb/tables.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { cleanups, temporaryFolder } from "../../../builders/run/cleanups.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
 
 const RECORD_AGE_MAX_S = 3_600;
 const EMULATOR = (): string => dynamodbEndpoint;

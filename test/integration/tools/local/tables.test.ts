@@ -5,8 +5,8 @@ import { tables } from "../../../../infra/tables.ts";
 import { ledgerIndexes } from "../../../../shared/ledger/schema.ts";
 import { startDynoxide } from "../../../../tools/local/dynoxide.ts";
 import { createTables, localTableNames, tableDefinition } from "../../../../tools/local/tables.ts";
-import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
-import { emulatorClientAt } from "../../../builders/emulator-client.ts";
+import { emulatorClientAt } from "../../../builders/dynamodb/emulator-client.ts";
+import { cleanups, temporaryFolder } from "../../../builders/run/cleanups.ts";
 
 const anEmulator = async (): Promise<string> => {
   const folder = temporaryFolder();

@@ -5,11 +5,11 @@ import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
 import { accessesOf } from "../../../../tools/scale/load-model.ts";
 import { writeUnits } from "../../../../tools/scale/usage.ts";
-import type { DynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { capacityOf, observe } from "../../../builders/observe.ts";
-import { startReceiver } from "../../../builders/receiver.ts";
-import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
-import { aWebhookChange } from "../../../builders/webhook-message.ts";
+import type { DynamoDbProxy } from "../../../builders/dynamodb/dynamodb-proxy.ts";
+import { capacityOf, observe } from "../../../builders/dynamodb/observe.ts";
+import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service/service.ts";
+import { startReceiver } from "../../../builders/webhooks/receiver.ts";
+import { aWebhookChange } from "../../../builders/webhooks/webhook-message.ts";
 
 /** Goal: where a purchase and its webhook consume write units. Method: they are counted on the wire, by index. */
 const service = await startTestService();

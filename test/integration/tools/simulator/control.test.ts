@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aSimulator, aWebhook, bodySchema, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
+import { aSimulator, aWebhook, bodySchema, LIVE_KEY } from "../../../builders/upstream/upstream-simulator.ts";
 
 test("the control API shows requests, purchases and the wallet, sets faults and the catalog, and resets them", async () => {
   const { buy, get, control, state } = await aSimulator({ balanceKobo: 1_000_00 });

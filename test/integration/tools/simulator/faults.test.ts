@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
-import { aSimulator, LIVE_KEY, MTN_1GB, SOME_PHONE } from "../../../builders/upstream-simulator.ts";
+import { aSimulator, LIVE_KEY, MTN_1GB, SOME_PHONE } from "../../../builders/upstream/upstream-simulator.ts";
 
 /** Goal: the simulator injects the faults that it is given. */
 test.for<[string, Fault, number, Record<string, string>, number]>([

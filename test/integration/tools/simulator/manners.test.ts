@@ -6,8 +6,8 @@ import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
-import { aSecret } from "../../../builders/secrets.ts";
-import { aSimulator, aWebhook, LIVE_KEY, SOME_PHONE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
+import { aSimulator, aWebhook, LIVE_KEY, SOME_PHONE, TEST_KEY } from "../../../builders/upstream/upstream-simulator.ts";
 
 const DEADLINE_MS = 29_000;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
-import { identityRoutes } from "../../../builders/identity.ts";
-import { type Answer, startTestService, type TestService } from "../../../builders/service.ts";
+import { type Answer, startTestService, type TestService } from "../../../builders/service/service.ts";
+import { identityRoutes } from "../../../builders/upstream/identity.ts";
 
 /**
  * The outcomes of the magic values with a live key, where the simulated upstream follows them. Source:

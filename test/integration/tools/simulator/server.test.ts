@@ -4,7 +4,7 @@ import * as z from "#zod";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { startSimulator } from "../../../../tools/simulator/server.ts";
-import { eventually } from "../../../builders/eventually.ts";
+import { eventually } from "../../../builders/run/eventually.ts";
 import {
   aSimulator,
   aWebhook,
@@ -12,7 +12,7 @@ import {
   LIVE_KEY,
   SOME_PHONE,
   TEST_KEY,
-} from "../../../builders/upstream-simulator.ts";
+} from "../../../builders/upstream/upstream-simulator.ts";
 
 /** Goal: the simulator serves the upstream's interface and follows the magic values. */
 test("the catalog lists 4 networks and 30 plans, and every plan belongs to one of the networks", async () => {

@@ -17,11 +17,11 @@ import { type ColumnMap, documentedColumns, readColumnMap } from "../../../../to
 import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
 import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
 import { readStatement } from "../../../../tools/statement-import/read-statement.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
-import { runCommand } from "../../../builders/admin.ts";
-import { changeItem } from "../../../builders/change-item.ts";
-import { temporaryFolder } from "../../../builders/cleanups.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { changeItem } from "../../../builders/dynamodb/change-item.ts";
+import { anActionContext } from "../../../builders/ledger/action-context.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
+import { temporaryFolder } from "../../../builders/run/cleanups.ts";
+import { runCommand } from "../../../builders/service/admin.ts";
 
 /** Goal: what an import stores of a day is right at its edges, and when it ends half-way. */
 let ledger: LedgerAtNoon;

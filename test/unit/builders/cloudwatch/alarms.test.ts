@@ -10,7 +10,7 @@ import { routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { alarmsOf } from "../../../builders/cloudwatch/alarms.ts";
 import { type Sample, samplesOf } from "../../../builders/cloudwatch/samples.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 const { service } = templatesOf("prod");
 const alarms = alarmsOf(service);
@@ -207,7 +207,13 @@ describe("alarms on a function's log", () => {
   `;
   /** What a function of the stage writes to its log, with the console of Lambda's runtime: a line, and one by the console. */
   const written = async (): Promise<readonly string[]> => {
-    const preloaded = ["--import", urlOf("test/builders/lambda-console.ts"), "--input-type=module", "--eval", script];
+    const preloaded = [
+      "--import",
+      urlOf("test/builders/aws/lambda-console.ts"),
+      "--input-type=module",
+      "--eval",
+      script,
+    ];
     const env = { ...process.env, AWS_LAMBDA_FUNCTION_NAME: "prod-airtime-purchase" };
     const { stdout } = await promisify(execFile)(process.execPath, preloaded, { env });
     return stdout.trimEnd().split("\n");

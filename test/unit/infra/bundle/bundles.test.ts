@@ -13,7 +13,7 @@ import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
 import { purchaseRoutes, routes } from "../../../../shared/contract/routes.ts";
 import { secretTable } from "../../../../shared/platform/secret-table.ts";
-import { LAMBDA_FLAGS } from "../../../builders/lambda-flags.ts";
+import { LAMBDA_FLAGS } from "../../../builders/aws/lambda-flags.ts";
 
 /** Packages that record calls, with their requests and errors, in traces. */
 const INSTRUMENTATION = /node_modules\/(aws-xray-sdk|@aws-lambda-powertools|@opentelemetry|dd-trace)/;

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { AirtimeService, type AirtimeServiceProps } from "../../../../infra/constructs/airtime-service.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
 import { stages } from "../../../../stages.ts";
-import { readTemplate } from "../../../builders/templates.ts";
+import { readTemplate } from "../../../builders/templates/templates.ts";
 
 const env = { account: "111122223333", region: "eu-west-1" };
 const stream = `arn:aws:dynamodb:${env.region}:${env.account}:table/restored-ledger/stream/2026-01-01T00:00:00.000`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aDomain } from "../../../builders/stage-variants.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { aDomain } from "../../../builders/templates/stage-variants.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 const withDomain = (changes: object) => templatesOf("prod", { domain: { ...aDomain, ...changes } }).service;
 const both = withDomain({});

@@ -3,13 +3,13 @@ import { type FunctionName, functionNames, specOf } from "../../../../infra/func
 import { rolePolicy } from "../../../../infra/outputs.ts";
 import { type Role, roles } from "../../../../shared/contract/roles.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
-import { everyFunction } from "../../../builders/console.ts";
 import { type Attack, attacks, queueReads, queueSends, secretReads } from "../../../builders/iam/attacks.ts";
 import { evaluate, type IamRequest, type Statement, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, isKnownType, nameOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
-import { readPipelineTemplate } from "../../../builders/pipeline-template.ts";
-import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { readPipelineTemplate } from "../../../builders/templates/pipeline-template.ts";
+import { idIn, mentions, templatesOf } from "../../../builders/templates/templates.ts";
 
 /**
  * Goal: an attacker who takes over a function, an operator's credentials or the pipeline can make the listed attacks on AWS, and

@@ -4,8 +4,8 @@ import { callerRoutes, requestsPerSecondOf } from "../../../../infra/gateway.ts"
 import { routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
-import { aDomain, stageVariants } from "../../../builders/stage-variants.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { aDomain, stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 /** Goal: only the callers' networks reach the callers' routes, and no other API has these routes. */
 const ranges = ["198.51.100.0/24", "2001:db8::/48"];

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates/templates.ts";
 
 const ALL_AT_ONCE = { release: { kind: "all-at-once" } };
 const { service: atOnce, data: dataAtOnce } = templatesOf("prod", ALL_AT_ONCE);

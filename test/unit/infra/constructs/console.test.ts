@@ -4,9 +4,9 @@ import { consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { routeKey } from "../../../../shared/contract/route.ts";
-import { aConsole } from "../../../builders/console.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { aConsole } from "../../../builders/templates/console.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { idIn, type Resource, templatesOf } from "../../../builders/templates/templates.ts";
 
 /** Goal: the setting `console` of a stage adds the console and changes nothing else. */
 const bare = templatesOf("prod");

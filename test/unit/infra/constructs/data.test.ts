@@ -6,11 +6,11 @@ import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
 import { OWN_EXPORTS } from "../../../../tools/deploy/stacks.ts";
 import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
-import { everyFunction } from "../../../builders/console.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { changedSettings, idIn, templatesOf } from "../../../builders/templates.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { changedSettings, idIn, templatesOf } from "../../../builders/templates/templates.ts";
 
 const { data, service } = templatesOf("prod");
 const found = data.all("AWS::DynamoDB::Table");

@@ -4,9 +4,9 @@ import * as z from "#zod";
 import { functionNames } from "../../../../infra/functions.ts";
 import { METRICS_NAMESPACE } from "../../../../shared/platform/log.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
-import { everyFunction } from "../../../builders/console.ts";
 import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
-import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { idIn, mentions, templatesOf } from "../../../builders/templates/templates.ts";
 
 /**
  * Goal: each access to an item that no function of the stage made is recorded, and pages the operators if it writes. Method:

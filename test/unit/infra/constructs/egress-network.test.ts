@@ -4,9 +4,15 @@ import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { type Destinations, EgressNetwork } from "../../../../infra/constructs/egress-network.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
-import { everyFunction } from "../../../builders/console.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { idIn, readTemplate, type StackTemplate, stackTemplates, templatesOf } from "../../../builders/templates.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import {
+  idIn,
+  readTemplate,
+  type StackTemplate,
+  stackTemplates,
+  templatesOf,
+} from "../../../builders/templates/templates.ts";
 
 const { service, network } = templatesOf("prod", everyFunction);
 const sandbox = templatesOf("sandbox");

@@ -11,12 +11,12 @@ import {
 } from "../../../../shared/ledger/schema.ts";
 import { orderShape } from "../../../../shared/notifications/findings.ts";
 import { cacheItemKinds, cacheKeyPattern } from "../../../../shared/platform/cache-keys.ts";
-import { everyFunction } from "../../../builders/console.ts";
 import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate } from "../../../builders/iam/evaluate.ts";
 import { arnOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 /** Goal: a function's role reads and writes only the kinds of items that its spec names, whatever code runs with it. */
 const { functions } = stagePolicies(templatesOf("prod", everyFunction));

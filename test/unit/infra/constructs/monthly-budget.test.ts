@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 const budgetsOf = (changes: object = {}) =>
   templatesOf("prod", changes)

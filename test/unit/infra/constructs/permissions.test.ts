@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as z from "#zod";
 import { functionSpecs } from "../../../../functions/specs.ts";
 import { type FunctionName, functionNames, functionNamesOf } from "../../../../infra/functions.ts";
-import { everyFunction } from "../../../builders/console.ts";
-import { idIn, resourceName, statementsOf, templatesOf } from "../../../builders/templates.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { idIn, resourceName, statementsOf, templatesOf } from "../../../builders/templates/templates.ts";
 
 const { service, data, administrator } = templatesOf("prod", everyFunction);
 const sandbox = templatesOf("sandbox");

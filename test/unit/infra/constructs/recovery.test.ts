@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { changedSettings, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { changedSettings, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates/templates.ts";
 
 const region = "eu-west-1";
 const without = templatesOf("prod");

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { log, putMetrics } from "../../../../shared/platform/log.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { everyFunction } from "../../../builders/console.ts";
-import { aDomain, stageVariants } from "../../../builders/stage-variants.ts";
-import { mentions, type Resource, resourceName, templatesOf } from "../../../builders/templates.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { everyFunction } from "../../../builders/templates/console.ts";
+import { aDomain, stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { mentions, type Resource, resourceName, templatesOf } from "../../../builders/templates/templates.ts";
 
 const alarms = templatesOf("prod").service.all("AWS::CloudWatch::Alarm");
 const { service: everything } = templatesOf("prod", everyFunction);

@@ -13,9 +13,9 @@ import { variableSchema } from "../../../../shared/platform/env.ts";
 import type { LogEventSpec } from "../../../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { parseUpstreamProfile } from "../../../../shared/upstream/profile.ts";
-import { aConsole, everyFunction } from "../../../builders/console.ts";
-import { matchesFilter } from "../../../builders/filter-pattern.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
+import { matchesFilter } from "../../../builders/cloudwatch/filter-pattern.ts";
+import { aConsole, everyFunction } from "../../../builders/templates/console.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
 import {
   functionIn,
   idIn,
@@ -23,7 +23,7 @@ import {
   type Resource,
   type StackTemplate,
   templatesOf,
-} from "../../../builders/templates.ts";
+} from "../../../builders/templates/templates.ts";
 
 const metricStat = z.object({
   Metric: z.object({

@@ -11,8 +11,8 @@ import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { OWN_EXPORTS } from "../../../../tools/deploy/stacks.ts";
-import { aConsole } from "../../../builders/console.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
+import { aConsole } from "../../../builders/templates/console.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
 import {
   changedSettings,
   type Resource,
@@ -20,7 +20,7 @@ import {
   stackTemplates,
   synthesisWarnings,
   templatesOf,
-} from "../../../builders/templates.ts";
+} from "../../../builders/templates/templates.ts";
 
 test("each setting has more than one value in the variants of stages that tests synthesise", () => {
   const variants = Object.values(stageVariants).map(([stage, changes]) => changedSettings(stage, changes));

@@ -6,17 +6,17 @@ import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
-import { startFakeAws } from "../../../builders/fake-aws.ts";
+import { startFakeAws } from "../../../builders/aws/fake-aws.ts";
+import { recordCalls, type SdkCall } from "../../../builders/aws/recorded-calls.ts";
 import { nameOf } from "../../../builders/iam/resolve.ts";
 import {
   covers,
   PIPELINE_TEMPLATE,
   readPipelineTemplate,
   serviceLinkedRoles,
-} from "../../../builders/pipeline-template.ts";
-import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
-import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
+} from "../../../builders/templates/pipeline-template.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
+import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates/templates.ts";
 
 /** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
 const { providerDeletion, descriptions, deploy, diff, boundary, deployment, denials } = readPipelineTemplate();

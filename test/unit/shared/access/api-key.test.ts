@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { hasChecksum, hashApiKey, hasKeyForm, newApiKey } from "../../../../shared/access/api-key.ts";
-import { CHECKSUM_KEY } from "../../../builders/secrets.ts";
+import { CHECKSUM_KEY } from "../../../builders/ledger/secrets.ts";
 
 const isWellFormedKey = (key: string): boolean => hasKeyForm(key) && hasChecksum(key, CHECKSUM_KEY);
 

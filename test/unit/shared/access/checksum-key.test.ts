@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checksumKeyOf, loadChecksumKey } from "../../../../shared/access/checksum-key.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { CHECKSUM_KEY } from "../../../builders/secrets.ts";
+import { CHECKSUM_KEY } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 /** A secret that gives these values in turn; an error is thrown. */
 const secretOf = (...values: readonly (string | undefined | Error)[]) => {

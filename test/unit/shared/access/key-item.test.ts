@@ -4,8 +4,8 @@ import type { KeyItem } from "../../../../shared/access/key-store.ts";
 import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { checksumKey } from "../../../builders/secrets.ts";
+import { checksumKey } from "../../../builders/ledger/secrets.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test.each([
   ["without an end", false, undefined],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { subscriptionWrites } from "../../../../shared/access/subscription-item.ts";
 import { subscriptionPk, subscriptionsTo } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const LOW = "wallet.low";
 const NEAR = "limit.near";

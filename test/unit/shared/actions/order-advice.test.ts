@@ -3,7 +3,7 @@ import { adviceOn } from "../../../../shared/actions/order-advice.ts";
 import { errorCodes } from "../../../../shared/contract/errors.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { stateOf, transitions } from "../../../../shared/ledger/transaction-state.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 const order = { kind: "airtime", network: "mtn" } as const;
 const toOperator = {

@@ -4,8 +4,8 @@ import type { AuditEntry } from "../../../../shared/ledger/audit.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { newDelivery } from "../../../../shared/webhooks/delivery.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const at = (minute: number): string => isoTime(NOON_MS + minute * 60_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
-import { aCatalog } from "../../../builders/catalog.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aCatalog } from "../../../builders/upstream/catalog.ts";
 
 const older = snapshotOf(aCatalog(1), NOON_MS);
 const newer = snapshotOf(aCatalog(2), NOON_MS + 3_600_000);

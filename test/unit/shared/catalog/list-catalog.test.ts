@@ -10,10 +10,10 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { aCatalog } from "../../../builders/catalog.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aCatalog } from "../../../builders/upstream/catalog.ts";
+import { NO_PRICE_RULES } from "../../../builders/upstream/upstream-costs.ts";
 
 const snapshot = snapshotOf(aCatalog(), NOON_MS);
 const WEAK = snapshot.etag;

@@ -3,9 +3,9 @@ import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { sellablePlans } from "../../../../shared/catalog/sellable-plans.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { DAY_MS } from "../../../../shared/contract/durations.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aCatalog } from "../../../builders/catalog.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aCatalog } from "../../../builders/upstream/catalog.ts";
 
 test.each([
   ["a catalog of 24 hours", NOON_MS - DAY_MS, []],

@@ -5,8 +5,8 @@ import { builtInPlans, builtInSnapshot } from "../../../../shared/catalog/built-
 import { indexPlans } from "../../../../shared/catalog/plan-index.ts";
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { usableCatalog } from "../../../../shared/catalog/usable-catalog.ts";
-import { aCatalog, aPlan } from "../../../builders/catalog.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
 
 test("a snapshot is the whole success envelope in gzip", () => {
   const catalog = aCatalog();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { usableCatalog } from "../../../../shared/catalog/usable-catalog.ts";
-import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
 
 const good = aPlan({ id: 900 });
 const withPlans = (...plans: readonly unknown[]) => usableCatalog({ ...aCatalog(0), data_plans: [good, ...plans] });

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { prepareDocument } from "../../../../shared/call/prepared-document.ts";
 import { consoleSettings } from "../../../../shared/console/console-settings.ts";
 import { pagesHandler } from "../../../../shared/console/pages-handler.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { aConsole } from "../../../builders/console.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { aConsole } from "../../../builders/templates/console.ts";
 
 const files = new Map([
   ["index.html", prepareDocument("<!doctype html>")],

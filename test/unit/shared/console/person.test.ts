@@ -3,8 +3,8 @@ import { principalOf } from "../../../../shared/actions/four-eyes.ts";
 import { consoleEvent, readPerson, UnverifiedTokenError, WrongTokenError } from "../../../../shared/console/person.ts";
 import { NotAllowedError } from "../../../../shared/platform/operator-error.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const ISSUER = "https://login.example.com/";
 const claims = {

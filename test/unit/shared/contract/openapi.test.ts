@@ -21,8 +21,8 @@ import {
   walletLowBody,
   webhookBody,
 } from "../../../../shared/webhooks/webhook-body.ts";
-import { aCatalog, aPlan } from "../../../builders/catalog.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
 import { readDocument } from "../../../contract/document.ts";
 
 const text = JSON.stringify(openApiDocument());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dateShape, readDate } from "../../../../shared/identity/read-date.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 describe("a date", () => {
   test.each([

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import * as z from "#zod";
 import { subjectHashing } from "../../../../shared/identity/subject-hash.ts";
 import { openKms } from "../../../../shared/platform/aws/sdk.ts";
-import { callAwsAt } from "../../../builders/aws-server.ts";
+import { callAwsAt } from "../../../builders/aws/aws-server.ts";
 
 const KEY_ARN = "arn:aws:kms:us-east-1:000000000000:key/mrk-1";
 const call = z.object({ KeyId: z.string(), MacAlgorithm: z.string(), Message: z.string() });

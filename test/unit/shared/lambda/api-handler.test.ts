@@ -8,9 +8,9 @@ import { purchaseRoutes, readAccountRoutes } from "../../../../shared/contract/r
 import { apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
 import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { openGateway } from "../../../../tools/local/gateway.ts";
-import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { type ApiEventChanges, anApiEvent } from "../../../builders/aws/api-event.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 /** Of every response. */
 const protecting = {

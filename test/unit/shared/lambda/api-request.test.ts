@@ -6,7 +6,7 @@ import { bvnVerifyRequest, ninVerifyRequest, retrieveRequest } from "../../../..
 import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction-query.ts";
 import { apiEvent, apiRequest, callRequest, parseInput } from "../../../../shared/lambda/api-request.ts";
-import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
+import { type ApiEventChanges, anApiEvent } from "../../../builders/aws/api-event.ts";
 
 const order = { network_id: 1, plan_id: 101, phone_number: "08031234567" };
 

@@ -2,8 +2,8 @@ import { expect, test, vi } from "vitest";
 import * as z from "#zod";
 import type { MessageResult } from "../../../../shared/call/message-result.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 const message = z.object({ id: z.string() });
 type Apply = (message: { id: string }) => Promise<MessageResult>;

@@ -2,9 +2,9 @@ import { expect, test, vi } from "vitest";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
 import type { Deadline } from "../../../../shared/platform/deadline.ts";
 import { errorFields, type LogFields } from "../../../../shared/platform/log.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { loggedByRuntime, rejectionOf } from "../../../builders/logged-by-runtime.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { loggedByRuntime, rejectionOf } from "../../../builders/aws/logged-by-runtime.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 const fields: LogFields<"refresh-catalog.ran"> = { kind: "fresh", plans: 4 };
 

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import type { Change } from "../../../../shared/call/change.ts";
 import { streamBatchHandler, streamHandler } from "../../../../shared/lambda/stream-handler.ts";
 import type { LogFields } from "../../../../shared/platform/log.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { loggedByRuntime, rejectionOf } from "../../../builders/logged-by-runtime.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { loggedByRuntime, rejectionOf } from "../../../builders/aws/logged-by-runtime.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
 
 const record = (sequence: number, before: object | undefined, after: object | undefined) => ({
   dynamodb: {

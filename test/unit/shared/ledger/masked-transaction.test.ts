@@ -5,7 +5,7 @@ import {
   withMaskedNumber,
   withMaskedPhone,
 } from "../../../../shared/ledger/masked-transaction.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 test("a masked number has its length and its last two digits, also in a text that has it twice", () => {
   expect(["08031234567", "67", "7", ""].map(maskedNumber)).toEqual(["*********67", "67", "7", ""]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { transactionQuery } from "../../../../shared/contract/transaction-query.ts";
 import { decodeIndexKey, encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { isTransactionPk } from "../../../../shared/ledger/schema.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 const place = { pk: "transaction#0123456789ABCDEFGHJKMNPQRS", created_at: "2026-11-21T09:30:00.000Z" };
 const decode = (text: string) => decodeIndexKey(text, isTransactionPk);

@@ -11,9 +11,9 @@ import {
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { emulatorClientAt } from "../../../builders/emulator-client.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { emulatorClientAt } from "../../../builders/dynamodb/emulator-client.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const NOON = isoTime(NOON_MS);
 const wallet = emptyWallet("acc_1", NOON_MS);

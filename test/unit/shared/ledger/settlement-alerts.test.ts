@@ -3,9 +3,9 @@ import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts"
 import { alertIfAmountDiffers, alertIfContradicted } from "../../../../shared/ledger/settlement-alerts.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
-import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { type CapturedLog, captureLog } from "../../../builders/run/captured-log.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 let log: CapturedLog;
 beforeEach(() => {

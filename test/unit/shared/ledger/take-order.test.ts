@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { takerOf } from "../../../../shared/ledger/take-order.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test("an open order is that of the person who took it less than 30 minutes ago, and nobody's otherwise", () => {
   const taken = { by: "ada", at: isoTime(NOON_MS) };

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { entriesPk, keyUsagePk } from "../../../../shared/ledger/schema.ts";
 import { classifyWriteError, transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
-import { emulatorClientAt } from "../../../builders/emulator-client.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { emulatorClientAt } from "../../../builders/dynamodb/emulator-client.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const $metadata = {};
 const transaction = aTransaction();

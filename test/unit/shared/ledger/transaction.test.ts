@@ -16,7 +16,7 @@ import {
   transactionSchema,
   transactionToView,
 } from "../../../../shared/ledger/transaction.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 const ID = "0123456789ABCDEFGHJKMNPQRS";
 

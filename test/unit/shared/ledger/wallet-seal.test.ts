@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bookingTime, isSealedAt } from "../../../../shared/ledger/wallet-seal.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const NOON = isoTime(NOON_MS);
 const ledger = { clock: () => NOON_MS };

@@ -2,9 +2,9 @@ import { beforeEach, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { logOutcome } from "../../../../shared/orders/log-outcome.ts";
 import type { CheckOutcome, Outcome } from "../../../../shared/upstream/upstream.ts";
-import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { type CapturedLog, captureLog } from "../../../builders/run/captured-log.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 let log: CapturedLog;
 beforeEach(() => {

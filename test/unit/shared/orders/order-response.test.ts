@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { failureError, orderHeaders } from "../../../../shared/orders/order-response.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 const REFUNDED = /the amount was refunded. Another attempt needs a new reference$/;
 

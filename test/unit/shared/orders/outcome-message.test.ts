@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { namesInOutcome, type OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 const id = "0123456789ABCDEFGHJKMNPQRS";
 const target = { mode: "live", transaction_pk: `transaction#${id}`, write_token: "token" } as const;

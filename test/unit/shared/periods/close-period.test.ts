@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openFields, serviceSums } from "../../../../shared/periods/close-period.ts";
 import { hashOf } from "../../../../shared/periods/fold-lines.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
 
 const ZONE = "Africa/Lagos";
 

@@ -10,7 +10,7 @@ import {
   upstreamBudgetMs,
   withTimeout,
 } from "../../../../shared/platform/deadline.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const withLeft = (leftMs: number) => ({ remainingMs: () => leftMs });
 

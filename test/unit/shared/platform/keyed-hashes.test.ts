@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { aSecret } from "../../../builders/secrets.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 const order = { accountId: "acc_1", mode: "live", callerReference: "order-1" } as const;

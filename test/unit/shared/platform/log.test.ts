@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
 import { errorFields, log, loggableError, METRICS_NAMESPACE, putMetrics } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
-import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
+import { type CapturedLog, captureLog } from "../../../builders/run/captured-log.ts";
 
 let written: CapturedLog;
 beforeEach(() => {

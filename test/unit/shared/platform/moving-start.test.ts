@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import { JOIN_MS_MAX } from "../../../../shared/platform/time-budgets.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 type Versions = { readonly current: string; readonly previous: string | undefined };
 

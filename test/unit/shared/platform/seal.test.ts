@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seal, sealingKey, unseal } from "../../../../shared/platform/seal.ts";
-import { aSecret } from "../../../builders/secrets.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
 
 const keyFrom = (value: string | undefined) => sealingKey(aSecret(value));
 const plain = Buffer.from("a record");

@@ -3,7 +3,7 @@ import type { SecretOutput } from "../../../../shared/platform/aws/services.ts";
 import type { SecretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { secret } from "../../../../shared/platform/secrets.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const FIVE_MINUTES_MS = 300_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isoTime, isRecent, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test("isoTime is UTC with 3 decimals, so that times sort as text", () => {
   expect(isoTime(NOON_MS)).toBe("2026-11-21T12:00:00.000Z");

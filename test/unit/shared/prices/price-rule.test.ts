@@ -10,7 +10,7 @@ import {
   priceAt,
   priceRuleSchema,
 } from "../../../../shared/prices/price-rule.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const aRule = (changes: Partial<PriceRule> = {}): PriceRule => ({
   id: "pr_1",

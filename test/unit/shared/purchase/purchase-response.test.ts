@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { purchaseResponse } from "../../../../shared/purchase/purchase-response.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 test.each([
   ["success", "The purchase was delivered"],

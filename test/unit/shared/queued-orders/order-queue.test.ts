@@ -10,7 +10,7 @@ import {
   withGap,
   withoutEnded,
 } from "../../../../shared/queued-orders/order-queue.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const queue = (tail: number, head: number, front: number[] = [], gaps: number[] = []): OrderQueue => ({
   tail,

@@ -10,8 +10,8 @@ import {
 } from "../../../../shared/queued-orders/queue-policy.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const phoneNumber = "08031234567";
 const amountKobo = koboFromNaira(500);

@@ -4,8 +4,8 @@ import { QUEUED_ORDERS_LISTED_MAX } from "../../../../shared/contract/actions/tr
 import { isQueuedOrder, type QueuedOrder } from "../../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { oldestQueuedJson } from "../../../../shared/queued-orders/queued-orders-report.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const aQueuedOrder = (account_id: string, ageS: number): QueuedOrder => {
   const order = aTransaction({

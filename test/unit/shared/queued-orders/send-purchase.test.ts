@@ -5,9 +5,9 @@ import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { fulfilmentOf, noteSent, queueReasonOf, sendPurchase } from "../../../../shared/queued-orders/send-purchase.ts";
 import type { Outcome } from "../../../../shared/upstream/upstream.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
 const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) };

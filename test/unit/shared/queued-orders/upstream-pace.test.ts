@@ -8,7 +8,7 @@ import {
   sendingS,
   type UpstreamPace,
 } from "../../../../shared/queued-orders/upstream-pace.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 /** A time this many seconds after noon. */
 const at = (seconds: number): string => isoTime(NOON_MS + seconds * 1_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { KeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { eventMac, hasValidMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
 
 const event: UnsignedEvent = {
   kind: "event",

@@ -13,11 +13,11 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { keyedHashes } from "../../../builders/secrets.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { keyedHashes } from "../../../builders/ledger/secrets.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
 

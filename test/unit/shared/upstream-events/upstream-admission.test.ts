@@ -14,8 +14,8 @@ import {
   createUpstreamAdmission,
   type UpstreamAuthentication,
 } from "../../../../shared/upstream-events/upstream-admission.ts";
-import { anApiEvent } from "../../../builders/api-event.ts";
-import { aSecret } from "../../../builders/secrets.ts";
+import { anApiEvent } from "../../../builders/aws/api-event.ts";
+import { aSecret } from "../../../builders/ledger/secrets.ts";
 
 const TOKEN = "t".repeat(43);
 const rotating = (current: string | undefined, previous?: string) =>

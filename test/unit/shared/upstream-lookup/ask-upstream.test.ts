@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
 import { canAsk } from "../../../../shared/upstream-lookup/ask-upstream.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 const lookup = { path: "/transactions/{reference}" };
 const queued = { order: { kind: "data", network_id: 1, plan_id: 101 }, table: "ledger" } as const;

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { bookedOrderOf } from "../../../../shared/upstream-statement/booked-orders.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
-import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
+import { FACE_VALUES } from "../../../builders/upstream/upstream-costs.ts";
 
 const DAY = { from: "2026-11-20T23:00:00.000Z", to: "2026-11-21T23:00:00.000Z" };
 const booked = (changes: Partial<Transaction>) =>

@@ -8,7 +8,7 @@ import {
   partOf,
   statementMatcher,
 } from "../../../../shared/upstream-statement/match-statement.ts";
-import { likeOrdersCase, statementCase } from "../../../builders/statement-edits.ts";
+import { likeOrdersCase, statementCase } from "../../../builders/upstream/statement-edits.ts";
 
 const WITHIN_MS = 30 * 60_000;
 const RUNS = 1_000;

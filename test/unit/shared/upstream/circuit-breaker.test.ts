@@ -3,8 +3,8 @@ import { circuitBreaker } from "../../../../shared/upstream/circuit-breaker.ts";
 import { classify } from "../../../../shared/upstream/classify.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { BLOCK_MS_MAX } from "../../../../shared/upstream/rate-limit.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
 
 const answered = (status: number, body: string): ExchangeResult => ({ kind: "answered", status, headers: {}, body });
 const page = answered(404, "<html>");

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { classify, classifyCheck, isUnrecognized } from "../../../../shared/upstream/classify.ts";
 import type { Answered } from "../../../../shared/upstream/exchange.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
 
 const answer = (status: number, body: unknown, headers: Answered["headers"] = {}) =>
   classify(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import * as z from "#zod";
 import { classify, classifyCheck } from "../../../../shared/upstream/classify.ts";
 import type { Answered } from "../../../../shared/upstream/exchange.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
 
 /**
  * Goal: whatever stands in front of the upstream answers, an order is refunded only if the upstream itself refused it.

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { keyLines, keyPool, SET_ASIDE_MS, upstreamKeyId, usableKeys } from "../../../../shared/upstream/key-pool.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
 
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",

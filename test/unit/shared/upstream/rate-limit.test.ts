@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { BLOCK_MS_MAX, retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
-import { PROFILE } from "../../../builders/upstream-simulator.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
+import { PROFILE } from "../../../builders/upstream/upstream-simulator.ts";
 
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",

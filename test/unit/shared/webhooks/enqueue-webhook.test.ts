@@ -5,10 +5,10 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueWebhook } from "../../../../shared/webhooks/enqueue-webhook.ts";
-import { captureLog } from "../../../builders/captured-log.ts";
-import { anEndpoint, ENDPOINT } from "../../../builders/endpoint.ts";
-import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+import { aLambdaContext } from "../../../builders/aws/lambda-context.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/ledger/transaction.ts";
+import { captureLog } from "../../../builders/run/captured-log.ts";
+import { anEndpoint, ENDPOINT } from "../../../builders/webhooks/endpoint.ts";
 
 const endpoint = ENDPOINT;
 type Image = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ import {
   type Selection,
   selectionOf,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
-import { anEndpoint } from "../../../builders/endpoint.ts";
+import { anEndpoint } from "../../../builders/webhooks/endpoint.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
 const inMinutes = (minutes: number): string => isoTime(NOW + minutes * MINUTE_MS);

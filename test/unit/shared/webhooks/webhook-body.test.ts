@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/ledger/transaction.ts";
 
 test("the body has the fields of the interface, and the same bytes whatever else changes on the transaction", () => {
   const transaction = aTransaction({ status: "failed", amount_kobo: koboSchema.parse(500_50) });

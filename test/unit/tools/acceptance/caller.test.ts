@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addressIn, buyAirtime, DELIVERED, finalStatus } from "../../../../tools/acceptance/caller.ts";
-import { acceptanceStage } from "../../../builders/acceptance-stage.ts";
-import { answers, startScriptedServer, succeeds } from "../../../builders/scripted-server.ts";
+import { acceptanceStage } from "../../../builders/aws/acceptance-stage.ts";
+import { answers, startScriptedServer, succeeds } from "../../../builders/network/scripted-server.ts";
 
 /** Goal: a step of a stage that is wrongly set up fails with what the stage answered, not with how long it took. */
 

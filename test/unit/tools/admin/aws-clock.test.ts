@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clockOffsetMs } from "../../../../tools/admin/aws-clock.ts";
-import { NOON_MS } from "../../../builders/noon.ts";
+import { NOON_MS } from "../../../builders/run/noon.ts";
 
 test.each([
   ["has the date of the second in which the request was sent", { sent: 100, received: 300, date: 0 }, 0],

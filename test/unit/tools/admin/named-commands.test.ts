@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { actionNames } from "../../../../shared/contract/actions/actions.ts";
 import { doctorChecks } from "../../../../tools/admin/doctor-checks.ts";
 import { adminProgram } from "../../../../tools/admin/program.ts";
-import { projectFiles } from "../../../builders/project-files.ts";
+import { projectFiles } from "../../../builders/run/project-files.ts";
 
 /**
  * Goal: each command that a message or a document names exists, with its options. Method: whole command lines are parsed

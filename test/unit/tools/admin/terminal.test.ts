@@ -6,7 +6,7 @@ import { footerLine } from "../../../../shared/platform/chained-lines.ts";
 import { runAdmin } from "../../../../tools/admin/run.ts";
 import { onTerminal, printMessage, printResult } from "../../../../tools/admin/terminal.ts";
 import { table } from "../../../../tools/admin/views/print.ts";
-import { testTerminal } from "../../../builders/admin.ts";
+import { testTerminal } from "../../../builders/service/admin.ts";
 
 const codePoints = (first: number, last = first): readonly string[] =>
   Array.from({ length: last - first + 1 }, (_, offset) => String.fromCodePoint(first + offset));

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { signIn } from "../../../../tools/aws/sign-in.ts";
-import { FAKE_ACCOUNT, FAKE_ARN, MFA_CONFIG, startFakeAws } from "../../../builders/fake-aws.ts";
+import { FAKE_ACCOUNT, FAKE_ARN, MFA_CONFIG, startFakeAws } from "../../../builders/aws/fake-aws.ts";
 
 /** Goal: credentials are found as the AWS CLI and the CDK find them, and what a provider says reaches the operator. */
 const aws = await startFakeAws();

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AdapterProcess } from "../../../../tools/conformance/adapter-process.ts";
 import type { Command } from "../../../../tools/conformance/protocol.ts";
-import { temporaryFolder } from "../../../builders/cleanups.ts";
-import { until } from "../../../builders/until.ts";
+import { temporaryFolder } from "../../../builders/run/cleanups.ts";
+import { until } from "../../../builders/run/until.ts";
 
 const command = (id: string): Command => ({
   ...{ id, reference: `kit-${id}`, phone_number: "08030000001" },

@@ -3,8 +3,8 @@ import { SettingsError } from "../../../../infra/settings-error.ts";
 import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { deployAdministrator, deployStage, destroyStage } from "../../../../tools/deploy/deploy-stage.ts";
-import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
-import { stageVariants } from "../../../builders/stage-variants.ts";
+import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/aws/fake-aws.ts";
+import { stageVariants } from "../../../builders/templates/stage-variants.ts";
 
 /** Goal: stacks change in an order that CloudFormation accepts, and what keeps state is protected before and after. */
 

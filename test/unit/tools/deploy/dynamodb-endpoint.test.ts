@@ -3,7 +3,7 @@ import { SettingsError } from "../../../../infra/settings-error.ts";
 import { type StageSettings, settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { assertDynamoDbEndpoint } from "../../../../tools/deploy/dynamodb-endpoint.ts";
-import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
+import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/aws/fake-aws.ts";
 
 /** Goal: no stage is deployed into a VPC in which DynamoDB is reached through a NAT gateway. */
 

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { projectRoot } from "../../../../infra/bundle/project-root.ts";
-import { temporaryFolder } from "../../../builders/cleanups.ts";
+import { temporaryFolder } from "../../../builders/run/cleanups.ts";
 
 test("a CDK that is not installed is a refusal with the command that installs it", () => {
   const program = `

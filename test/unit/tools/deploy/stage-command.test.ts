@@ -7,7 +7,7 @@ import type { Stages } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { stageTarget } from "../../../../tools/admin/stage-target.ts";
 import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
-import { FAKE_ACCOUNT, MFA_CONFIG, startFakeAws } from "../../../builders/fake-aws.ts";
+import { FAKE_ACCOUNT, MFA_CONFIG, startFakeAws } from "../../../builders/aws/fake-aws.ts";
 
 /** Goal: what is wrong about a stage or its credentials ends in one sentence, before the CDK runs or AWS is changed. */
 let stacksAnswer = "does not exist";

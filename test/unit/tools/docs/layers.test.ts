@@ -60,11 +60,11 @@ describe("the table of layers", () => {
       'import { place } from "../orders/place-order.ts";',
       'import type { Money } from "../platform/money.ts";',
       'import { transact } from "./transact.ts";',
-      'const late = await import("../../test/builders/until.ts");',
+      'const late = await import("../../test/builders/run/until.ts");',
     ].join("\n");
     expect(violationsIn(new Map([["shared/ledger/wallet.ts", text]]))).toEqual([
       { file: "shared/ledger/wallet.ts", imports: "shared/orders/place-order.ts" },
-      { file: "shared/ledger/wallet.ts", imports: "test/builders/until.ts" },
+      { file: "shared/ledger/wallet.ts", imports: "test/builders/run/until.ts" },
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { addDeclarations } from "../../../../tools/release/client-surface.ts";
 import { compareSurfaces } from "../../../../tools/release/compare.ts";
 import { finished, newDraft } from "../../../../tools/release/surface-schema.ts";
-import { temporaryFolder } from "../../../builders/cleanups.ts";
+import { temporaryFolder } from "../../../builders/run/cleanups.ts";
 
 const CLIENT = `import type { Reply } from "./contract-types.ts";
 /** What is bought. */

@@ -4,7 +4,7 @@ import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { stages } from "../../../../stages.ts";
 import { limitTitle, reachedAt } from "../../../../tools/scale/limit.ts";
 import { limits } from "../../../../tools/scale/limits.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { templatesOf } from "../../../builders/templates/templates.ts";
 
 const settings = settingsOf("prod", stages);
 const named = limits.map((limit) => ({ title: limitTitle(limit), ...limit }));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pageFiles, pageKinds, pageList, readers } from "../../../../tools/site/page-list.ts";
 import { sitePathOf } from "../../../../tools/site/site-markdown.ts";
 import { llmsText, sidebar } from "../../../../tools/site/write-sources.ts";
-import { projectFiles } from "../../../builders/project-files.ts";
+import { projectFiles } from "../../../builders/run/project-files.ts";
 
 const documents = projectFiles("**/*.md");
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { functionEntry } from "../../../../infra/bundle/bundle-options.ts";
 import { bundleOf } from "../../../../infra/bundle/bundles.ts";
 import { mappedBundle, traced } from "../../../../tools/trace/traced.ts";
-import { temporaryFolder } from "../../../builders/cleanups.ts";
+import { temporaryFolder } from "../../../builders/run/cleanups.ts";
 
 const { code, map } = await mappedBundle("purchase");
 

@@ -6,7 +6,7 @@ import { newWebhookSecret, signedHeaders } from "../../../../../shared/webhooks/
 import { testEventBody } from "../../../../../shared/webhooks/webhook-body.ts";
 import { receiveWebhook } from "../../../../../tools/acceptance/simulator/receiver.ts";
 import { receiver, receiverPk } from "../../../../../tools/acceptance/simulator/table.ts";
-import { emulatorClient } from "../../../../builders/tables.ts";
+import { emulatorClient } from "../../../../builders/dynamodb/tables.ts";
 
 const db = emulatorClient();
 const TableName = `simulator-${randomUUID()}`;

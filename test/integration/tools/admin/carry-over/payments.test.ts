@@ -8,9 +8,9 @@ import { balanceChangeProjection } from "../../../../../tools/admin/carry-over/b
 import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputePayments } from "../../../../../tools/admin/carry-over/payments.ts";
 import { type Item, scanTable } from "../../../../../tools/admin/table-scan.ts";
-import { copyTable } from "../../../../builders/copy-table.ts";
-import { openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../../builders/noon.ts";
+import { copyTable } from "../../../../builders/dynamodb/copy-table.ts";
+import { openLedgerAtNoon } from "../../../../builders/ledger/ledger-at-noon.ts";
+import { NOON_MS } from "../../../../builders/run/noon.ts";
 
 /** Goal: after a carry-over the float has each payment to the upstream once, in whichever ledger it was booked. */
 let old: AuditedLedger & WithSdk;

@@ -20,13 +20,13 @@ import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/r
 import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { scanTable } from "../../../../../tools/admin/table-scan.ts";
-import { changeItem } from "../../../../builders/change-item.ts";
-import { copyTable } from "../../../../builders/copy-table.ts";
-import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
-import { NOON_MS } from "../../../../builders/noon.ts";
-import { proxyForTests } from "../../../../builders/proxy-for-tests.ts";
-import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../../builders/queued-order.ts";
-import { emulatorClient } from "../../../../builders/tables.ts";
+import { changeItem } from "../../../../builders/dynamodb/change-item.ts";
+import { copyTable } from "../../../../builders/dynamodb/copy-table.ts";
+import { proxyForTests } from "../../../../builders/dynamodb/proxy-for-tests.ts";
+import { emulatorClient } from "../../../../builders/dynamodb/tables.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger/ledger-at-noon.ts";
+import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../../builders/ledger/queued-order.ts";
+import { NOON_MS } from "../../../../builders/run/noon.ts";
 
 /** Goal: after a carry-over every balance equals its entries, and a wallet that changes in the meantime is left alone. */
 const proxy = await proxyForTests();

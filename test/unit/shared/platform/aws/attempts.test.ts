@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "#zod";
 import { openDynamoDb } from "../../../../../shared/platform/aws/sdk.ts";
 import { documentClient } from "../../../../../shared/platform/aws-clients.ts";
-import { callAwsAt } from "../../../../builders/aws-server.ts";
+import { callAwsAt } from "../../../../builders/aws/aws-server.ts";
 
 /** Goal: the attempts of a call are those of one call of the SDK, also if the first one was made without it. */
 let answer: (response: ServerResponse) => unknown;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDynamoDb } from "../../../../../shared/platform/aws/sdk.ts";
 import { type DocumentClient, documentClient } from "../../../../../shared/platform/aws-clients.ts";
 import { credentials, REGION } from "../../../../../tools/local/local-aws.ts";
-import { callAwsAt } from "../../../../builders/aws-server.ts";
+import { callAwsAt } from "../../../../builders/aws/aws-server.ts";
 import { type AttemptEnd, attemptEnds, inputs, type Operation } from "./arbitrary-calls.ts";
 
 /** Calls of each operation, with a fixed seed and with a new one. `CALLS_SEED` repeats a run. */

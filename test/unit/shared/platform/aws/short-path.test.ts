@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, test, vi } from "vitest";
 import { documentClient, keysClient, queueClient, secretsClient } from "../../../../../shared/platform/aws-clients.ts";
-import { callAwsAt } from "../../../../builders/aws-server.ts";
+import { callAwsAt } from "../../../../builders/aws/aws-server.ts";
 
 vi.mock("#aws-sdk", () => {
   throw new Error("The SDK was loaded");

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../../infra/settings-error.ts";
 import { stages } from "../../../../../stages.ts";
 import { assertNewStage, signInTo } from "../../../../../tools/acceptance/steps/check-place.ts";
-import { FAKE_ACCOUNT, startFakeAws } from "../../../../builders/fake-aws.ts";
+import { FAKE_ACCOUNT, startFakeAws } from "../../../../builders/aws/fake-aws.ts";
 
 /** Goal: an acceptance never begins in a place where it could harm a stage that is used. */
 const aws = await startFakeAws();

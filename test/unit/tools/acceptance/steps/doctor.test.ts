@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { runDoctor } from "../../../../../tools/acceptance/steps/doctor.ts";
-import { acceptanceStage } from "../../../../builders/acceptance-stage.ts";
+import { acceptanceStage } from "../../../../builders/aws/acceptance-stage.ts";
 
 afterEach(() => vi.useRealTimers());
 

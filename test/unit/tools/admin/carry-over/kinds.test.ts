@@ -3,7 +3,7 @@ import { balanceChangeOf } from "../../../../../tools/admin/carry-over/balance-c
 import type { Step } from "../../../../../tools/admin/carry-over/compare.ts";
 import { kindOf } from "../../../../../tools/admin/carry-over/kinds.ts";
 import type { Item } from "../../../../../tools/admin/table-scan.ts";
-import { aTransaction } from "../../../../builders/transaction.ts";
+import { aTransaction } from "../../../../builders/ledger/transaction.ts";
 
 /** Goal: for an item of two ledgers: whether it is copied, updated, left as it is, or reported to the operator. */
 const THEN = "2026-11-21T09:00:00.000Z";

@@ -3,7 +3,7 @@ import { auditView } from "../../../../../shared/actions/audit.ts";
 import { timeIn } from "../../../../../shared/contract/time-zone.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import { auditTable } from "../../../../../tools/admin/views/audit.ts";
-import { NOON_MS } from "../../../../builders/noon.ts";
+import { NOON_MS } from "../../../../builders/run/noon.ts";
 
 const byOperator = auditView(
   auditEntry({ audit_log: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS),
