@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { fourEyesSettings } from "../shared/actions/four-eyes.ts";
 import { consoleSettings } from "../shared/console/console-settings.ts";
-import { isTimeZone } from "../shared/contract/time-zone.ts";
+import { isTimeZone } from "../shared/contract/values/time-zone.ts";
 import { identityPrices } from "../shared/identity/identity-prices.ts";
 import { upstreamCosts } from "../shared/ledger/upstream-costs.ts";
 import { CONSENT_RETENTION_DAYS_MIN, PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";

@@ -5,7 +5,7 @@ import { type ProposalView, proposedData } from "../../shared/contract/actions/p
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import type { FieldErrors } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
-import { jsonOf } from "../../shared/contract/json.ts";
+import { jsonOf } from "../../shared/contract/values/json.ts";
 import { withTimes } from "../components/values/time-text.ts";
 import { liveSession, refuseSession, type Session } from "../sign-in/session.ts";
 import { ActionError } from "./action-error.ts";

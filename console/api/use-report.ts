@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { counted } from "../../shared/contract/counted.ts";
+import { counted } from "../../shared/contract/values/counted.ts";
 import type { SentInput } from "./call-action.ts";
 import { readPagesAgain, useMorePages } from "./use-more-pages.ts";
 import { useReadPages } from "./use-read.ts";

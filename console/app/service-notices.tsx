@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
-import { moneyText } from "../../shared/contract/money.ts";
+import { moneyText } from "../../shared/contract/values/money.ts";
 import { useOptionalAccount, useOwnAccount } from "../api/use-account.ts";
 import { useChecks } from "../api/use-attention.ts";
 import { useMayOpen } from "../api/use-may-open.ts";

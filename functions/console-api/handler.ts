@@ -5,7 +5,7 @@ import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { consoleHandler } from "../../shared/console/console-handler.ts";
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { consoleActions } from "../../shared/contract/actions/actions.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";

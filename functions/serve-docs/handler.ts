@@ -1,5 +1,5 @@
 import { documentOperation, prepareDocument } from "../../shared/call/prepared-document.ts";
-import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { openApiDocument } from "../../shared/contract/openapi/openapi.ts";
 import { serveDocsRoutes } from "../../shared/contract/routes.ts";
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
 import { readEnv } from "../../shared/platform/env.ts";

@@ -10,7 +10,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import type { StreamConsumerSpec } from "../streams.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { listenOnLoopback } from "../../tools/local/loopback.ts";
 import { reportTo } from "./server-report.ts";
 

@@ -14,7 +14,7 @@ import { createAccount } from "../../shared/access/accounts.ts";
 import { createKey } from "../../shared/access/keys.ts";
 import { builtInSnapshot } from "../../shared/catalog/built-in-catalog.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { localTableNames, tableDefinition } from "../../tools/local/tables.ts";

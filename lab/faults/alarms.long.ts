@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HOUR_MS } from "../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../shared/contract/values/durations.ts";
 import { alarmTable, brokenRules, runCases } from "../../test/faults/alarms/fault-alarms.ts";
 import { allOutages, brokenOutageRules, outageTable, runOutages } from "../../test/faults/alarms/outages.ts";
 import { faults } from "../../test/faults/system/effects.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DAY_MS } from "../../shared/contract/durations.ts";
+import { DAY_MS } from "../../shared/contract/values/durations.ts";
 import { runModel, totalOf } from "../../test/faults/model/model.ts";
 
 /** Each part is a file, and so its own process: reloaded modules stay in memory until the process ends. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { HOUR_MS, MINUTE_MS } from "../../shared/contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { alarmsIn, shownAlarm, urgencyOf, writeMetricsOfStage } from "../../test/faults/alarms/observed-alarms.ts";
 import { runTraffic, type TrafficReport } from "../../test/faults/mixed-load/traffic.ts";
 import { weather } from "../../test/faults/mixed-load/weather.ts";

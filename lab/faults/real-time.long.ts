@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { seeded } from "../../test/builders/run/seeded.ts";
 import { openDrill } from "../../test/faults/restore-drill.ts";
 

@@ -1,6 +1,6 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { expect, vi } from "vitest";
-import { koboSchema } from "../../shared/contract/money.ts";
+import { koboSchema } from "../../shared/contract/values/money.ts";
 import type { EventMessage } from "../../shared/orders/outcome-message.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";

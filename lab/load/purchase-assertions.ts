@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import * as z from "zod";
-import { koboFromNaira } from "../../shared/contract/money.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import type { Received } from "../../test/builders/webhooks/receiver.ts";
 import type { Order, SimulatorState } from "../../tools/simulator/state.ts";

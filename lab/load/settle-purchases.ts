@@ -1,6 +1,6 @@
 import { expect, vi } from "vitest";
 import { queues } from "../../infra/queues.ts";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import type { AuditedLedger, Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";

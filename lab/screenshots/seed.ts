@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import { proposedData } from "../../shared/contract/actions/proposals.ts";
-import { DAY_MS, HOUR_MS } from "../../shared/contract/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../shared/contract/values/durations.ts";
 import * as z from "../../shared/contract/zod.ts";
 import { openDynamoDb } from "../../shared/platform/aws/sdk.ts";
 import { setDailyBalances } from "../../shared/statistics/daily-balances.ts";

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isRecent, systemClock } from "../platform/time.ts";

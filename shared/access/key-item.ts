@@ -1,4 +1,4 @@
-import { DAY_MS } from "../contract/durations.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
 import { joinParts, setParts, type UpdateParts, updateOf } from "../ledger/update-parts.ts";
 import type { IpRange } from "../platform/ip-address.ts";
 import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";

@@ -1,11 +1,11 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";

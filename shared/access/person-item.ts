@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "#zod";
-import { MINUTE_MS } from "../contract/durations.ts";
 import { type Role, roles } from "../contract/roles.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import type { Actor } from "../ledger/audit.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";

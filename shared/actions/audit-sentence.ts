@@ -1,8 +1,8 @@
 import type { Action } from "../contract/actions/action.ts";
 import { type ActionName, actions } from "../contract/actions/actions.ts";
 import type { AuditKind } from "../contract/actions/audit.ts";
-import { counted } from "../contract/counted.ts";
-import { moneyText } from "../contract/money.ts";
+import { counted } from "../contract/values/counted.ts";
+import { moneyText } from "../contract/values/money.ts";
 import { type AuditEntry, actorName, detailsText } from "../ledger/audit.ts";
 
 /** The entry's details by name as text, and what the account of the entry is called. */

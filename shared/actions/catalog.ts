@@ -3,7 +3,7 @@ import { acceptCandidate, readCandidate } from "../catalog/refresh-catalog.ts";
 import { catalogOf, type Snapshot } from "../catalog/snapshot.ts";
 import type { catalogActions } from "../contract/actions/catalog.ts";
 import type { Catalog } from "../contract/catalog.ts";
-import { duration } from "../contract/durations.ts";
+import { duration } from "../contract/values/durations.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";

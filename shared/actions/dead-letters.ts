@@ -1,7 +1,7 @@
 import type { Message } from "@aws-sdk/client-sqs";
 import * as z from "#zod";
 import { type DeadLetterKind, type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
-import { jsonOf } from "../contract/json.ts";
+import { jsonOf } from "../contract/values/json.ts";
 import { type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { referenceOf } from "../ledger/transaction.ts";

@@ -1,9 +1,9 @@
 import * as z from "#zod";
 import { accountSchema, accountText } from "../access/account-store.ts";
 import { SELLABLE_AGE_MS_MAX } from "../catalog/snapshot.ts";
-import { counted } from "../contract/counted.ts";
-import { duration, HOUR_MS } from "../contract/durations.ts";
-import { percentText } from "../contract/percent-text.ts";
+import { counted } from "../contract/values/counted.ts";
+import { duration, HOUR_MS } from "../contract/values/durations.ts";
+import { percentText } from "../contract/values/percent-text.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";

@@ -1,5 +1,5 @@
 import type { floatActions } from "../contract/actions/float.ts";
-import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
+import { koboMoneyText, nairaFromKobo } from "../contract/values/money.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 import type { OrderAdvice } from "../contract/actions/transactions.ts";
-import { koboMoneyText } from "../contract/money.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
+import { koboMoneyText } from "../contract/values/money.ts";
 import { isFinalStatus, isIdentityCheck, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { PERIOD_LINES_MAX, type periodsActions } from "../contract/actions/periods.ts";
-import { nairaFromKobo } from "../contract/money.ts";
-import { monthAfter } from "../contract/time-zone.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
+import { monthAfter } from "../contract/values/time-zone.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";

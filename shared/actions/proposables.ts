@@ -3,7 +3,6 @@ import { type Account, accountText, assertNotClosed, requireAccount } from "../a
 import { ENTITLEMENTS_CHANGED, isRepetition, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
 import { refundName, reversalName } from "../contract/corrections.ts";
-import { koboMoneyText, nairaFromKobo } from "../contract/money.ts";
 import { type OrderLimitName, type OrderLimits, orderLimitName, raisesLimits } from "../contract/order-limits.ts";
 import {
   type Entitlement,
@@ -13,6 +12,7 @@ import {
   raisesEntitlements,
 } from "../contract/permission.ts";
 import { isSettledByTwo } from "../contract/settled-by-two.ts";
+import { koboMoneyText, nairaFromKobo } from "../contract/values/money.ts";
 import { type LedgerEntry, readAdjustment, readFunding } from "../ledger/ledger-entry.ts";
 import { referenceOf, sendingOf, type Transaction } from "../ledger/transaction.ts";
 import { closedError, readWallet } from "../ledger/wallet.ts";

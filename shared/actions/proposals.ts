@@ -1,6 +1,6 @@
 import { type ActionName, actionNames, mayDo } from "../contract/actions/actions.ts";
 import type { ProposalView, proposalsActions } from "../contract/actions/proposals.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import {
   approvingClient,

@@ -1,4 +1,4 @@
-import { duration } from "../contract/durations.ts";
+import { duration } from "../contract/values/durations.ts";
 import { firstCheckpoint, writeCheckpoint } from "../ledger/checkpoint.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { sleep } from "../platform/time.ts";

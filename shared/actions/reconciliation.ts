@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
 import type { caseDecisions, reconciliationActions } from "../contract/actions/reconciliation.ts";
-import { counted } from "../contract/counted.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
+import { counted } from "../contract/values/counted.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { actorName, SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";

@@ -1,6 +1,6 @@
 import { REPORTED_DAYS_MAX } from "../contract/actions/action.ts";
-import { DAY_MS } from "../contract/durations.ts";
-import { datesUntil } from "../contract/time-zone.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
+import { datesUntil } from "../contract/values/time-zone.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf, isAccountPk } from "../ledger/schema.ts";

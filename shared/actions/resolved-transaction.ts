@@ -1,5 +1,5 @@
 import type { ActionName } from "../contract/actions/actions.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { type Actor, type AuditEntry, actorName, readTransactionAudit } from "../ledger/audit.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";

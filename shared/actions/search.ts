@@ -3,9 +3,9 @@ import { type Account, accountSchema } from "../access/account-store.ts";
 import { KEY_ID_START } from "../access/keys.ts";
 import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
-import { nairaFromKobo } from "../contract/money.ts";
-import { phoneNumberOf } from "../contract/phone-number.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
+import { phoneNumberOf } from "../contract/values/phone-number.ts";
 import {
   findByOwnReference,
   findByPhone,

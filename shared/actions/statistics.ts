@@ -1,8 +1,8 @@
 import { requireAccount } from "../access/account-store.ts";
 import type { statisticsActions } from "../contract/actions/statistics.ts";
-import { HOUR_MS } from "../contract/durations.ts";
-import { nairaFromKobo } from "../contract/money.ts";
-import { dateIn } from "../contract/time-zone.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
+import { dateIn } from "../contract/values/time-zone.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { orNull } from "../platform/or-null.ts";
 import { isoTime } from "../platform/time.ts";

@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { type SubjectKind, subjectNumberOf, type subjectsActions } from "../contract/actions/subjects.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { type Consent, consentSchema, consentView } from "../identity/consent.ts";
 import type { HashSubject } from "../identity/subject-hash.ts";
 import { SERVICE } from "../ledger/audit.ts";

@@ -5,11 +5,11 @@ import { type LookupFinding, lookupFindingTexts } from "../contract/actions/tran
 import { eventStateTexts } from "../contract/actions/upstream-events.ts";
 import { attemptText } from "../contract/attempt-outcome.ts";
 import { deliveredId, refundName } from "../contract/corrections.ts";
-import { duration } from "../contract/durations.ts";
 import { eventReasonTexts } from "../contract/event-reasons.ts";
-import { koboMoneyText } from "../contract/money.ts";
-import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
+import { duration } from "../contract/values/durations.ts";
+import { koboMoneyText } from "../contract/values/money.ts";
+import { timeIn } from "../contract/values/time-zone.ts";
 import { type AuditEntry, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { type LedgerEntry, readAdjustment } from "../ledger/ledger-entry.ts";

@@ -1,8 +1,8 @@
 import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
 import { refundName } from "../contract/corrections.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { actorName } from "../ledger/audit.ts";
 import { type OpenOrder, openOrders, readTransaction, readTransactions } from "../ledger/find-transactions.ts";
 import { listTransactions } from "../ledger/list-transactions.ts";

@@ -1,5 +1,5 @@
 import type { upstreamEventsActions } from "../contract/actions/upstream-events.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { sendingOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { expectedAmount } from "../ledger/upstream-costs.ts";
 import { orNull } from "../platform/or-null.ts";

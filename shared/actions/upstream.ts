@@ -1,5 +1,5 @@
 import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream.ts";
-import { HOUR_MS } from "../contract/durations.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { openOrders } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";

@@ -3,8 +3,8 @@ import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
 import { adjusts, correctedBy, recreditId, refundName, reversalName, takenAgain } from "../contract/corrections.ts";
-import { koboMoneyText, koboSchema, nairaFromKobo } from "../contract/money.ts";
-import { timeIn } from "../contract/time-zone.ts";
+import { koboMoneyText, koboSchema, nairaFromKobo } from "../contract/values/money.ts";
+import { timeIn } from "../contract/values/time-zone.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import {

@@ -1,7 +1,7 @@
 import { type Account, requireAccount } from "../access/account-store.ts";
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import type { webhookActions } from "../contract/actions/webhook.ts";
-import { isMaskedUrl, shownUrl } from "../contract/shown-url.ts";
+import { isMaskedUrl, shownUrl } from "../contract/values/shown-url.ts";
 import type { EndpointKey } from "../ledger/schema.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";

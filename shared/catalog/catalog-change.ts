@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import type { Catalog, DataPlan, Network } from "../contract/catalog.ts";
-import { isSameNetwork } from "../contract/network-names.ts";
-import type { catalogUpdated } from "../contract/openapi-webhooks.ts";
+import type { catalogUpdated } from "../contract/openapi/openapi-webhooks.ts";
+import { isSameNetwork } from "../contract/values/network-names.ts";
 import { indexPlans } from "./plan-index.ts";
 
 /** A change of the served catalog, as `catalog.updated` reports it. */

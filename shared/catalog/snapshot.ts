@@ -1,7 +1,7 @@
 import { documentText, type PreparedDocument, prepareDocument } from "../call/prepared-document.ts";
 import { type Catalog, catalogSchema } from "../contract/catalog.ts";
-import { DAY_MS } from "../contract/durations.ts";
 import { successEnvelope } from "../contract/envelope.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
 import type { CatalogChange } from "./catalog-change.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
 

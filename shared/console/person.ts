@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { invalid } from "../call/invalid.ts";
 import { operatorName, printableText } from "../contract/actions/action.ts";
-import { jsonOf } from "../contract/json.ts";
+import { jsonOf } from "../contract/values/json.ts";
 import { apiEvent } from "../lambda/api-request.ts";
 import type { Actor } from "../ledger/audit.ts";
 import { NotAllowedError } from "../platform/operator-error.ts";

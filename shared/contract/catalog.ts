@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { components } from "./components.ts";
 import { wellFormed } from "./fields.ts";
-import { nairaField } from "./money.ts";
+import { nairaField } from "./values/money.ts";
 
 /** A price in the catalog: NGN, rounded to whole kobo. */
 const priceField = nairaField

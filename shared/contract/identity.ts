@@ -1,9 +1,9 @@
 import * as z from "#zod";
 import { components } from "./components.ts";
 import { amountField, phoneNumberField, referenceField, wellFormed } from "./fields.ts";
-import { hasLongNumber, withoutOwnNumber } from "./own-number.ts";
-import { timeField } from "./time-field.ts";
 import { orderIdentity, serviceReferenceField, transactionStatus } from "./transaction.ts";
+import { hasLongNumber, withoutOwnNumber } from "./values/own-number.ts";
+import { timeField } from "./values/time-field.ts";
 
 const ninMeta = { description: "The national identification number, 11 digits." };
 const bvnMeta = { description: "The bank verification number, 11 digits." };

@@ -2,9 +2,9 @@ import * as z from "#zod";
 import { components } from "./components.ts";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
 import { AIRTIME_NAIRA_MIN } from "./limits.ts";
-import { nairaField } from "./money.ts";
-import { withoutOwnNumber } from "./own-number.ts";
 import { purchasedTransaction } from "./transaction.ts";
+import { nairaField } from "./values/money.ts";
+import { withoutOwnNumber } from "./values/own-number.ts";
 
 /** POST /vtu/data/purchase. */
 export const dataPurchaseRequest = withoutOwnNumber(

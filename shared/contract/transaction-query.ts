@@ -2,8 +2,8 @@ import * as z from "#zod";
 import { components } from "./components.ts";
 import { referenceField } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
-import { timeField } from "./time-field.ts";
 import { transactionStatus, transactionType, transactionView } from "./transaction.ts";
+import { timeField } from "./values/time-field.ts";
 
 /** What lookups and the list of transactions are asked for. Source: docs/interface.md 14.1. */
 export const transactionPath = lazyObject(() => ({

@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { wellFormed, wholeText } from "./fields.ts";
 import { lazyObject } from "./lazy-object.ts";
-import { phoneNumberOf } from "./phone-number.ts";
 import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
+import { phoneNumberOf } from "./values/phone-number.ts";
 
 /** The only event about a transaction. Source: docs/interface.md 15.3. */
 export const UPSTREAM_TRANSACTION_UPDATED = "transaction.updated";

@@ -2,8 +2,6 @@ import type * as z from "#zod";
 import type { Call, Caller } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { RESPONSE_BYTES_MAX, responseBytes } from "../call/response-size.ts";
-import type { DateOrder } from "../contract/date-order.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
 import { ServiceError } from "../contract/errors.ts";
 import {
   bvnAdvancedResult,
@@ -15,10 +13,12 @@ import {
   ninBasicResult,
   ninRetrieveResult,
 } from "../contract/identity.ts";
-import type { Kobo } from "../contract/money.ts";
-import { isVirtualNin } from "../contract/own-number.ts";
 import type { Entitlement } from "../contract/permission.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
+import type { DateOrder } from "../contract/values/date-order.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
+import type { Kobo } from "../contract/values/money.ts";
+import { isVirtualNin } from "../contract/values/own-number.ts";
 import { consentPk } from "../ledger/schema.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";

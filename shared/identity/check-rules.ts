@@ -1,4 +1,4 @@
-import type { Kobo } from "../contract/money.ts";
+import type { Kobo } from "../contract/values/money.ts";
 import { type PriceRule, priceAt } from "../prices/price-rule.ts";
 import type { IdentityPrices } from "./identity-prices.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { koboFromNaira, nairaField } from "../contract/money.ts";
+import { koboFromNaira, nairaField } from "../contract/values/money.ts";
 
 const priceField = z.pipe(nairaField.check(z.positive(), z.maximum(100_000)), z.transform(koboFromNaira));
 

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import type { DateOrder } from "../contract/date-order.ts";
+import type { DateOrder } from "../contract/values/date-order.ts";
 import { dateShape, readDate } from "./read-date.ts";
 
 /** `onUnreadable` gets the field and the shape of a date that cannot be read, never its value. */

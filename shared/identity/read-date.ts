@@ -1,6 +1,6 @@
 import dayjs from "dayjs";
 import customParseFormat from "dayjs/plugin/customParseFormat.js";
-import type { DateOrder } from "../contract/date-order.ts";
+import type { DateOrder } from "../contract/values/date-order.ts";
 import { dateInLagos } from "../platform/time.ts";
 
 dayjs.extend(customParseFormat);

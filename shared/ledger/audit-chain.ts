@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { MINUTE_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import type { Table, Writes } from "./ledger.ts";
 import { queryIndex, type TimeRange } from "./query-index.ts";
 import {

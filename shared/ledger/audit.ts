@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import {
   type AuditItem,

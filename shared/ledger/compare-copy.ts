@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { type AuditItem, linkSchema } from "./audit-chain.ts";
 import type { CopiedEntry } from "./copied-entry.ts";
 import { placeOf } from "./schema.ts";

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { type Kobo, koboSchema } from "../contract/money.ts";
+import { type Kobo, koboSchema } from "../contract/values/money.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
 import { isoTime } from "../platform/time.ts";
 import type { AuditPut } from "./audit.ts";

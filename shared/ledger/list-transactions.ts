@@ -1,6 +1,6 @@
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
-import { dayBounds } from "../contract/time-zone.ts";
 import type { TransactionQuery } from "../contract/transaction-query.ts";
+import { dayBounds } from "../contract/values/time-zone.ts";
 import { isoTime } from "../platform/time.ts";
 import { type AccountMode, readTransactions } from "./find-transactions.ts";
 import { BATCH_KEYS_MAX } from "./get-item.ts";

@@ -1,4 +1,4 @@
-import type { Kobo } from "../contract/money.ts";
+import type { Kobo } from "../contract/values/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import type { AuditPut } from "./audit.ts";
 import type { Ledger } from "./ledger.ts";

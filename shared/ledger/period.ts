@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
-import { koboSchema } from "../contract/money.ts";
+import { koboSchema } from "../contract/values/money.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Table } from "./ledger.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "#zod";
-import { HOUR_MS } from "../contract/durations.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
 import { hasConditionFailed } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import { OperatorError } from "../platform/operator-error.ts";

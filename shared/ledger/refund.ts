@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { koboSchema } from "../contract/money.ts";
+import { koboSchema } from "../contract/values/money.ts";
 import type { Ledger } from "./ledger.ts";
 import { refundPk, refundsList } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";

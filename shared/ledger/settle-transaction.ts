@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { koboSchema } from "../contract/money.ts";
+import { koboSchema } from "../contract/values/money.ts";
 import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";

@@ -1,5 +1,5 @@
-import { loggableReference } from "../contract/mask-phones.ts";
-import type { Kobo } from "../contract/money.ts";
+import { loggableReference } from "../contract/values/mask-phones.ts";
+import type { Kobo } from "../contract/values/money.ts";
 import { log } from "../platform/log.ts";
 import type { Settlement } from "./settle-transaction.ts";
 import { referenceOf, type Transaction } from "./transaction.ts";

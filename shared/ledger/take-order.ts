@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { isFinalStatus, type Transaction } from "./transaction.ts";

@@ -1,9 +1,7 @@
 import * as z from "#zod";
 import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
 import { errorCodes } from "../contract/errors.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import {
   isCheckType,
   livePrefixes,
@@ -18,6 +16,8 @@ import {
   transactionStatus,
   transactionType,
 } from "../contract/transaction.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
+import { koboSchema, nairaFromKobo } from "../contract/values/money.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { transactionIdOf, transactionPk } from "./schema.ts";
 import { countedSchema } from "./usage.ts";

@@ -1,7 +1,7 @@
 import * as z from "#zod";
-import { changedByPercent, type Kobo, percentField } from "../contract/money.ts";
-import { isSameNetwork } from "../contract/network-names.ts";
 import { type TransactionStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
+import { changedByPercent, type Kobo, percentField } from "../contract/values/money.ts";
+import { isSameNetwork } from "../contract/values/network-names.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How much less than the face value the upstream charges for orders of a kind, and of one network if it is named. */

@@ -1,6 +1,5 @@
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
 import type {
   CallerLimits,
   LimitedBy,
@@ -8,7 +7,8 @@ import type {
   OrderLimits,
   PeriodLimitName,
 } from "../contract/order-limits.ts";
-import { dateIn, monthOf } from "../contract/time-zone.ts";
+import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/values/money.ts";
+import { dateIn, monthOf } from "../contract/values/time-zone.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { itemKindOf, keyUsagePk } from "./schema.ts";

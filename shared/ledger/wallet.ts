@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { type Kobo, koboSchema } from "../contract/money.ts";
 import type { DailyQuota, Entitlement } from "../contract/permission.ts";
+import { type Kobo, koboSchema } from "../contract/values/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";

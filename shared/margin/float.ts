@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { atOncePercent } from "../contract/actions/refund-clock.ts";
-import { counted } from "../contract/counted.ts";
-import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
-import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
+import { counted } from "../contract/values/counted.ts";
+import { DAY_MS, HOUR_MS } from "../contract/values/durations.ts";
+import { dateIn, datesUntil, dayStartMs } from "../contract/values/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { BATCHES_AT_ONCE, getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";

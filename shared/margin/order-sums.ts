@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { AT_ONCE_MS } from "../contract/actions/refund-clock.ts";
-import { HOUR_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { dateIn } from "../contract/time-zone.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
+import { dateIn } from "../contract/values/time-zone.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { BATCHES_AT_ONCE, getItem, getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";

@@ -1,13 +1,13 @@
 import * as z from "#zod";
 import { accountSchema } from "../access/account-store.ts";
 import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
-import { DAY_MS } from "../contract/durations.ts";
 import { lazyObject } from "../contract/lazy-object.ts";
-import { maskedDigits } from "../contract/mask-phones.ts";
-import { koboMoneyText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
-import { datesOf, timeIn } from "../contract/time-zone.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
+import { maskedDigits } from "../contract/values/mask-phones.ts";
+import { koboMoneyText } from "../contract/values/money.ts";
+import { datesOf, timeIn } from "../contract/values/time-zone.ts";
 import {
   BATCHES_AT_ONCE,
   getItemBatches,

@@ -1,6 +1,6 @@
 import { isOfAllAccounts, type NotificationKind, notificationTitles } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
-import { dateIn } from "../contract/time-zone.ts";
+import { dateIn } from "../contract/values/time-zone.ts";
 import type { Finding } from "./findings.ts";
 
 /** What to do, as a person who works on all accounts, and as an owner. */

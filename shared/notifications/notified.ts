@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { MINUTE_MS } from "../contract/durations.ts";
 import { replaceableObject } from "../contract/lazy-object.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { getItem, getItems, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { notifiedPk } from "../ledger/schema.ts";

@@ -1,7 +1,7 @@
 import { personItemSchema } from "../access/person-item.ts";
-import { DAY_MS } from "../contract/durations.ts";
 import { SIGN_IN_DAYS_MAX } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
 import { getItemsByPk, type OnUnreadable } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { personIdOf, personPk } from "../ledger/schema.ts";

@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import type { NotificationKind } from "../contract/notification-kinds.ts";
+import { DAY_MS, HOUR_MS } from "../contract/values/durations.ts";
 import type { OnUnreadable } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";

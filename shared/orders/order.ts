@@ -1,7 +1,7 @@
 import type { Caller } from "../call/call.ts";
-import type { Kobo } from "../contract/money.ts";
 import type { Entitlement } from "../contract/permission.ts";
 import type { TransactionType } from "../contract/transaction.ts";
+import type { Kobo } from "../contract/values/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import type { Transaction } from "../ledger/transaction.ts";

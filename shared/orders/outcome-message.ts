@@ -1,9 +1,9 @@
 import * as z from "#zod";
 import type { MessageNames } from "../call/message-result.ts";
 import { finalStatus } from "../contract/final-status.ts";
-import { loggableReference } from "../contract/mask-phones.ts";
-import { koboSchema } from "../contract/money.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { loggableReference } from "../contract/values/mask-phones.ts";
+import { koboSchema } from "../contract/values/money.ts";
 import { transactionIdOf } from "../ledger/schema.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";

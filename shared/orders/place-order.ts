@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { invalid } from "../call/invalid.ts";
-import { counted } from "../contract/counted.ts";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
-import { networkNames } from "../contract/network-names.ts";
 import type { CallerLimits, OrderLimitName } from "../contract/order-limits.ts";
 import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission.ts";
+import { counted } from "../contract/values/counted.ts";
+import { networkNames } from "../contract/values/network-names.ts";
 import type { DuplicateWindow } from "../ledger/duplicate-guard.ts";
 import { findByCallerReference, findOwn } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { lineKind } from "../contract/actions/wallet.ts";
-import { counted } from "../contract/counted.ts";
-import { koboMoneyText } from "../contract/money.ts";
-import { monthAfter } from "../contract/time-zone.ts";
+import { counted } from "../contract/values/counted.ts";
+import { koboMoneyText } from "../contract/values/money.ts";
+import { monthAfter } from "../contract/values/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { type OpenOrder, openOrdersAmong } from "../ledger/find-transactions.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";

@@ -1,5 +1,5 @@
-import { MINUTE_MS } from "../contract/durations.ts";
-import { dateIn, monthAfter, monthOf, monthRange } from "../contract/time-zone.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
+import { dateIn, monthAfter, monthOf, monthRange } from "../contract/values/time-zone.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readServicePeriod, type ServicePeriod } from "../ledger/period.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, queryList } from "../ledger/query-index.ts";

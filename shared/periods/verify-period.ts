@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "#zod";
-import { counted } from "../contract/counted.ts";
-import { monthAfter } from "../contract/time-zone.ts";
+import { counted } from "../contract/values/counted.ts";
+import { monthAfter } from "../contract/values/time-zone.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   type AccountPeriod,

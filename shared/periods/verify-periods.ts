@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { DAY_MS } from "../contract/durations.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readServicePeriod } from "../ledger/period.ts";

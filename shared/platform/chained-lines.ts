@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "#zod";
-import { escapeControls } from "../contract/control-characters.ts";
+import { escapeControls } from "../contract/values/control-characters.ts";
 
 /**
  * A file of JSON Lines: a header, a line for each record, a footer. Each record has its number and the SHA-256 of the

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { HOUR_MS } from "../contract/durations.ts";
 import type { Mode } from "../contract/transaction.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
 import { base32 } from "./base32.ts";
 import { parseReferenceKey, type ReferenceKeyVersions, type Version, versionInUse } from "./reference-key-versions.ts";
 import type { Secret } from "./secrets.ts";

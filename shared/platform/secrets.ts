@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import type { SecretsClient } from "./aws-clients.ts";
 import { withTimeout } from "./deadline.ts";
 import { type Clock, isRecent, sleep, systemClock } from "./time.ts";

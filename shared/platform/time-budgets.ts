@@ -3,7 +3,7 @@
  * test/unit/shared/platform/time-budgets.test.ts asserts how they relate; docs/reliability.md has the table.
  */
 
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 
 /** After this API Gateway itself responds with 503. Source: AWS, "Quotas for configuring and running an HTTP API". */
 export const API_GATEWAY_TIMEOUT_S = 30;

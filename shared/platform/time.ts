@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
-import { isoTime } from "../contract/iso-time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../contract/values/durations.ts";
+import { isoTime } from "../contract/values/iso-time.ts";
 
 export { isoTime };
 

@@ -1,5 +1,5 @@
 import type { Catalog } from "../contract/catalog.ts";
-import { koboFromNaira, nairaFromKobo } from "../contract/money.ts";
+import { koboFromNaira, nairaFromKobo } from "../contract/values/money.ts";
 import { type PriceRule, priceAt } from "./price-rule.ts";
 
 /** The catalog with an account's prices of this moment. */

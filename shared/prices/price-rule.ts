@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { replaceableObject } from "../contract/lazy-object.ts";
-import { changedByPercent, type Kobo, koboSchema } from "../contract/money.ts";
-import { isSameNetwork } from "../contract/network-names.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
+import { changedByPercent, type Kobo, koboSchema } from "../contract/values/money.ts";
+import { isSameNetwork } from "../contract/values/network-names.ts";
 
 /**
  * A price of one account that differs from the face value, from a time on. The latest rule for the same orders counts; a

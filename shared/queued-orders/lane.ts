@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenKey } from "../ledger/query-index.ts";
 import type { QueuedOrder } from "../ledger/transaction.ts";

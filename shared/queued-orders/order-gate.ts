@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../contract/values/durations.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import {
   type OnOrOff,

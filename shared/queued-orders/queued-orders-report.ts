@@ -1,6 +1,6 @@
 import { QUEUED_ORDERS_LISTED_MAX } from "../contract/actions/transactions.ts";
-import { duration, MINUTE_MS } from "../contract/durations.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { duration, MINUTE_MS } from "../contract/values/durations.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";

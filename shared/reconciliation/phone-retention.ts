@@ -1,7 +1,7 @@
 import * as z from "#zod";
-import { DAY_MS } from "../contract/durations.ts";
-import { dateIn } from "../contract/time-zone.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
+import { dateIn } from "../contract/values/time-zone.ts";
 import { consentSchema } from "../identity/consent.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
-import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import type { TransactionType } from "../contract/transaction.ts";
+import { DAY_MS, HOUR_MS } from "../contract/values/durations.ts";
 import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
 import { readableOpenTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, keyBatches } from "../ledger/get-item.ts";

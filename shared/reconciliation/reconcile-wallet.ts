@@ -1,4 +1,4 @@
-import { HOUR_MS } from "../contract/durations.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
 import { type Checkpoint, firstCheckpoint, readCheckpoint, replaceCheckpoint } from "../ledger/checkpoint.ts";
 import { getItemBatches, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";

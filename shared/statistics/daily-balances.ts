@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { DAY_MS } from "../contract/durations.ts";
-import { dateIn, datesUntil } from "../contract/time-zone.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
+import { dateIn, datesUntil } from "../contract/values/time-zone.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { setParts, updateOf } from "../ledger/update-parts.ts";

@@ -1,9 +1,9 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
-import { DAY_MS, HOUR_MS } from "../contract/durations.ts";
 import { type FinalStatus, finalStatus } from "../contract/final-status.ts";
-import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
+import { DAY_MS, HOUR_MS } from "../contract/values/durations.ts";
+import { dateIn, datesUntil } from "../contract/values/time-zone.ts";
 import { getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../contract/durations.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { sum } from "../platform/sum.ts";
 import { type EndedCount, QUARTER_MS, readHours } from "./hourly-counts.ts";

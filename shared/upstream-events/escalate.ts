@@ -1,6 +1,6 @@
 import type { MessageResult } from "../call/message-result.ts";
 import type { EventReason } from "../contract/event-reasons.ts";
-import { loggableReference } from "../contract/mask-phones.ts";
+import { loggableReference } from "../contract/values/mask-phones.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,

@@ -1,5 +1,5 @@
-import { MINUTE_MS } from "../contract/durations.ts";
 import type { EventReason } from "../contract/event-reasons.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { openOrdersFor } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";

@@ -1,6 +1,6 @@
 import { deliveredId } from "../contract/corrections.ts";
 import type { FinalStatus } from "../contract/final-status.ts";
-import { koboMoneyText } from "../contract/money.ts";
+import { koboMoneyText } from "../contract/values/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger, Ledger, Writes } from "../ledger/ledger.ts";
 import {

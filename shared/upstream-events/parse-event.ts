@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
-import { maskedDigits } from "../contract/mask-phones.ts";
-import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { reportedFields, reportedReference, type upstreamEvent } from "../contract/upstream-event.ts";
+import { maskedDigits } from "../contract/values/mask-phones.ts";
+import { type Kobo, koboFromSentNaira } from "../contract/values/money.ts";
 import { finalStatusOf, translated, type UpstreamProfile } from "../upstream/profile.ts";
 
 /** An event of the upstream, as far as it could be read. */

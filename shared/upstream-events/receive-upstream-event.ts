@@ -1,7 +1,7 @@
 import type * as z from "#zod";
 import type { Call } from "../call/call.ts";
-import { loggableReference } from "../contract/mask-phones.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
+import { loggableReference } from "../contract/values/mask-phones.ts";
 import { comparablePhone } from "../ledger/masked-transaction.ts";
 import type { UnreadableMessage } from "../orders/outcome-message.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";

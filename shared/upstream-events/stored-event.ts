@@ -3,7 +3,7 @@ import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "#zod";
 import { type EventReason, eventReasons, unreadableReasons } from "../contract/event-reasons.ts";
 import { finalStatus } from "../contract/final-status.ts";
-import { koboSchema } from "../contract/money.ts";
+import { koboSchema } from "../contract/values/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {

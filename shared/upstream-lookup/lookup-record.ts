@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
-import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../contract/values/durations.ts";
 import { getItem, getItemsByPk } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { transactionIdOf } from "../ledger/schema.ts";

@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
-import { koboSchema, nairaFromKobo } from "../contract/money.ts";
+import { HOUR_MS, MINUTE_MS } from "../contract/values/durations.ts";
+import { koboSchema, nairaFromKobo } from "../contract/values/money.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { setParts, updateOf } from "../ledger/update-parts.ts";

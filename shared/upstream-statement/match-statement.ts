@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { HOUR_MS, MINUTE_MS } from "../contract/durations.ts";
 import { type BookedOrder, bookedOrder, type FindingClass, statementRow } from "../contract/upstream-statement.ts";
+import { HOUR_MS, MINUTE_MS } from "../contract/values/durations.ts";
 
 /** A row in its file. Equal rows have one `id`, whatever their files. */
 export const chargedRow = z.extend(statementRow, { id: z.string(), file: z.int(), line: z.int() });

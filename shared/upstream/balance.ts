@@ -1,4 +1,4 @@
-import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
+import { type Kobo, koboFromSentNaira } from "../contract/values/money.ts";
 import { responseBody, sentFields } from "./classify.ts";
 import { bodyJson, type ExchangeResult } from "./exchange.ts";
 import type { BalanceProfile } from "./profile.ts";

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
-import { koboFromSentNaira } from "../contract/money.ts";
 import { reportedReference } from "../contract/upstream-event.ts";
+import { koboFromSentNaira } from "../contract/values/money.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type UpstreamProfile } from "./profile.ts";
 import { statesRateLimit } from "./rate-limit.ts";

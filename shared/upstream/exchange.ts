@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
-import { jsonOf } from "../contract/json.ts";
+import { jsonOf } from "../contract/values/json.ts";
 import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { tlsContext } from "../platform/tls-context.ts";
 import { utf8 } from "../platform/utf8.ts";

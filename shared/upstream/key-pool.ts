@@ -1,6 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
-import { MINUTE_MS } from "../contract/durations.ts";
 import type { RateGroup } from "../contract/limits.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isRecent } from "../platform/time.ts";

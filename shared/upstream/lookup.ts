@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
-import { maskedDigits } from "../contract/mask-phones.ts";
-import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { reportedFields, reportedReference } from "../contract/upstream-event.ts";
+import { maskedDigits } from "../contract/values/mask-phones.ts";
+import { type Kobo, koboFromSentNaira } from "../contract/values/money.ts";
 import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
 import { bodyJson, type ExchangeResult } from "./exchange.ts";
 import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, translated, type UpstreamProfile } from "./profile.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "#zod";
-import { koboFromNaira } from "../contract/money.ts";
+import { koboFromNaira } from "../contract/values/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { balanceRequest, readBalance } from "./balance.ts";
 import { classify, classifyCheck } from "./classify.ts";

@@ -1,10 +1,10 @@
 import * as z from "#zod";
-import { dateOrders } from "../contract/date-order.ts";
 import type { FinalStatus } from "../contract/final-status.ts";
 import { lazyStrictObject } from "../contract/lazy-object.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { transactionType } from "../contract/transaction.ts";
 import { UPSTREAM_TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
+import { dateOrders } from "../contract/values/date-order.ts";
 
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
 export const PROFILE_LENGTH_MAX = 2_000;

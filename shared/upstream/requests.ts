@@ -1,5 +1,5 @@
 import type { RateGroup } from "../contract/limits.ts";
-import { nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { carriesReference, type OrderKind, type requestFields, translated, type UpstreamProfile } from "./profile.ts";
 import { type Beginning, type IdentityCheck, type OrderField, orderFields, type UpstreamOrder } from "./upstream.ts";

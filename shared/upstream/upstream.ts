@@ -1,7 +1,7 @@
 import type { FinalStatus } from "../contract/final-status.ts";
 import type { IdentityMode } from "../contract/identity.ts";
 import type { RateGroup } from "../contract/limits.ts";
-import type { Kobo } from "../contract/money.ts";
+import type { Kobo } from "../contract/values/money.ts";
 import type { Deadline } from "../platform/deadline.ts";
 
 /** A purchase in the upstream's terms. */

@@ -6,8 +6,8 @@ import {
   requireAccount,
   type StoredEndpoint,
 } from "../access/account-store.ts";
-import { DAY_MS } from "../contract/durations.ts";
-import { shownUrl } from "../contract/shown-url.ts";
+import { DAY_MS } from "../contract/values/durations.ts";
+import { shownUrl } from "../contract/values/shown-url.ts";
 import { ENDPOINTS_MAX, type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import type { EndpointKey } from "../ledger/schema.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";

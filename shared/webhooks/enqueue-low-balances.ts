@@ -1,4 +1,4 @@
-import { nairaFromKobo } from "../contract/money.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { lowBalanceOf, type Wallet } from "../ledger/wallet.ts";

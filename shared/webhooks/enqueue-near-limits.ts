@@ -1,5 +1,5 @@
 import { requireAccount } from "../access/account-store.ts";
-import { HOUR_MS } from "../contract/durations.ts";
+import { HOUR_MS } from "../contract/values/durations.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { keyOfUsage } from "../ledger/schema.ts";

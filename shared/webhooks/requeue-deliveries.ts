@@ -1,5 +1,5 @@
 import { type AccountTable, findAccount } from "../access/account-store.ts";
-import { MINUTE_MS } from "../contract/durations.ts";
+import { MINUTE_MS } from "../contract/values/durations.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, dueParkedEndpointKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";

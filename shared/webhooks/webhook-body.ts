@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import type { FinalStatus } from "../contract/final-status.ts";
-import { nairaFromKobo } from "../contract/money.ts";
-import type { limitNear, walletLow } from "../contract/openapi-webhooks.ts";
+import type { limitNear, walletLow } from "../contract/openapi/openapi-webhooks.ts";
+import { nairaFromKobo } from "../contract/values/money.ts";
 import { type AccountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 

@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { type ErrorCode, errors, isErrorCode } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { RETRY_AFTER_S_MAX, rateGroups } from "../../shared/contract/limits.ts";
-import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { openApiDocument } from "../../shared/contract/openapi/openapi.ts";
 import { livePrefixes, type Mode, orderIdentity, TEST_PREFIX } from "../../shared/contract/transaction.ts";
 import { type ContractDocument, type DocumentedOperation, readDocument } from "./document.ts";
 import { contractHeaders, type Received, type Sent, send, sendWithinRate } from "./exchange.ts";

@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { readAudit, recordAudit } from "../../shared/ledger/audit.ts";
 import { ACCOUNTS_LIST, accountPk } from "../../shared/ledger/schema.ts";
 import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import * as z from "#zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { auditDenials } from "../../infra/tables.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { approvingClient, putProposal } from "../../shared/ledger/proposal.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
-import { datesOf, monthAfter } from "../../shared/contract/time-zone.ts";
+import { datesOf, monthAfter } from "../../shared/contract/values/time-zone.ts";
 import { type OperatedService, startOperatedService } from "../builders/service/admin.ts";
 import { documentSections, type Names, runDocumentCommand } from "../builders/service/document-commands.ts";
 import { isInstalled } from "../builders/service/is-installed.ts";

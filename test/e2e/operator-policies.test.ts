@@ -15,7 +15,7 @@ import {
   actions,
   operationPath,
 } from "../../shared/contract/actions/actions.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import { continueClosing } from "../../shared/periods/close-period.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { adjustWallet } from "../../shared/ledger/ledger-entry.ts";
 import { recipientPk } from "../../shared/ledger/schema.ts";
 import type { Recipient } from "../../shared/notifications/recipient.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ageForSubjects, type OperatedService, startOperatedService, type TestApp } from "../builders/service/admin.ts";

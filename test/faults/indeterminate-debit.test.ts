@@ -1,7 +1,7 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../shared/contract/money.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { consentPk } from "../../shared/ledger/schema.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";

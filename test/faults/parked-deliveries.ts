@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "#zod";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { listKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesList } from "../../shared/ledger/schema.ts";

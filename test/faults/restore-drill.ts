@@ -12,9 +12,9 @@ import { changeWhitelist, createAccount } from "../../shared/access/accounts.ts"
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
 import { createKey, revokeKey, rotateKey } from "../../shared/access/keys.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";

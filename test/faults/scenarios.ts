@@ -5,10 +5,10 @@ import { createKey, revokeKey, rotateKey, setKeyLimits } from "../../shared/acce
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { fourEyesSettings } from "../../shared/actions/four-eyes.ts";
 import { proposalsRuns, propose } from "../../shared/actions/proposals.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { OrderLimits } from "../../shared/contract/order-limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { dateIn, dayBounds } from "../../shared/contract/time-zone.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
+import { dateIn, dayBounds } from "../../shared/contract/values/time-zone.ts";
 import { type AccountEventName, accountEventName } from "../../shared/contract/webhook-events.ts";
 import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";

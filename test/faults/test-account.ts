@@ -1,9 +1,9 @@
 import { createAccount } from "../../shared/access/accounts.ts";
 import { createKey } from "../../shared/access/keys.ts";
-import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { koboFromNaira } from "../../shared/contract/values/money.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";

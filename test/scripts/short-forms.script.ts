@@ -92,7 +92,7 @@ describe("in a copy of this tree, which it may change", () => {
   };
 
   test("npm run format formats", async () => {
-    const file = "shared/contract/money.ts";
+    const file = "shared/contract/values/money.ts";
     await expectRestored(file, committed(file).replaceAll(";\n", "  ;\n"), "format", file);
   });
 

@@ -1,4 +1,4 @@
-import { HOUR_MS } from "../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../shared/contract/values/durations.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { monthlyUsageAtRest } from "../costs/at-rest.ts";
 import { budgets } from "../costs/budgets.ts";

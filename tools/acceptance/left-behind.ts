@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { DeleteSecretCommand, paginateListSecrets, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { stackName } from "../../infra/outputs.ts";
-import { HOUR_MS } from "../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../shared/contract/values/durations.ts";
 import type { Wait } from "./context.ts";
 import { AcceptanceError } from "./outcome.ts";
 import { TAG } from "./stacks.ts";

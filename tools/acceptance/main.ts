@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { EXIT_FAILED, EXIT_REFUSED } from "../../infra/exit-codes.ts";
 import { committedStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { readArguments } from "../usage/arguments.ts";
 import { usage } from "../usage/usage.ts";
 import type { Context, Wait } from "./context.ts";

@@ -2,7 +2,7 @@ import { accountText } from "../../shared/access/account-store.ts";
 import { boundRefusal } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
 import { refundName } from "../../shared/contract/corrections.ts";
-import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/money.ts";
+import { koboFromNaira, moneyText, nairaFromKobo } from "../../shared/contract/values/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";

@@ -20,11 +20,11 @@ import {
   upstreamKey as upstreamKeyByCatalog,
 } from "../../shared/actions/doctor-checks.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
-import { duration } from "../../shared/contract/durations.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
+import { duration } from "../../shared/contract/values/durations.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";

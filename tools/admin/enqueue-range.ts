@@ -1,7 +1,7 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
-import { DAY_MS } from "../../shared/contract/durations.ts";
 import { finalStatus } from "../../shared/contract/final-status.ts";
 import { modeSchema } from "../../shared/contract/transaction.ts";
+import { DAY_MS } from "../../shared/contract/values/durations.ts";
 import { TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { AccountMode } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";

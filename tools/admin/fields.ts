@@ -1,10 +1,10 @@
 import * as z from "#zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../shared/contract/durations.ts";
-import { koboFromText } from "../../shared/contract/money.ts";
 import { orderLimitName, orderLimitsSchema } from "../../shared/contract/order-limits.ts";
 import { entitlementSchema, entitlementsSchema } from "../../shared/contract/permission.ts";
-import { numberFromText } from "../../shared/contract/typed-number.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../shared/contract/values/durations.ts";
+import { koboFromText } from "../../shared/contract/values/money.ts";
+import { numberFromText } from "../../shared/contract/values/typed-number.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 

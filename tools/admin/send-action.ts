@@ -5,9 +5,9 @@ import { type ActionName, actions, operationPath } from "../../shared/contract/a
 import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
-import { jsonOf } from "../../shared/contract/json.ts";
-import { phoneNumberOf } from "../../shared/contract/phone-number.ts";
 import type { Role } from "../../shared/contract/roles.ts";
+import { jsonOf } from "../../shared/contract/values/json.ts";
+import { phoneNumberOf } from "../../shared/contract/values/phone-number.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
 import { signedHeaders } from "../aws/signed-headers.ts";
 import { causeOf } from "./connection-error.ts";

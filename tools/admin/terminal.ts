@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { escapeControls } from "../../shared/contract/control-characters.ts";
+import { escapeControls } from "../../shared/contract/values/control-characters.ts";
 
 /**
  * What a command reads and writes: `process`, or its substitute for one of several commands in a process. It is written

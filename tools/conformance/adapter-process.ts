@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { jsonOf } from "../../shared/contract/json.ts";
+import { jsonOf } from "../../shared/contract/values/json.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { type Answer, answerSchema, type Command } from "./protocol.ts";
 

@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import * as z from "#zod";
-import { jsonOf } from "../../shared/contract/json.ts";
+import { jsonOf } from "../../shared/contract/values/json.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { listenOnLoopback } from "../local/loopback.ts";
 import { draws } from "./draws.ts";

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { findByCallerReference, openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";

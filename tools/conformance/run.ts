@@ -1,4 +1,4 @@
-import { nairaFromKobo } from "../../shared/contract/money.ts";
+import { nairaFromKobo } from "../../shared/contract/values/money.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { sleep } from "../../shared/platform/time.ts";

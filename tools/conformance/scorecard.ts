@@ -1,4 +1,4 @@
-import { moneyText } from "../../shared/contract/money.ts";
+import { moneyText } from "../../shared/contract/values/money.ts";
 import type { Answer } from "./protocol.ts";
 
 /** What a client reported of one order under one reference, and what the ledger has of it at the end. */

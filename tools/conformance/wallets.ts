@@ -1,7 +1,7 @@
 import { createAccount } from "../../shared/access/accounts.ts";
 import { createKey } from "../../shared/access/keys.ts";
-import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
+import { koboFromNaira, nairaFromKobo } from "../../shared/contract/values/money.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { sum } from "../../shared/platform/sum.ts";

@@ -4,7 +4,7 @@ import * as z from "#zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
-import { counted } from "../../shared/contract/counted.ts";
+import { counted } from "../../shared/contract/values/counted.ts";
 import { stages } from "../../stages.ts";
 import { markdownTable } from "../markdown/markdown.ts";
 

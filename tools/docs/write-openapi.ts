@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { openApiDocument } from "../../shared/contract/openapi/openapi.ts";
 
 /** `npm run openapi`: generates docs/openapi.json. */
 writeFileSync(

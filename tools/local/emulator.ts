@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { localClient } from "./local-aws.ts";
 import { freePort, LOOPBACK } from "./loopback.ts";

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "#zod";
-import { jsonOf } from "../../shared/contract/json.ts";
+import { jsonOf } from "../../shared/contract/values/json.ts";
 import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import * as z from "#zod";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { jsonOf } from "../../shared/contract/json.ts";
+import { jsonOf } from "../../shared/contract/values/json.ts";
 import { fileProblem } from "../../shared/platform/file-problem.ts";
 import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
 import type { Manner } from "../simulator/manner.ts";

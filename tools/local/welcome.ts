@@ -1,5 +1,5 @@
 import { AIRTIME_NAIRA_MIN } from "../../shared/contract/limits.ts";
-import { moneyText } from "../../shared/contract/money.ts";
+import { moneyText } from "../../shared/contract/values/money.ts";
 import { CONTROL_PREFIX } from "../simulator/request-handler.ts";
 import type { ServiceDetails } from "./service-file.ts";
 import type { Settings } from "./settings.ts";

@@ -7,7 +7,7 @@ const jsonSchema = z.object({
   type: z.optional(z.union([z.string(), z.array(z.string())])),
   enum: z.optional(z.array(z.unknown())),
   const: z.optional(z.unknown()),
-  /** Of a boolean with one value (shared/contract/openapi-schemas.ts). */
+  /** Of a boolean with one value (shared/contract/openapi/openapi-schemas.ts). */
   not: z.optional(z.object({ const: z.boolean() })),
   properties: z._default(z.record(z.string(), z.unknown()), {}),
   required: z._default(z.array(z.string()), []),

@@ -1,9 +1,9 @@
 import { requestsPerSecondOf } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
 import type { StageSettings } from "../../infra/stage-settings.ts";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { openLists } from "../../shared/ledger/schema.ts";
 import { sum } from "../../shared/platform/sum.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "#zod";
-import { isTimeZone } from "../../shared/contract/time-zone.ts";
 import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
+import { isTimeZone } from "../../shared/contract/values/time-zone.ts";
 import { fileProblem } from "../../shared/platform/file-problem.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { ISO, isTimeFormat, TIME_FORMAT_RULE } from "./zoned-time.ts";

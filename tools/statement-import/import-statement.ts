@@ -5,9 +5,9 @@ import {
   type reconciliationActions,
   STATEMENT_ROWS_MAX,
 } from "../../shared/contract/actions/reconciliation.ts";
-import { MINUTE_MS } from "../../shared/contract/durations.ts";
-import { dayBounds } from "../../shared/contract/time-zone.ts";
 import { type FindingClass, findingClasses } from "../../shared/contract/upstream-statement.ts";
+import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
+import { dayBounds } from "../../shared/contract/values/time-zone.ts";
 import { batchesOf } from "../../shared/platform/batches.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../shared/platform/pages.ts";

@@ -1,5 +1,5 @@
-import { HOUR_MS } from "../../shared/contract/durations.ts";
-import { offsetMs } from "../../shared/contract/time-zone.ts";
+import { HOUR_MS } from "../../shared/contract/values/durations.ts";
+import { offsetMs } from "../../shared/contract/values/time-zone.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 
 /** Hours whose offset is remembered: a statement has a day or a month. */

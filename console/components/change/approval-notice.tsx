@@ -1,6 +1,6 @@
 import { actions } from "../../../shared/contract/actions/actions.ts";
-import { counted } from "../../../shared/contract/counted.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
 import type { ChangeName } from "../../api/use-change.ts";
 import type { FourEyes } from "../../api/use-person.ts";
 import { Notice } from "../page/notice.tsx";

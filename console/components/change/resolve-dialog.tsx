@@ -1,6 +1,6 @@
-import { moneyText } from "../../../shared/contract/money.ts";
 import { isSettledByTwo } from "../../../shared/contract/settled-by-two.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
 import type { Preview } from "../values/amount.ts";
 import { ChangeDialog } from "./change-dialog.tsx";
 

@@ -1,5 +1,5 @@
-import { moneyText } from "../../../shared/contract/money.ts";
-import { percentText } from "../../../shared/contract/percent-text.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
+import { percentText } from "../../../shared/contract/values/percent-text.ts";
 import { Empty } from "../page/empty.tsx";
 import { Section } from "../page/page.tsx";
 import { Chart } from "./chart.tsx";

@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 
 export type EndedCount = ActionOutput<"statistics show">["hours"][number]["counts"][number];
 

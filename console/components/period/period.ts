@@ -1,5 +1,5 @@
-import { DAY_MS } from "../../../shared/contract/durations.ts";
-import { dateAfter, dateIn, datesOf, monthAfter, monthOf } from "../../../shared/contract/time-zone.ts";
+import { DAY_MS } from "../../../shared/contract/values/durations.ts";
+import { dateAfter, dateIn, datesOf, monthAfter, monthOf } from "../../../shared/contract/values/time-zone.ts";
 
 /** Dates, both included; a missing one is no limit. */
 export type Period = { readonly from?: string | undefined; readonly to?: string | undefined };

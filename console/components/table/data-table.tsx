@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useState } from "react";
-import { counted } from "../../../shared/contract/counted.ts";
-import { nearestKobo } from "../../../shared/contract/money.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { nearestKobo } from "../../../shared/contract/values/money.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { usePageNumber, useTableView } from "../../api/use-filters.ts";
 import { readPagesAgain, useMorePages } from "../../api/use-more-pages.ts";

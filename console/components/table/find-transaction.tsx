@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
-import { phoneNumberOf } from "../../../shared/contract/phone-number.ts";
+import { phoneNumberOf } from "../../../shared/contract/values/phone-number.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { callAction } from "../../api/call-action.ts";
 import { BusyButton } from "../page/busy-button.tsx";

@@ -1,5 +1,5 @@
-import { csvText } from "../../../shared/contract/csv.ts";
-import { timeIn } from "../../../shared/contract/time-zone.ts";
+import { csvText } from "../../../shared/contract/values/csv.ts";
+import { timeIn } from "../../../shared/contract/values/time-zone.ts";
 
 type MadeColumn<Row> = readonly [name: string, cell: (row: Row, timeZone: string) => string];
 

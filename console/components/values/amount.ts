@@ -1,5 +1,11 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { koboFromText, moneyText, nairaFromKobo, nairaText, nearestKobo } from "../../../shared/contract/money.ts";
+import {
+  koboFromText,
+  moneyText,
+  nairaFromKobo,
+  nairaText,
+  nearestKobo,
+} from "../../../shared/contract/values/money.ts";
 
 /** A typed amount in kobo; NaN, which every action refuses, if the text is not an amount. */
 export const koboOf = (text: string): number => koboFromText(text) ?? Number.NaN;

@@ -1,4 +1,4 @@
-import { moneyText } from "../../../shared/contract/money.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
 import styles from "./values.module.css";
 
 const KOBO = 100;

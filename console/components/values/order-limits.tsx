@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { type OrderLimitName, type OrderLimits, orderLimitName } from "../../../shared/contract/order-limits.ts";
-import { numberFromText } from "../../../shared/contract/typed-number.ts";
+import { numberFromText } from "../../../shared/contract/values/typed-number.ts";
 import { DataTable } from "../table/data-table.tsx";
 import { Money } from "./money.tsx";
 

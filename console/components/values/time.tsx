@@ -1,4 +1,4 @@
-import { timeIn } from "../../../shared/contract/time-zone.ts";
+import { timeIn } from "../../../shared/contract/values/time-zone.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { timeText } from "./time-text.ts";
 import { Unbroken } from "./unbroken.tsx";

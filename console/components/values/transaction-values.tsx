@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { duration } from "../../../shared/contract/durations.ts";
 import type { TransactionStatus, TransactionType } from "../../../shared/contract/transaction.ts";
+import { duration } from "../../../shared/contract/values/durations.ts";
 import { Status } from "./status.tsx";
 import type { Tone } from "./tones.ts";
 

@@ -1,6 +1,5 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { counted } from "../../../shared/contract/counted.ts";
 import { orderLimitsSchema, raisesLimits } from "../../../shared/contract/order-limits.ts";
 import {
   type Entitlement,
@@ -10,7 +9,8 @@ import {
   isEntitled,
   raisesEntitlements,
 } from "../../../shared/contract/permission.ts";
-import { numberFromText } from "../../../shared/contract/typed-number.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { numberFromText } from "../../../shared/contract/values/typed-number.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";

@@ -1,6 +1,6 @@
 import { Anchor } from "@mantine/core";
 import { useState } from "react";
-import { callsOf } from "../../../shared/contract/openapi-samples.ts";
+import { callsOf } from "../../../shared/contract/openapi/openapi-samples.ts";
 import { permissionText } from "../../../shared/contract/permission.ts";
 import type { Route } from "../../../shared/contract/route.ts";
 import { routes } from "../../../shared/contract/routes.ts";

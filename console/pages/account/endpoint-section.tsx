@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { seenEndpoint } from "../../../shared/contract/actions/webhook.ts";
-import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
+import { isMaskedUrl } from "../../../shared/contract/values/shown-url.ts";
 import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract/webhook-events.ts";
 import { ChangeDialog } from "../../components/change/change-dialog.tsx";
 import { ShownWhileOpen } from "../../components/change/shown-while-open.tsx";

@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
-import { dateIn } from "../../../shared/contract/time-zone.ts";
+import { dateIn } from "../../../shared/contract/values/time-zone.ts";
 
 type Endpoint = Pick<ActionOutput<"webhook list">["endpoints"][number], "failing_since">;
 type Delivery = Pick<ActionOutput<"deliveries list">["deliveries"][number], "state" | "created_at">;

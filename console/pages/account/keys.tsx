@@ -1,6 +1,5 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { HOUR_MS } from "../../../shared/contract/durations.ts";
 import { orderLimitsSchema, orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import {
   allows,
@@ -9,6 +8,7 @@ import {
   permissionSchema,
 } from "../../../shared/contract/permission.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
+import { HOUR_MS } from "../../../shared/contract/values/durations.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";

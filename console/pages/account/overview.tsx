@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
-import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/money.ts";
-import { percentText } from "../../../shared/contract/percent-text.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
+import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/values/money.ts";
+import { percentText } from "../../../shared/contract/values/percent-text.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useShownAccountName } from "../../api/use-account-name.ts";
 import { usePerson } from "../../api/use-person.ts";

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { FOUND_MAX } from "../../../shared/contract/actions/search.ts";
-import { counted } from "../../../shared/contract/counted.ts";
-import { dateIn } from "../../../shared/contract/time-zone.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { dateIn } from "../../../shared/contract/values/time-zone.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Empty } from "../../components/page/empty.tsx";

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import * as z from "#zod";
-import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { nairaDecimals } from "../../../shared/contract/values/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change/change-dialog.tsx";

@@ -2,7 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo } from "react";
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { NetworkCharts, type Step } from "../../components/charts/network-charts.tsx";

@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
 import { isSettledByTwo } from "../../../shared/contract/settled-by-two.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
 import type { FourEyes } from "../../api/use-person.ts";
 import { ChangeDialog } from "../../components/change/change-dialog.tsx";
 import { Notice } from "../../components/page/notice.tsx";

@@ -1,7 +1,7 @@
 import * as z from "#zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
-import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
+import { moneyText, nairaDecimals } from "../../../shared/contract/values/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change/change-dialog.tsx";

@@ -1,8 +1,13 @@
 import * as z from "#zod";
 import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import { marginGroups } from "../../../shared/contract/actions/margin.ts";
-import { type MarginReport, type MarginRow, marginCsv, marginReport } from "../../../shared/contract/margin-report.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
+import {
+  type MarginReport,
+  type MarginRow,
+  marginCsv,
+  marginReport,
+} from "../../../shared/contract/reports/margin-report.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReport } from "../../api/use-report.ts";
 import { Chart } from "../../components/charts/chart.tsx";

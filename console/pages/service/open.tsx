@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { isPurchaseType } from "../../../shared/contract/transaction.ts";
+import { nairaDecimals } from "../../../shared/contract/values/money.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ResolveDialog } from "../../components/change/resolve-dialog.tsx";
 import { Facts } from "../../components/page/facts.tsx";

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { counted } from "../../../shared/contract/counted.ts";
-import { csvText } from "../../../shared/contract/csv.ts";
-import { nairaDecimals } from "../../../shared/contract/money.ts";
-import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
-import { datesOf } from "../../../shared/contract/time-zone.ts";
+import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/reports/statement-csv.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { csvText } from "../../../shared/contract/values/csv.ts";
+import { nairaDecimals } from "../../../shared/contract/values/money.ts";
+import { datesOf } from "../../../shared/contract/values/time-zone.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";

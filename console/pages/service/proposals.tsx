@@ -1,6 +1,6 @@
 import * as z from "#zod";
 import { type ActionOutput, actionNames } from "../../../shared/contract/actions/actions.ts";
-import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
+import { moneyText, nairaDecimals } from "../../../shared/contract/values/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";

@@ -7,7 +7,7 @@ import {
   type ClockRow,
   clockColumns,
   clockReport,
-} from "../../../shared/contract/refund-clock-report.ts";
+} from "../../../shared/contract/reports/refund-clock-report.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReport } from "../../api/use-report.ts";
 import { Facts } from "../../components/page/facts.tsx";

@@ -1,7 +1,7 @@
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { caseDecisions } from "../../../shared/contract/actions/reconciliation.ts";
-import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
+import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/values/money.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change/change-dialog.tsx";
 import { ShownWhileOpen } from "../../components/change/shown-while-open.tsx";

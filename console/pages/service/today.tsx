@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { clockReport } from "../../../shared/contract/refund-clock-report.ts";
+import { clockReport } from "../../../shared/contract/reports/refund-clock-report.ts";
 import { useAttention } from "../../api/use-attention.ts";
 import { useMayOpen } from "../../api/use-may-open.ts";
 import { usePerson } from "../../api/use-person.ts";

@@ -1,7 +1,7 @@
 import { useSearchParams } from "wouter";
 import * as z from "#zod";
 import { eventReasonTexts } from "../../../shared/contract/event-reasons.ts";
-import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { nairaDecimals } from "../../../shared/contract/values/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Page, Row } from "../../components/page/page.tsx";

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { RECENT_HOURS } from "../../../shared/contract/actions/upstream.ts";
 import { rateGroups } from "../../../shared/contract/limits.ts";
-import { percentText } from "../../../shared/contract/percent-text.ts";
+import { percentText } from "../../../shared/contract/values/percent-text.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change/change-dialog.tsx";

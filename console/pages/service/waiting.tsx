@@ -1,4 +1,4 @@
-import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { nairaDecimals } from "../../../shared/contract/values/money.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Facts } from "../../components/page/facts.tsx";
 import { Page, Section } from "../../components/page/page.tsx";

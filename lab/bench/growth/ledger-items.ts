@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createAccount } from "../../../shared/access/accounts.ts";
 import { createKey } from "../../../shared/access/keys.ts";
-import { DAY_MS, HOUR_MS } from "../../../shared/contract/durations.ts";
-import { koboFromNaira, koboSchema } from "../../../shared/contract/money.ts";
+import { DAY_MS, HOUR_MS } from "../../../shared/contract/values/durations.ts";
+import { koboFromNaira, koboSchema } from "../../../shared/contract/values/money.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { transactionList, transactionPk } from "../../../shared/ledger/schema.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DAY_MS } from "../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../shared/contract/values/durations.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";

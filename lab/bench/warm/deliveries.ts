@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { pkOfReference } from "../../../shared/ledger/transaction.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";

@@ -1,8 +1,8 @@
 import * as z from "#zod";
-import { WITHOUT_CONTROLS } from "../control-characters.ts";
-import { maskedText } from "../mask-phones.ts";
 import { bookReadRoles, bookRoles, type Role, readRoles, roles } from "../roles.ts";
-import { numberFromText } from "../typed-number.ts";
+import { WITHOUT_CONTROLS } from "../values/control-characters.ts";
+import { maskedText } from "../values/mask-phones.ts";
+import { numberFromText } from "../values/typed-number.ts";
 
 /** The admin command of an action. It has the action's name, and its exit code is 1 if the output's `ok` is false. */
 export type ActionCommand = {

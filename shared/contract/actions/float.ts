@@ -1,6 +1,6 @@
 import * as z from "#zod";
-import { TYPED_NAIRA_RULE } from "../money.ts";
 import { transactionQuery } from "../transaction-query.ts";
+import { TYPED_NAIRA_RULE } from "../values/money.ts";
 import { type ActionTable, bookChange, bookRead, nairaAmount, nextCursor, whySchema } from "./action.ts";
 import { entryIdSchema } from "./wallet.ts";
 

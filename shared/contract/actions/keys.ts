@@ -1,9 +1,9 @@
 import * as z from "#zod";
-import { DAY_MS } from "../durations.ts";
 import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../permission.ts";
 import { readRoles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
+import { DAY_MS } from "../values/durations.ts";
 import { keyViewSchema } from "./accounts.ts";
 import {
   type ActionTable,

@@ -1,7 +1,7 @@
 import * as z from "#zod";
-import { percentField, TYPED_NAIRA_RULE } from "../money.ts";
-import { timeField } from "../time-field.ts";
 import { transactionType } from "../transaction.ts";
+import { percentField, TYPED_NAIRA_RULE } from "../values/money.ts";
+import { timeField } from "../values/time-field.ts";
 import {
   type ActionTable,
   accountInput,

@@ -1,8 +1,8 @@
 import * as z from "#zod";
-import { DAY_MS } from "../durations.ts";
 import { wholeText } from "../fields.ts";
 import { exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
+import { DAY_MS } from "../values/durations.ts";
 import {
   type ActionTable,
   bookChange,

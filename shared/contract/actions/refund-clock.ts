@@ -1,7 +1,7 @@
 import * as z from "#zod";
-import { DAY_MS } from "../durations.ts";
 import { errorCodes } from "../errors.ts";
 import { transactionType } from "../transaction.ts";
+import { DAY_MS } from "../values/durations.ts";
 import { type ActionTable, bookRead, reportGroups, reportInput, reportPage } from "./action.ts";
 
 /** The refund framework of NCC and CBN: where money was debited and nothing delivered, and where an outcome is pending. */

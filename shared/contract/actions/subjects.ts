@@ -1,7 +1,7 @@
 import * as z from "#zod";
-import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../own-number.ts";
-import { phoneNumberOf } from "../phone-number.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
+import { hasLongNumber, hasVirtualNin, isVirtualNin } from "../values/own-number.ts";
+import { phoneNumberOf } from "../values/phone-number.ts";
 import { type ActionTable, nairaAmount, nextCursor, serviceChange, typedReason } from "./action.ts";
 import { consentView } from "./consents.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "#zod";
-import { maskedDigits } from "../mask-phones.ts";
 import { orderReadRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionView } from "../transaction.ts";
 import { transactionQuery } from "../transaction-query.ts";
+import { maskedDigits } from "../values/mask-phones.ts";
 import {
   type ActionTable,
   accountField,

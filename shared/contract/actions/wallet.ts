@@ -1,8 +1,8 @@
 import * as z from "#zod";
-import { TYPED_NAIRA_RULE } from "../money.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
 import { transactionQuery } from "../transaction-query.ts";
+import { TYPED_NAIRA_RULE } from "../values/money.ts";
 import {
   type ActionTable,
   accountChange,

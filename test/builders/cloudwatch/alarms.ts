@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import type { Urgency } from "../../../shared/platform/log-catalog.ts";
 import { mentions, type Resource, type StackTemplate } from "../templates/templates.ts";
 import { type AlarmRule, type AlarmState, type DataPoint, evaluate, evaluationRange } from "./alarm-state.ts";

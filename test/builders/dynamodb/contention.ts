@@ -3,7 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "#zod";
-import { koboFromNaira, koboSchema } from "../../../shared/contract/money.ts";
+import { koboFromNaira, koboSchema } from "../../../shared/contract/values/money.ts";
 import { type OpenResult, openTransaction } from "../../../shared/ledger/open-transaction.ts";
 import { emptyWallet, readWallet } from "../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";

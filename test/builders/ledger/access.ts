@@ -7,12 +7,12 @@ import { type ChecksumKey, loadChecksumKey } from "../../../shared/access/checks
 import { type KeyItem, keyItemSchema } from "../../../shared/access/key-store.ts";
 import { createKey } from "../../../shared/access/keys.ts";
 import type { Admission } from "../../../shared/call/call.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../shared/contract/errors.ts";
 import { type RateGroup, rateGroups } from "../../../shared/contract/limits.ts";
 import { ALL_ENTITLEMENTS, type Entitlements, type Permission } from "../../../shared/contract/permission.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { apiEvent, callRequest } from "../../../shared/lambda/api-request.ts";
 import { accountPk } from "../../../shared/ledger/schema.ts";
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";

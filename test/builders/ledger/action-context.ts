@@ -1,6 +1,6 @@
 import type { ActionContext, ConsoleRequest } from "../../../shared/actions/action-context.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import type { Actor } from "../../../shared/ledger/audit.ts";
 import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
 import { openSqs } from "../../../shared/platform/aws/sdk.ts";

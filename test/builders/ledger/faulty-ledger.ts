@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeEach, expect, vi } from "vitest";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../shared/ledger/open-transaction.ts";
 import type { Transaction } from "../../../shared/ledger/transaction.ts";

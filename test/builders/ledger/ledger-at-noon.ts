@@ -1,5 +1,5 @@
 import { createAccount } from "../../../shared/access/accounts.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../shared/ledger/open-transaction.ts";

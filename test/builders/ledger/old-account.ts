@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 import type { Account } from "../../../shared/access/account-store.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
-import { monthRange } from "../../../shared/contract/time-zone.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
+import { monthRange } from "../../../shared/contract/values/time-zone.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { ACCOUNTS_LIST, accountPk, fundingPk } from "../../../shared/ledger/schema.ts";

@@ -1,5 +1,5 @@
 import { createAccount } from "../../../shared/access/accounts.ts";
-import { koboFromNaira, nairaFromKobo } from "../../../shared/contract/money.ts";
+import { koboFromNaira, nairaFromKobo } from "../../../shared/contract/values/money.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { koboSchema } from "../../../shared/contract/money.ts";
+import { koboSchema } from "../../../shared/contract/values/money.ts";
 import { openList, transactionList, transactionPk } from "../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { base32 } from "../../../shared/platform/base32.ts";

@@ -1,8 +1,8 @@
 import { catalogMemory } from "../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { findByCallerReference } from "../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../shared/ledger/open-transaction.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { HOUR_MS } from "../../../shared/contract/durations.ts";
 import type { BookedOrder, StatementRow } from "../../../shared/contract/upstream-statement.ts";
+import { HOUR_MS } from "../../../shared/contract/values/durations.ts";
 import type { ChargedRow } from "../../../shared/upstream-statement/match-statement.ts";
 import { seeded } from "../run/seeded.ts";
 

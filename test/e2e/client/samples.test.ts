@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { generateSource } from "oazapfts";
 import { afterAll, describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { openApiDocument } from "../../../shared/contract/openapi.ts";
+import { openApiDocument } from "../../../shared/contract/openapi/openapi.ts";
 import type { Route } from "../../../shared/contract/route.ts";
 import { appRoutes, routes } from "../../../shared/contract/routes.ts";
 import { type HttpRequest, parseHttpFile } from "../../builders/network/http-file.ts";

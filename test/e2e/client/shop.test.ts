@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { listenOnLoopback } from "../../../tools/local/loopback.ts";
 import { cleanups } from "../../builders/run/cleanups.ts";

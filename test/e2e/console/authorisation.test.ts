@@ -9,10 +9,10 @@ import {
   actions,
   operationPath,
 } from "../../../shared/contract/actions/actions.ts";
-import { DAY_MS } from "../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { roles } from "../../../shared/contract/roles.ts";
+import { DAY_MS } from "../../../shared/contract/values/durations.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
 import { nextToClose } from "../../../shared/periods/month-to-close.ts";
 import { sleep } from "../../../shared/platform/time.ts";

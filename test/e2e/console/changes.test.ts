@@ -10,7 +10,7 @@ import {
 } from "../../../shared/access/accounts.ts";
 import { createKey, revokeKey } from "../../../shared/access/keys.ts";
 import { reversalName } from "../../../shared/contract/corrections.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
 import { adjustWallet } from "../../../shared/ledger/ledger-entry.ts";

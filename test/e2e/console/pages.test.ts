@@ -13,15 +13,15 @@ import { statementLineView } from "../../../shared/actions/wallet.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import { reversalName } from "../../../shared/contract/corrections.ts";
-import { csvText } from "../../../shared/contract/csv.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
 import {
   balanceCsvCells,
   periodCsvColumns,
   statementCsvCells,
   statementCsvColumns,
-} from "../../../shared/contract/statement-csv.ts";
-import { datesOf, timeIn } from "../../../shared/contract/time-zone.ts";
+} from "../../../shared/contract/reports/statement-csv.ts";
+import { csvText } from "../../../shared/contract/values/csv.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
+import { datesOf, timeIn } from "../../../shared/contract/values/time-zone.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { auditEntry, auditPut, recordAudit } from "../../../shared/ledger/audit.ts";
 import { putProposal } from "../../../shared/ledger/proposal.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createAccount, setOwners } from "../../../shared/access/accounts.ts";
-import { DAY_MS } from "../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../shared/contract/values/durations.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { expectAccessible } from "../../builders/browser/browser.ts";
 import {

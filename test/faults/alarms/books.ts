@@ -1,6 +1,6 @@
-import { DAY_MS } from "../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
+import { DAY_MS } from "../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { auditEntry, auditPut, SERVICE } from "../../../shared/ledger/audit.ts";
 import { recordPayment } from "../../../shared/margin/float.ts";
 import { beginClosing, closeService, continueClosing } from "../../../shared/periods/close-period.ts";

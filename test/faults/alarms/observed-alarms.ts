@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { accessLogLine } from "../../../infra/access-log.ts";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
-import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import { type AlarmChange, alarmsOf } from "../../builders/cloudwatch/alarms.ts";
 import { type Sample, samplesOf } from "../../builders/cloudwatch/samples.ts";

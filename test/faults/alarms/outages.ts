@@ -1,6 +1,6 @@
 import { scheduledFunctions } from "../../../infra/schedules.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
 import { routes } from "../../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { markdownTable } from "../../../tools/markdown/markdown.ts";
 import { anOrder } from "../../builders/service/service.ts";
 import { closeTestAccount, recover } from "../recovery.ts";

@@ -1,8 +1,8 @@
 import * as z from "#zod";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { referenceOf, STUCK_MS, sentAt, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { isoTime } from "../../../shared/platform/time.ts";

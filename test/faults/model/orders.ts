@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/route.ts";
-import { dateIn } from "../../../shared/contract/time-zone.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { dateIn } from "../../../shared/contract/values/time-zone.ts";
 import { pkOfReference, type Transaction } from "../../../shared/ledger/transaction.ts";
 import type { Answer } from "../system/system.ts";
 import {

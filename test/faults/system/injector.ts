@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { refusalOf } from "../../strict/faults.ts";
 import type { Forward, WireAnswer } from "../../strict/wire.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";

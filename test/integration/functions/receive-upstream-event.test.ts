@@ -5,7 +5,7 @@ import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "#zod";
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { openSecretsManager, openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../shared/platform/secrets.ts";

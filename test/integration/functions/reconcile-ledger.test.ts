@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../shared/access/accounts.ts";
-import { DAY_MS } from "../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../shared/contract/values/durations.ts";
 import { consentSchema } from "../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../shared/ledger/get-item.ts";

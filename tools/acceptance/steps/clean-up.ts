@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import type { Wait } from "../context.ts";
 import { deleteSecret, deleteTable, secretsOf, tablesOf } from "../left-behind.ts";
 import { AcceptanceError, assertThat, found, type Outcome } from "../outcome.ts";

@@ -1,6 +1,6 @@
 import { stackName } from "../../../infra/outputs.ts";
 import { THROW_AWAY_STAGE, type ThrowAwayStage } from "../../../infra/read-stages.ts";
-import { jsonOf } from "../../../shared/contract/json.ts";
+import { jsonOf } from "../../../shared/contract/values/json.ts";
 import { type Context, type Simulator, type Stage, stageOutputs } from "../context.ts";
 import { callable, emulatorEndpoint, enableTableSettings, letFunctionsReachSimulator } from "../emulator.ts";
 import { AcceptanceError } from "../outcome.ts";

@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import type { Context, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 

@@ -2,7 +2,7 @@ import { functionNames } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import { commonSchedules } from "../../../infra/schedules.ts";
 import { streamConsumers } from "../../../infra/streams.ts";
-import { MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { sum } from "../../../shared/platform/sum.ts";
 import type { Context, Stage } from "../context.ts";
 import { type Metric, metricValues } from "../metric-values.ts";

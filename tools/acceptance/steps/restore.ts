@@ -4,7 +4,7 @@ import {
   DynamoDBClient,
   RestoreTableToPointInTimeCommand,
 } from "@aws-sdk/client-dynamodb";
-import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../shared/contract/values/durations.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { carryItems } from "../../admin/carry-over/items.ts";
 import { recomputeWallets } from "../../admin/carry-over/wallets.ts";

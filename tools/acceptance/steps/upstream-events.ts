@@ -1,4 +1,4 @@
-import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../shared/contract/values/money.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import {
   AIRTIME_NAIRA,

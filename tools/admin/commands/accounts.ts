@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { type ActionOutput, mayDo } from "../../../shared/contract/actions/actions.ts";
-import { counted } from "../../../shared/contract/counted.ts";
 import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { entitlementsText } from "../../../shared/contract/permission.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";

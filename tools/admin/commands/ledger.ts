@@ -4,8 +4,8 @@ import { auditItem, recordAudited } from "../../../shared/actions/action-context
 import { notReconciled, type ReconciledWallet, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
-import { counted } from "../../../shared/contract/counted.ts";
-import { nairaFromKobo } from "../../../shared/contract/money.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { nairaFromKobo } from "../../../shared/contract/values/money.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";

@@ -7,7 +7,7 @@ import {
   marginCsv,
   marginGroupColumns,
   marginReport,
-} from "../../../shared/contract/margin-report.ts";
+} from "../../../shared/contract/reports/margin-report.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";

@@ -3,7 +3,7 @@ import * as z from "#zod";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
-import { counted } from "../../../shared/contract/counted.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { addCommand, type Report, why } from "../command.ts";

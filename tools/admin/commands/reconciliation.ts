@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
-import { counted } from "../../../shared/contract/counted.ts";
-import { koboText } from "../../../shared/contract/money.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
+import { koboText } from "../../../shared/contract/values/money.ts";
 import { actorName, SERVICE } from "../../../shared/ledger/audit.ts";
 import type { ChainEnd } from "../../../shared/platform/chained-lines.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import * as z from "#zod";
 import { clockGroups, countedEnds, refundClockActions } from "../../../shared/contract/actions/refund-clock.ts";
-import { csvText } from "../../../shared/contract/csv.ts";
 import {
   type ClockReport,
   type ClockRow,
   clockColumns,
   clockReport,
-} from "../../../shared/contract/refund-clock-report.ts";
+} from "../../../shared/contract/reports/refund-clock-report.ts";
+import { csvText } from "../../../shared/contract/values/csv.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";

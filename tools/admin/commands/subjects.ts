@@ -9,7 +9,7 @@ import {
   subjectNumberOf,
   subjectsActions,
 } from "../../../shared/contract/actions/subjects.ts";
-import { counted } from "../../../shared/contract/counted.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import type { Change } from "../changes.ts";

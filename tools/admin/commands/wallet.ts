@@ -4,9 +4,9 @@ import { notReconciled, reconcileWallets } from "../../../shared/actions/reconci
 import { verifyWallet } from "../../../shared/actions/wallet.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { walletActions } from "../../../shared/contract/actions/wallet.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
-import { openingOf, statementColumns, statementCsv } from "../../../shared/contract/statement-csv.ts";
+import { openingOf, statementColumns, statementCsv } from "../../../shared/contract/reports/statement-csv.ts";
 import { momentField } from "../../../shared/contract/transaction-query.ts";
+import { moneyText } from "../../../shared/contract/values/money.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";

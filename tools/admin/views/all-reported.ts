@@ -1,4 +1,4 @@
-import { counted } from "../../../shared/contract/counted.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
 import { logProgress } from "./print.ts";
 
 /** All pages of a report. Of several it prints how many accounts have been read. */

@@ -1,9 +1,9 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adjusts } from "../../../shared/contract/corrections.ts";
-import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
-import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
-import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
-import { timeIn } from "../../../shared/contract/time-zone.ts";
+import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/reports/statement-csv.ts";
+import { CSV_LINE_END, csvRow } from "../../../shared/contract/values/csv.ts";
+import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../../shared/contract/values/money.ts";
+import { timeIn } from "../../../shared/contract/values/time-zone.ts";
 
 type Period = ActionOutput<"periods show">;
 type Line = ActionOutput<"periods lines">["lines"][number];

@@ -1,10 +1,10 @@
 import stringWidth from "string-width";
-import { escapeControls } from "../../../shared/contract/control-characters.ts";
-import { timeIn } from "../../../shared/contract/time-zone.ts";
+import { escapeControls } from "../../../shared/contract/values/control-characters.ts";
+import { timeIn } from "../../../shared/contract/values/time-zone.ts";
 import { printMessage } from "../terminal.ts";
 
-export { duration } from "../../../shared/contract/durations.ts";
-export { koboText, nairaText } from "../../../shared/contract/money.ts";
+export { duration } from "../../../shared/contract/values/durations.ts";
+export { koboText, nairaText } from "../../../shared/contract/values/money.ts";
 export { orNull } from "../../../shared/platform/or-null.ts";
 
 export type Cell = string | number | null | undefined;

@@ -1,5 +1,5 @@
 import type { ActionInput, ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { koboText } from "../../../shared/contract/money.ts";
+import { koboText } from "../../../shared/contract/values/money.ts";
 import { fields, table } from "./print.ts";
 
 type Totals = NonNullable<ActionInput<"reconciliation cases put">["totals"]>;

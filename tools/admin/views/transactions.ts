@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
-import { counted } from "../../../shared/contract/counted.ts";
+import { counted } from "../../../shared/contract/values/counted.ts";
 import { sendingText } from "../../../shared/queued-orders/queued-orders-report.ts";
 import { duration, fields, nairaText, sections, table } from "./print.ts";
 

@@ -1,5 +1,5 @@
 import type { ReconciledWallet } from "../../../shared/actions/reconcile-wallets.ts";
-import { nairaFromKobo } from "../../../shared/contract/money.ts";
+import { nairaFromKobo } from "../../../shared/contract/values/money.ts";
 import { koboText, orNull, table } from "./print.ts";
 
 export const reconciledJson = (wallets: readonly ReconciledWallet[]) =>

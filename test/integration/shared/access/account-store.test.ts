@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { closeAccount, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { findKeys } from "../../../../shared/access/key-store.ts";
 import { revokeKey, rotateKey } from "../../../../shared/access/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { beforeNext } from "../../../builders/dynamodb/another-process.ts";

@@ -13,9 +13,9 @@ import {
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { createKey, revokeKey, revokeUnlistedKey, rotateKey, setKeyLimits } from "../../../../shared/access/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { INITIAL_ENTITLEMENTS, type Permission } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
 import { revokeKey } from "../../../../shared/access/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
 import { CHECKSUM_KEY } from "../../../builders/ledger/secrets.ts";
 

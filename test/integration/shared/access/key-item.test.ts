@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createAccount, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { createKey, revokeKey, revokeUnlistedKey, rotateKey } from "../../../../shared/access/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";
 import { NOON_MS } from "../../../builders/run/noon.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { setAccountLimits, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { createKey, setKeyLimits } from "../../../../shared/access/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { type OrderLimits, orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE, remainingOf } from "../../../builders/ledger/access.ts";
 import { NOON_MS } from "../../../builders/run/noon.ts";
 

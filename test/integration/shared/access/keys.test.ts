@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { changeWhitelist, setEntitlements } from "../../../../shared/access/accounts.ts";
 import { createKey, revokeKey, rotateKey, setKeyLimits } from "../../../../shared/access/keys.ts";
-import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { emulatorClient } from "../../../builders/dynamodb/tables.ts";
 import { accessForTests, admissionCode, NEIGHBOUR, OFFICE } from "../../../builders/ledger/access.ts";

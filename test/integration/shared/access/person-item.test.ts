@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { hasSignedIn, identityOfPerson, listPeople, recordSignIn } from "../../../../shared/access/person-item.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { openOperatorLedger } from "../../../builders/ledger/operator-ledger.ts";
 import { NOON_MS } from "../../../builders/run/noon.ts";

@@ -5,7 +5,7 @@ import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ConsoleRequest } from "../../../../shared/actions/action-context.ts";
 import { keysRuns } from "../../../../shared/actions/keys.ts";
 import { personRuns } from "../../../../shared/actions/person.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { accessForTests } from "../../../builders/ledger/access.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/ledger/action-context.ts";

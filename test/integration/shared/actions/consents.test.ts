@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { consentsRuns } from "../../../../shared/actions/consents.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { verifyExport } from "../../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { consentPk } from "../../../../shared/ledger/schema.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { floatRuns, PAYMENTS_PER_PAGE } from "../../../../shared/actions/float.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { actorName } from "../../../../shared/ledger/audit.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { createAccount, setOwners } from "../../../../shared/access/accounts.ts";
 import { keysRuns } from "../../../../shared/actions/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";

@@ -6,8 +6,8 @@ import { purchasesRuns, purchasesText } from "../../../../shared/actions/purchas
 import { statisticsRuns } from "../../../../shared/actions/statistics.ts";
 import { upstreamRuns } from "../../../../shared/actions/upstream.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { HOUR_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { FLOAT_PK } from "../../../../shared/ledger/schema.ts";

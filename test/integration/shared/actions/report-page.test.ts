@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { marginRuns } from "../../../../shared/actions/margin.ts";
 import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
-import { marginReport } from "../../../../shared/contract/margin-report.ts";
-import { clockReport } from "../../../../shared/contract/refund-clock-report.ts";
+import { marginReport } from "../../../../shared/contract/reports/margin-report.ts";
+import { clockReport } from "../../../../shared/contract/reports/refund-clock-report.ts";
 import { ACCOUNTS_LIST, accountPk, orderDayPk } from "../../../../shared/ledger/schema.ts";
 import { pagesOf } from "../../../../shared/platform/pages.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";

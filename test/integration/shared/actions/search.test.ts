@@ -7,10 +7,10 @@ import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/action-limits.ts
 import { searchRuns } from "../../../../shared/actions/search.ts";
 import { FOUND_MAX, searchActions } from "../../../../shared/contract/actions/search.ts";
 import { reversalName } from "../../../../shared/contract/corrections.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import type { ServiceError } from "../../../../shared/contract/errors.ts";
-import { koboSchema } from "../../../../shared/contract/money.ts";
 import type { Role } from "../../../../shared/contract/roles.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { findByPhone } from "../../../../shared/ledger/find-transactions.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";

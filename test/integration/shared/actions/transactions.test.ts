@@ -7,7 +7,7 @@ import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { LISTED_TRANSACTIONS_MAX } from "../../../../shared/contract/actions/transactions.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
-import { koboSchema } from "../../../../shared/contract/money.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../../shared/ledger/transaction.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";

@@ -5,7 +5,7 @@ import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { assertUnusedId, walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { correctedBy } from "../../../../shared/contract/corrections.ts";
-import { type Kobo, koboFromNaira } from "../../../../shared/contract/money.ts";
+import { type Kobo, koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { readAdjustment, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";

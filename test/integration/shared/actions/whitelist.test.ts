@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { whitelistRuns } from "../../../../shared/actions/whitelist.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { freshTables } from "../../../builders/dynamodb/tables.ts";

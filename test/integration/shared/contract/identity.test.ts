@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setEntitlements } from "../../../../shared/access/accounts.ts";
-import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import { asciiDigits } from "../../../../shared/contract/values/ascii-digits.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { FUNDS, identityServiceForTests, VERIFY_NIN } from "../../../builders/service/identity-service.ts";
 import { aNinCheck, identityRoutes } from "../../../builders/upstream/identity.ts";

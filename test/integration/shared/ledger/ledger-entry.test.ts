@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";

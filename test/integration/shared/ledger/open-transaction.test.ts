@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
 import type { DailyQuota } from "../../../../shared/contract/permission.ts";
+import { HOUR_MS } from "../../../../shared/contract/values/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { QUEUED, walletPk } from "../../../../shared/ledger/schema.ts";

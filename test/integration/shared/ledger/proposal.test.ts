@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../../../shared/contract/values/durations.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
 import { refundPut } from "../../../../shared/ledger/refund.ts";

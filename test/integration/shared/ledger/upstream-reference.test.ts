@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { koboSchema } from "../../../../shared/contract/money.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { findByUpstreamReference } from "../../../../shared/ledger/find-transactions.ts";
 import { transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
 import type { CallerLimits } from "../../../../shared/contract/order-limits.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type DebitGuards, type OpenResult, openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { keyUsagePk } from "../../../../shared/ledger/schema.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import * as z from "#zod";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { koboSchema } from "../../../../shared/contract/money.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import type { Ledger, Writes } from "../../../../shared/ledger/ledger.ts";
 import { transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
 import {

@@ -14,9 +14,9 @@ import { personRuns } from "../../../../shared/actions/person.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { ownedAccounts } from "../../../../shared/console/authorisation.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
-import { maskedDigits } from "../../../../shared/contract/mask-phones.ts";
 import { type NotificationKind, notificationKind } from "../../../../shared/contract/notification-kinds.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
+import { maskedDigits } from "../../../../shared/contract/values/mask-phones.ts";
 import {
   accountPk,
   endpointHealthPk,

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { transactionLookup, transactionType } from "../../../../shared/contract/transaction.ts";
 import { transactionPage } from "../../../../shared/contract/transaction-query.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SQS } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queues } from "../../../../infra/queues.ts";
-import { koboSchema } from "../../../../shared/contract/money.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import type { QueueClient } from "../../../../shared/platform/aws-clients.ts";

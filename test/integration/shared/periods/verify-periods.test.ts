@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { adjustmentPk, PERIOD_VERIFICATION_PK, periodPk } from "../../../../shared/ledger/schema.ts";
 import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";

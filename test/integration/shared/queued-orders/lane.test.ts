@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet, type Wallet, walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger/ledger-at-noon.ts";
 import { aSellingService } from "../../../builders/service/selling-service.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { TransactWriteCommand, type TransactWriteCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
-import { koboSchema } from "../../../../shared/contract/money.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { queuedKeys } from "../../../../shared/ledger/query-index.ts";

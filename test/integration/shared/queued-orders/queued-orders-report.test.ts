@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";

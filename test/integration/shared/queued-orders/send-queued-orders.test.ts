@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";

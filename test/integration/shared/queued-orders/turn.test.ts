@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { indexPlans, type PlanIndex } from "../../../../shared/catalog/plan-index.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleAsRead, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";

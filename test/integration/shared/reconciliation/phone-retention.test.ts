@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { consentSchema } from "../../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";

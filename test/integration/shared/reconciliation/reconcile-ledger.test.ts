@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { firstCheckpoint, readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { ACCOUNTS_LIST, accountPk, openLists, walletPk } from "../../../../shared/ledger/schema.ts";

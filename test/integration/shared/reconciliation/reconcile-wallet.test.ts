@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { DAY_MS, HOUR_MS } from "../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { DAY_MS, HOUR_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { firstCheckpoint, readCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { entriesList } from "../../../../shared/ledger/schema.ts";

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
-import { DAY_MS, HOUR_MS } from "../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { DAY_MS, HOUR_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";

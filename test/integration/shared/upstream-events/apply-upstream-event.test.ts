@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { withMaskedPhone } from "../../../../shared/ledger/masked-transaction.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";

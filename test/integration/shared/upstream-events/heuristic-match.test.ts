@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/outcome-message.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {

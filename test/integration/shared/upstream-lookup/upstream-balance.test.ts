@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { ASK_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";

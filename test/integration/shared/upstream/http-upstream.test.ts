@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";

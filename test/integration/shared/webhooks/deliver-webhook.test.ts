@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { deliveriesList, deliveryPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";

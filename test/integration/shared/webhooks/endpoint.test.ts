@@ -6,7 +6,7 @@ import {
   requireAccount,
 } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../../../shared/contract/values/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   addEndpoint,

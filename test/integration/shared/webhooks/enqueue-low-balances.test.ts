@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "#zod";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { auditEntry, auditPut } from "../../../../shared/ledger/audit.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../../../shared/contract/values/durations.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { readParkedEndpoint, scheduleRequeue } from "../../../../shared/webhooks/parked-endpoint.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { accountSchema, findAccount, type StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";

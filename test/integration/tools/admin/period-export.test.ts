@@ -8,9 +8,9 @@ import type { ActionContext } from "../../../../shared/actions/action-context.ts
 import { runs } from "../../../../shared/actions/runs.ts";
 import type { ActionOutput } from "../../../../shared/contract/actions/actions.ts";
 import { refundName, reversalName } from "../../../../shared/contract/corrections.ts";
-import { marginReport } from "../../../../shared/contract/margin-report.ts";
-import { koboFromNaira, koboFromText, koboSchema, nearestKobo } from "../../../../shared/contract/money.ts";
-import { periodCsvColumns } from "../../../../shared/contract/statement-csv.ts";
+import { marginReport } from "../../../../shared/contract/reports/margin-report.ts";
+import { periodCsvColumns } from "../../../../shared/contract/reports/statement-csv.ts";
+import { koboFromNaira, koboFromText, koboSchema, nearestKobo } from "../../../../shared/contract/values/money.ts";
 import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { accountIdsOf } from "../../../../shared/ledger/query-index.ts";

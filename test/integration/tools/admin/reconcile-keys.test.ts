@@ -7,7 +7,7 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { createKey, revokeKey, rotateKey, setKeyLimits } from "../../../../shared/access/keys.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";

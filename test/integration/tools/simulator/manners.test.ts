@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { usableCatalog } from "../../../../shared/catalog/usable-catalog.ts";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";

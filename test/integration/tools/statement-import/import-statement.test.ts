@@ -5,7 +5,7 @@ import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts
 import { whySchema } from "../../../../shared/contract/actions/action.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
 import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
-import { dayBounds } from "../../../../shared/contract/time-zone.ts";
+import { dayBounds } from "../../../../shared/contract/values/time-zone.ts";
 import { itemKindOf } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";

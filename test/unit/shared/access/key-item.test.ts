@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addAsRevoked, earlierExpiry, fieldsUpdate, isInactive } from "../../../../shared/access/key-item.ts";
 import type { KeyItem } from "../../../../shared/access/key-store.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { checksumKey } from "../../../builders/ledger/secrets.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { changeBetween } from "../../../../shared/catalog/catalog-change.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
-import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
+import { catalogUpdated } from "../../../../shared/contract/openapi/openapi-webhooks.ts";
 import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
 
 const AT = "2026-11-21T12:00:00.000Z";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { sellablePlans } from "../../../../shared/catalog/sellable-plans.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
-import { DAY_MS } from "../../../../shared/contract/durations.ts";
+import { DAY_MS } from "../../../../shared/contract/values/durations.ts";
 import { captureLog } from "../../../builders/run/captured-log.ts";
 import { NOON_MS } from "../../../builders/run/noon.ts";
 import { aCatalog } from "../../../builders/upstream/catalog.ts";

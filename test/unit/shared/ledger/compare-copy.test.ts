@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { type AuditItem, linkEntry } from "../../../../shared/ledger/audit-chain.ts";
 import { copyVerifier } from "../../../../shared/ledger/compare-copy.ts";
 import { type CopiedEntry, copiedEntry, copyKey } from "../../../../shared/ledger/copied-entry.ts";

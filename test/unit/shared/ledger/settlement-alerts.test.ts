@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
+import { koboFromNaira, koboSchema } from "../../../../shared/contract/values/money.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../../../../shared/ledger/settlement-alerts.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";

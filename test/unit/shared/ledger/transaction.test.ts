@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { referenceField } from "../../../../shared/contract/fields.ts";
-import { koboSchema } from "../../../../shared/contract/money.ts";
 import {
   modeSchema,
   transactionStatus,
   transactionType,
   transactionView,
 } from "../../../../shared/contract/transaction.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import {
   isFinalStatus,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { changedByPercent, koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
+import { changedByPercent, koboFromNaira, koboSchema } from "../../../../shared/contract/values/money.ts";
 import {
   amountFacts,
   expectedCost,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { CallerLimits } from "../../../../shared/contract/order-limits.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { keyUsagePk } from "../../../../shared/ledger/schema.ts";
 import {
   countOrder,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { logOutcome } from "../../../../shared/orders/log-outcome.ts";
 import type { CheckOutcome, Outcome } from "../../../../shared/upstream/upstream.ts";
 import { aTransaction } from "../../../builders/ledger/transaction.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { fromMovingStart } from "../../../../shared/platform/moving-start.ts";
 import { NOON_MS } from "../../../builders/run/noon.ts";
 

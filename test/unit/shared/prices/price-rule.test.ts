@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
+import { koboFromNaira, koboSchema } from "../../../../shared/contract/values/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   changedBy,

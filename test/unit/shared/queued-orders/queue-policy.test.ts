@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   attentionAgeS,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import type { KeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { eventMac, hasValidMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { keyedHashes } from "../../../builders/ledger/secrets.ts";

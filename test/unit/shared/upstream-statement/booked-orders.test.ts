@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { koboSchema } from "../../../../shared/contract/money.ts";
+import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { bookedOrderOf } from "../../../../shared/upstream-statement/booked-orders.ts";
 import { aTransaction } from "../../../builders/ledger/transaction.ts";

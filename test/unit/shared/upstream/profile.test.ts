@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/values/money.ts";
 import {
   carriesReference,
   type OrderKind,

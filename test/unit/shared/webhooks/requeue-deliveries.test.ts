@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { queues } from "../../../../infra/queues.ts";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { EndpointState } from "../../../../shared/webhooks/endpoint-health.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { HOUR_MS } from "../../../../shared/contract/durations.ts";
+import { HOUR_MS } from "../../../../shared/contract/values/durations.ts";
 import { sum } from "../../../../shared/platform/sum.ts";
 import { estimateDollars } from "../../../../tools/acceptance/estimate.ts";
 import { egressSettings, monthlyUsageAtRest } from "../../../../tools/costs/at-rest.ts";

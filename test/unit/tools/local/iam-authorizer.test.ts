@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MINUTE_MS } from "../../../../shared/contract/durations.ts";
+import { MINUTE_MS } from "../../../../shared/contract/values/durations.ts";
 import { signedHeaders } from "../../../../tools/aws/signed-headers.ts";
 import { iamCaller, type SignedRequest } from "../../../../tools/local/iam-authorizer.ts";
 import { credentials, REGION } from "../../../../tools/local/local-aws.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../../shared/contract/money.ts";
+import { koboFromNaira } from "../../../../../shared/contract/values/money.ts";
 import { auditEntry, auditPut } from "../../../../../shared/ledger/audit.ts";
 import type { AuditedLedger, Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { DAY_MS } from "../../../../../shared/contract/durations.ts";
-import { koboFromNaira } from "../../../../../shared/contract/money.ts";
+import { DAY_MS } from "../../../../../shared/contract/values/durations.ts";
+import { koboFromNaira } from "../../../../../shared/contract/values/money.ts";
 import { type AuditEntry, auditEntry, auditPut, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import { readTransactions } from "../../../../../shared/ledger/find-transactions.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { auditView } from "../../../../../shared/actions/audit.ts";
-import { timeIn } from "../../../../../shared/contract/time-zone.ts";
+import { timeIn } from "../../../../../shared/contract/values/time-zone.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import { auditTable } from "../../../../../tools/admin/views/audit.ts";
 import { NOON_MS } from "../../../../builders/run/noon.ts";

@@ -15,7 +15,7 @@ import {
   nairaFromKobo,
   shortNairaText,
   wholeKobo,
-} from "../../../../shared/contract/money.ts";
+} from "../../../../../shared/contract/values/money.ts";
 
 test.for([
   [54.02, 5_402],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clockReport } from "../../../../shared/contract/refund-clock-report.ts";
+import { clockReport } from "../../../../../shared/contract/reports/refund-clock-report.ts";
 
 const sums = { kind: null, network: null, cause: null };
 

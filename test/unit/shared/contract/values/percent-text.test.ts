@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { percentText } from "../../../../shared/contract/percent-text.ts";
+import { percentText } from "../../../../../shared/contract/values/percent-text.ts";
 
 test("a share has one decimal, and there is none of nothing", () => {
   expect([percentText(2, 3), percentText(1, 1), percentText(0, 0)]).toEqual(["66.7 %", "100 %", "–"]);

@@ -1,4 +1,4 @@
-import type { Route } from "./route.ts";
+import type { Route } from "../route.ts";
 
 /**
  * An operation's example as a call with curl, in which $BASE_URL and $API_KEY stand, and with the client; undefined for

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { phoneNumberOf } from "../../../../shared/contract/phone-number.ts";
+import { phoneNumberOf } from "../../../../../shared/contract/values/phone-number.ts";
 
 test.each([
   "08031234567",

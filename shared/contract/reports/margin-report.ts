@@ -1,8 +1,8 @@
 import * as z from "#zod";
-import { nairaAmount } from "./actions/action.ts";
-import { type marginActions, marginGroup } from "./actions/margin.ts";
-import { csvText } from "./csv.ts";
-import { nairaDecimals, nairaFromKobo } from "./money.ts";
+import { nairaAmount } from "../actions/action.ts";
+import { type marginActions, marginGroup } from "../actions/margin.ts";
+import { csvText } from "../values/csv.ts";
+import { nairaDecimals, nairaFromKobo } from "../values/money.ts";
 import { completeUntil, rowsByGroup } from "./report-rows.ts";
 
 type MarginPage = z.output<(typeof marginActions)["margin report"]["output"]>;

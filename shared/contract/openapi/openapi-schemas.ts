@@ -1,5 +1,5 @@
 import * as z from "#zod";
-import { components } from "./components.ts";
+import { components } from "../components.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 

@@ -1,8 +1,8 @@
 import type * as z from "#zod";
-import type { costChange, periodLine } from "./actions/periods.ts";
-import type { statementLine, walletActions } from "./actions/wallet.ts";
-import { CSV_LINE_END, csvRow } from "./csv.ts";
-import { nairaDecimals } from "./money.ts";
+import type { costChange, periodLine } from "../actions/periods.ts";
+import type { statementLine, walletActions } from "../actions/wallet.ts";
+import { CSV_LINE_END, csvRow } from "../values/csv.ts";
+import { nairaDecimals } from "../values/money.ts";
 
 type Page = z.output<(typeof walletActions)["wallet statement"]["output"]>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ActionOutput } from "../../../../shared/contract/actions/actions.ts";
-import { openingOf, statementCsv } from "../../../../shared/contract/statement-csv.ts";
+import type { ActionOutput } from "../../../../../shared/contract/actions/actions.ts";
+import { openingOf, statementCsv } from "../../../../../shared/contract/reports/statement-csv.ts";
 
 /** Goal: table, page and file of a statement open with the same balance, in however many pages it is summed up. */
 type Page = ActionOutput<"wallet statement">;

@@ -9,7 +9,7 @@ import {
   monthAfter,
   monthRange,
   timeIn,
-} from "../../../../shared/contract/time-zone.ts";
+} from "../../../../../shared/contract/values/time-zone.ts";
 
 test("a month in Lagos begins and ends an hour before that of UTC", () => {
   expect(monthRange("2026-10", "Africa/Lagos")).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskedDigits, maskPhones, withoutLongNumbers } from "../../../../shared/contract/mask-phones.ts";
+import { maskedDigits, maskPhones, withoutLongNumbers } from "../../../../../shared/contract/values/mask-phones.ts";
 
 test.each([
   ["08031234567", "*********67"],

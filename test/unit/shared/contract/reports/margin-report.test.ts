@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { marginCsv, marginReport } from "../../../../shared/contract/margin-report.ts";
+import { marginCsv, marginReport } from "../../../../../shared/contract/reports/margin-report.ts";
 
 const sums = (price_kobo: number, cost_kobo: number) => ({
   ...{ day: "2026-11-21", network: null, kind: null, account_id: null },

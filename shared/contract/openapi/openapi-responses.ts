@@ -1,10 +1,10 @@
 import * as z from "#zod";
-import { errorEnvelope } from "./envelope.ts";
-import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
+import { errorEnvelope } from "../envelope.ts";
+import { type ErrorCode, errors, type FieldErrors } from "../errors.ts";
+import { lacksPermission } from "../permission.ts";
+import { errorsOf, isOrder, type Route } from "../route.ts";
+import { routes } from "../routes.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
-import { lacksPermission } from "./permission.ts";
-import { errorsOf, isOrder, type Route } from "./route.ts";
-import { routes } from "./routes.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

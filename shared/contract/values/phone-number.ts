@@ -1,5 +1,5 @@
+import { phoneNumberField } from "../fields.ts";
 import { asciiDigits } from "./ascii-digits.ts";
-import { phoneNumberField } from "./fields.ts";
 
 /** What people write between and around the digits of a phone number, and characters that nobody sees. */
 const NO_DIGITS = /^\s*tel:|[^\p{L}\p{N}]/giu;

@@ -1,6 +1,6 @@
+import { REFERENCE_ID } from "../transaction.ts";
 import { asciiDigits } from "./ascii-digits.ts";
 import { phoneNumberOf } from "./phone-number.ts";
-import { REFERENCE_ID } from "./transaction.ts";
 
 /** Between the digits of a phone number: spaces, dashes, dots, slashes, brackets and characters that nobody sees. */
 const GAP = String.raw`[\s\p{Pd}\p{Cf}._/()[\]]{0,3}`;

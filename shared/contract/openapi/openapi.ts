@@ -1,13 +1,13 @@
-import { errorCodes, errors } from "./errors.ts";
-import { referenceField } from "./fields.ts";
-import { rateGroups } from "./limits.ts";
+import { errorCodes, errors } from "../errors.ts";
+import { referenceField } from "../fields.ts";
+import { rateGroups } from "../limits.ts";
+import { permissionText } from "../permission.ts";
+import { isOrder, type Route } from "../route.ts";
+import { appRoutes } from "../routes.ts";
 import { errorExamples, errorSentence, headerComponents, responsesOf, sharedResponses } from "./openapi-responses.ts";
 import { samplesOf } from "./openapi-samples.ts";
 import { jsonSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
 import { webhooks } from "./openapi-webhooks.ts";
-import { permissionText } from "./permission.ts";
-import { isOrder, type Route } from "./route.ts";
-import { appRoutes } from "./routes.ts";
 
 /** The server URL, which the paths of the document leave out. */
 const BASE_PATH = "/v1";

@@ -3,27 +3,27 @@ import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import * as z from "#zod";
-import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
-import { documentText } from "../../../../shared/call/prepared-document.ts";
-import { builtInPlans } from "../../../../shared/catalog/built-in-catalog.ts";
-import { changeBetween } from "../../../../shared/catalog/catalog-change.ts";
-import { errors } from "../../../../shared/contract/errors.ts";
-import { headers } from "../../../../shared/contract/headers.ts";
-import { rateGroups } from "../../../../shared/contract/limits.ts";
-import { openApiDocument } from "../../../../shared/contract/openapi.ts";
-import { errorsOf, isOrder } from "../../../../shared/contract/route.ts";
-import { appRoutes, routes } from "../../../../shared/contract/routes.ts";
-import { webhookId } from "../../../../shared/webhooks/signature.ts";
+import { docsPage } from "../../../../../functions/serve-docs/docs-page.ts";
+import { documentText } from "../../../../../shared/call/prepared-document.ts";
+import { builtInPlans } from "../../../../../shared/catalog/built-in-catalog.ts";
+import { changeBetween } from "../../../../../shared/catalog/catalog-change.ts";
+import { errors } from "../../../../../shared/contract/errors.ts";
+import { headers } from "../../../../../shared/contract/headers.ts";
+import { rateGroups } from "../../../../../shared/contract/limits.ts";
+import { openApiDocument } from "../../../../../shared/contract/openapi/openapi.ts";
+import { errorsOf, isOrder } from "../../../../../shared/contract/route.ts";
+import { appRoutes, routes } from "../../../../../shared/contract/routes.ts";
+import { webhookId } from "../../../../../shared/webhooks/signature.ts";
 import {
   catalogUpdatedBody,
   limitNearBody,
   testEventBody,
   walletLowBody,
   webhookBody,
-} from "../../../../shared/webhooks/webhook-body.ts";
-import { aTransaction } from "../../../builders/ledger/transaction.ts";
-import { aCatalog, aPlan } from "../../../builders/upstream/catalog.ts";
-import { readDocument } from "../../../contract/document.ts";
+} from "../../../../../shared/webhooks/webhook-body.ts";
+import { aTransaction } from "../../../../builders/ledger/transaction.ts";
+import { aCatalog, aPlan } from "../../../../builders/upstream/catalog.ts";
+import { readDocument } from "../../../../contract/document.ts";
 
 const text = JSON.stringify(openApiDocument());
 const document = readDocument(JSON.parse(text));
@@ -64,7 +64,7 @@ test("callers with an API of their own find it in the document, which is itself 
 });
 
 test("docs/openapi.json is the document that the code makes", () => {
-  const committed = readFileSync(new URL("../../../../docs/openapi.json", import.meta.url), "utf8");
+  const committed = readFileSync(new URL("../../../../../docs/openapi.json", import.meta.url), "utf8");
   expect(JSON.parse(committed), "docs/openapi.json is stale: run `npm run openapi` and commit it").toEqual(
     JSON.parse(text),
   );

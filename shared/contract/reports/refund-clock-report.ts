@@ -7,7 +7,7 @@ import {
   countedEnds,
   endCounts,
   type refundClockActions,
-} from "./actions/refund-clock.ts";
+} from "../actions/refund-clock.ts";
 import { completeUntil, rowsByGroup } from "./report-rows.ts";
 
 /** The columns of the report as a file. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { csvRow } from "../../../../shared/contract/csv.ts";
+import { csvRow } from "../../../../../shared/contract/values/csv.ts";
 
 const signs = ["=", "+", "-", "@", "＝", "＋", "－", "＠", "﹢", "﹣", "\u2212"];
 const prefixes = ["", " ", "\u00a0 ", "\t", "\r", "\n", "\u3000", "\ufeff", "\u200b", "\u202e", "\u0000", "\u001f"];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
-import { bvnVerifyRequest, ninVerifyRequest } from "../../../../shared/contract/identity.ts";
-import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
+import { bvnVerifyRequest, ninVerifyRequest } from "../../../../../shared/contract/identity.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../../shared/contract/purchase.ts";
+import { asciiDigits } from "../../../../../shared/contract/values/ascii-digits.ts";
 
 const order = { network_id: 1, plan_id: 101, phone_number: "08031234567" };
 const topUp = { network: "mtn", phone_number: "08031234567", amount: 100 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { typedNumber } from "../../../../shared/contract/actions/action.ts";
-import { entitlementsField, limitsField } from "../../../../tools/admin/fields.ts";
+import { typedNumber } from "../../../../../shared/contract/actions/action.ts";
+import { entitlementsField, limitsField } from "../../../../../tools/admin/fields.ts";
 
 const REFUSED = [
   "100.000",

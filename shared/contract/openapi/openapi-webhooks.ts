@@ -1,11 +1,11 @@
 import * as z from "#zod";
-import { dataPlanSchema, networkSchema } from "./catalog.ts";
-import { components } from "./components.ts";
-import { amountField, createdAtField } from "./fields.ts";
+import { dataPlanSchema, networkSchema } from "../catalog.ts";
+import { components } from "../components.ts";
+import { amountField, createdAtField } from "../fields.ts";
+import { periodLimitNames } from "../order-limits.ts";
+import { recipientField, serviceReferenceField, transactionType } from "../transaction.ts";
+import type { EndpointEventName } from "../webhook-events.ts";
 import { schemaRef } from "./openapi-schemas.ts";
-import { periodLimitNames } from "./order-limits.ts";
-import { recipientField, serviceReferenceField, transactionType } from "./transaction.ts";
-import type { EndpointEventName } from "./webhook-events.ts";
 
 const accountIdField = z.string().register(z.globalRegistry, { description: "The account whose endpoint this is." });
 const noticedAtField = z.iso.datetime().register(z.globalRegistry, { description: "When it was noticed, in UTC." });
