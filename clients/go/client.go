@@ -1,10 +1,11 @@
-// Package airtime buys airtime and data bundles through the Airtime, Data and Identity Service. Each order has one
-// reference, and each attempt to place it has the same: it is charged and delivered at most once.
+// Package airtime buys airtime and data bundles, and verifies identities, through the Airtime, Data and Identity Service.
+// Each order has one reference, and each attempt to place it has the same: it is charged and delivered at most once.
 package airtime
 
 import (
 	"bytes"
 	"context"
+	crand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"time"
 )
 
-// Client is a client of the service. One for each API key is enough for a process.
+// Client is a client of the service. One for each API key is enough for a process; goroutines can share it.
 type Client struct {
 	baseURL string
 	// apiKey returns the key. A log that prints a client shows the text of a field, but not what a function returns.
@@ -125,32 +126,57 @@ func ConfirmDuplicate() PurchaseOption {
 
 // BuyData buys a data bundle. reference is your own id of the order: save it before, and use it again for the same
 // order. A transaction that is "processing" is paid: wait for it, and never order again.
-func (c *Client) BuyData(ctx context.Context, order DataPurchaseRequest, reference string, options ...PurchaseOption) (PurchasedTransaction, error) {
-	body := struct {
-		DataPurchaseRequest
-		Reference string `json:"reference"`
-	}{order, reference}
-	return c.place(ctx, "data", body, order.PhoneNumber, reference, options)
+func (c *Client) BuyData(ctx context.Context, order DataPurchaseRequest, reference string, options ...PurchaseOption) (Purchase, error) {
+	return place[Purchase](ctx, c, "data", "/vtu/data/purchase", order, order.PhoneNumber, reference, options)
 }
 
 // BuyAirtime buys airtime, as BuyData does.
-func (c *Client) BuyAirtime(ctx context.Context, order AirtimePurchaseRequest, reference string, options ...PurchaseOption) (PurchasedTransaction, error) {
-	body := struct {
-		AirtimePurchaseRequest
-		Reference string `json:"reference"`
-	}{order, reference}
-	return c.place(ctx, "airtime", body, order.PhoneNumber, reference, options)
+func (c *Client) BuyAirtime(ctx context.Context, order AirtimePurchaseRequest, reference string, options ...PurchaseOption) (Purchase, error) {
+	return place[Purchase](ctx, c, "airtime", "/vtu/airtime/purchase", order, order.PhoneNumber, reference, options)
+}
+
+// VerifyNin finds the person of a NIN. A check is an order, as of BuyData, and one without a result is never charged. The
+// service keeps a result for 10 minutes, for the same check with the same reference. Afterwards that is a *ServiceError
+// with the code reference_reused: the check was charged, and another one needs a new reference.
+func (c *Client) VerifyNin(ctx context.Context, check NinVerifyRequest, reference string) (NinVerification, error) {
+	return place[NinVerification](ctx, c, "nin_verification", "/identity/nin/verify", check, "", reference, nil)
+}
+
+// VerifyBvn finds the person of a BVN, as VerifyNin does.
+func (c *Client) VerifyBvn(ctx context.Context, check BvnVerifyRequest, reference string) (BvnVerification, error) {
+	return place[BvnVerification](ctx, c, "bvn_verification", "/identity/bvn/verify", check, "", reference, nil)
+}
+
+// RetrieveNin finds a person by phone number, as VerifyNin does. It needs a key with the permission identity:retrieve.
+func (c *Client) RetrieveNin(ctx context.Context, check RetrieveRequest, reference string) (NinRetrieval, error) {
+	return place[NinRetrieval](ctx, c, "nin_retrieval", "/identity/nin/retrieve", check, "", reference, nil)
+}
+
+// RetrieveBvn finds a person by phone number, as RetrieveNin does.
+func (c *Client) RetrieveBvn(ctx context.Context, check RetrieveRequest, reference string) (BvnRetrieval, error) {
+	return place[BvnRetrieval](ctx, c, "bvn_retrieval", "/identity/bvn/retrieve", check, "", reference, nil)
+}
+
+// NewReference makes a random reference. Save it with your order before you send that. It has no digits, so it cannot
+// contain the order's own number, which the service refuses.
+func NewReference() string {
+	letters := make([]byte, 32)
+	_, _ = crand.Read(letters)
+	for i := range letters {
+		letters[i] = 'a' + letters[i]%16
+	}
+	return string(letters)
 }
 
 // Cancel makes sure that no request places the order from now on: "failed" if it was not placed or failed before, else
 // the transaction as it is. kind is the order's type, such as "data".
-func (c *Client) Cancel(ctx context.Context, kind, reference string) (Transaction, error) {
+func (c *Client) Cancel(ctx context.Context, reference, kind string) (Transaction, error) {
 	if err := check(reference); err != nil {
 		return Transaction{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	return c.cancel(ctx, kind, reference)
+	return c.cancel(ctx, reference, kind)
 }
 
 // Transaction looks a transaction up, by the service's reference or yours.
@@ -163,13 +189,63 @@ func (c *Client) Transaction(ctx context.Context, reference string) (Transaction
 	isNamed := func(t Transaction) bool {
 		return t.Reference == reference || (t.CallerReference != nil && *t.CallerReference == reference)
 	}
-	return send(ctx, c, call[Transaction]{
+	found, err := send(ctx, c, call[TransactionLookup]{
 		method: http.MethodGet,
 		path:   "/transactions/" + url.PathEscape(reference),
-		isAnswer: func(t Transaction) bool {
-			return isNamed(t) && c.isOurs(t.Reference, t.Status)
+		isAnswer: func(found TransactionLookup) bool {
+			return isNamed(found.Transaction) && c.isOurs(found.Transaction.Reference, found.Transaction.Status)
 		},
 	})
+	return found.Transaction, err
+}
+
+// TransactionQuery says which transactions are listed: all unless its fields say less.
+type TransactionQuery struct {
+	Status, Type string
+	// From and To are inclusive, such as 2026-11-21T00:00:00+01:00; a date alone is that day in UTC.
+	From, To string
+	// Cursor is the NextCursor of the page before.
+	Cursor string
+}
+
+// Transactions lists transactions, newest first. A page can be short while NextCursor is not nil. A new transaction is in
+// the list some moments later: Transaction says whether an order exists.
+func (c *Client) Transactions(ctx context.Context, query TransactionQuery) (TransactionPage, error) {
+	parameters := url.Values{}
+	for name, value := range map[string]string{
+		"status": query.Status, "type": query.Type, "from": query.From, "to": query.To, "cursor": query.Cursor,
+	} {
+		if value != "" {
+			parameters.Set(name, value)
+		}
+	}
+	return read(ctx, c, "/transactions?"+parameters.Encode(), func(page TransactionPage) bool {
+		for _, t := range page.Transactions {
+			isAsked := (query.Status == "" || t.Status == query.Status) && (query.Type == "" || t.Type == query.Type)
+			if !isAsked || !c.isOurs(t.Reference, t.Status) {
+				return false
+			}
+		}
+		// A page that names itself as the next one would be read for ever.
+		return page.Transactions != nil && (page.NextCursor == nil || *page.NextCursor != query.Cursor)
+	})
+}
+
+// Catalog lists networks and data plans. Keep it for an hour.
+func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
+	return read(ctx, c, "/vtu/data", func(catalog Catalog) bool { return catalog.Networks != nil && catalog.DataPlans != nil })
+}
+
+// Wallet reads the prepaid balance.
+func (c *Client) Wallet(ctx context.Context) (WalletWallet, error) {
+	found, err := read(ctx, c, "/wallet", func(found Wallet) bool { return found.Wallet.Balance != "" })
+	return found.Wallet, err
+}
+
+func read[T any](ctx context.Context, c *Client, path string, isAnswer func(T) bool) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	return send(ctx, c, call[T]{method: http.MethodGet, path: path, isAnswer: isAnswer})
 }
 
 // Wait looks a transaction up until its status is final, ctx ends or the lookup is refused for good, as without a valid
@@ -187,7 +263,12 @@ func (c *Client) Wait(ctx context.Context, reference string) (Transaction, error
 			return found, fmt.Errorf("the transaction %s cannot be looked up: %v", reference, err)
 		}
 		if !sleep(ctx, jittered(poll)) {
-			return found, fmt.Errorf("the transaction %s is not final yet: %w (%v)", reference, ctx.Err(), err)
+			// Of an error it has the text only, as above.
+			last := "it is processing"
+			if err != nil {
+				last = err.Error()
+			}
+			return found, fmt.Errorf("the transaction %s is not final yet: %w (%s)", reference, ctx.Err(), last)
 		}
 	}
 }
@@ -210,24 +291,50 @@ func check(reference string) error {
 // lastStep is the time for a cancellation whose order was refused at the deadline.
 const lastStep = time.Second
 
-func (c *Client) place(ctx context.Context, kind string, order any, phone, reference string, options []PurchaseOption) (PurchasedTransaction, error) {
+// placed is what the answers to all orders have.
+type placed struct {
+	reference, status, kind      string
+	callerReference, phoneNumber *string
+	// isPreliminary is true of a check without its result yet. Only the same request gets that: a lookup has none.
+	isPreliminary bool
+}
+
+func (a Purchase) placed() placed {
+	t := a.Transaction
+	return placed{t.Reference, t.Status, t.Type, t.CallerReference, t.PhoneNumber, false}
+}
+func (a NinVerification) placed() placed { return a.Transaction.placed(a.Result == nil) }
+func (a BvnVerification) placed() placed { return a.Transaction.placed(a.Result == nil) }
+func (a NinRetrieval) placed() placed    { return a.Transaction.placed(a.Result == nil) }
+func (a BvnRetrieval) placed() placed    { return a.Transaction.placed(a.Result == nil) }
+func (t IdentityTransaction) placed(lacksResult bool) placed {
+	return placed{t.Reference, t.Status, t.Type, t.CallerReference, nil, lacksResult && t.Status == "processing"}
+}
+
+func place[T interface{ placed() placed }](
+	ctx context.Context, c *Client, kind, path string, order any, phone, reference string, options []PurchaseOption,
+) (T, error) {
+	var none T
 	if err := check(reference); err != nil {
-		return PurchasedTransaction{}, err
+		return none, err
 	}
-	body, err := json.Marshal(order)
+	fields, err := json.Marshal(order)
 	if err != nil {
-		return PurchasedTransaction{}, err
+		return none, err
 	}
-	isOf := func(t PurchasedTransaction) bool {
-		shown := ""
-		if t.PhoneNumber != nil {
-			shown = strings.TrimLeft(*t.PhoneNumber, "*")
-		}
-		return t.CallerReference != nil && *t.CallerReference == reference && t.Type == kind &&
-			strings.HasSuffix(phone, shown) && c.isOurs(t.Reference, t.Status)
-	}
-	purchase := call[PurchasedTransaction]{
-		method: http.MethodPost, path: "/vtu/" + kind + "/purchase", header: http.Header{}, body: body, reference: reference, isAnswer: isOf,
+	body := fmt.Appendf(fields[:len(fields)-1], `,"reference":%q}`, reference)
+	purchase := call[T]{
+		method: http.MethodPost, path: path, header: http.Header{}, body: body, reference: reference,
+		isPreliminary: func(answer T) bool { return answer.placed().isPreliminary },
+		isAnswer: func(answer T) bool {
+			t := answer.placed()
+			shown := ""
+			if t.phoneNumber != nil {
+				shown = strings.TrimLeft(*t.phoneNumber, "*")
+			}
+			return t.callerReference != nil && *t.callerReference == reference && t.kind == kind &&
+				strings.HasSuffix(phone, shown) && c.isOurs(t.reference, t.status)
+		},
 	}
 	for _, set := range options {
 		set(purchase.header)
@@ -250,7 +357,7 @@ func (c *Client) place(ctx context.Context, kind string, order any, phone, refer
 	// A copy of the refused request can still be carried out, for example once the wallet is funded. So it is cancelled.
 	lastTime, cancelLast := context.WithDeadline(ctx, later(deadline, time.Now().Add(lastStep)))
 	defer cancelLast()
-	found, err := c.cancel(lastTime, kind, reference)
+	found, err := c.cancel(lastTime, reference, kind)
 	if err != nil {
 		return bought, unknown
 	}
@@ -269,19 +376,21 @@ func (c *Client) place(ctx context.Context, kind string, order any, phone, refer
 	return bought, nil
 }
 
-func (c *Client) cancel(ctx context.Context, kind, reference string) (Transaction, error) {
+func (c *Client) cancel(ctx context.Context, reference, kind string) (Transaction, error) {
 	body, err := json.Marshal(CancelRequest{Reference: reference, Type: kind})
 	if err != nil {
 		return Transaction{}, err
 	}
-	return send(ctx, c, call[Transaction]{
+	found, err := send(ctx, c, call[TransactionLookup]{
 		method: http.MethodPost,
 		path:   "/transactions/cancel",
 		body:   body,
-		isAnswer: func(t Transaction) bool {
+		isAnswer: func(found TransactionLookup) bool {
+			t := found.Transaction
 			return t.CallerReference != nil && *t.CallerReference == reference && c.isOurs(t.Reference, t.Status)
 		},
 	})
+	return found.Transaction, err
 }
 
 // isOurs says whether a transaction is of the key's mode and has a status that this release knows.
@@ -316,28 +425,40 @@ type call[T any] struct {
 	// reference is that of an order; empty of what is none.
 	reference string
 	isAnswer  func(T) bool
+	// isPreliminary says of an order's answer that the same request may get a later one.
+	isPreliminary func(T) bool
 }
 
 // send sends the same bytes until an answer decides the call or ctx ends.
 func send[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
+	var preliminary *T
 	for wait := 500 * time.Millisecond; ; wait = min(wait*2, 8*time.Second) {
 		answer, err := attempt(ctx, c, call)
-		if err == nil {
-			return answer, nil
-		}
 		passes, retryAfter := passing(err, call.reference)
+		if err == nil {
+			if passes = call.isPreliminary != nil && call.isPreliminary(answer); !passes {
+				return answer, nil
+			}
+			preliminary = &answer
+		}
 		pause := jittered(wait)
 		if retryAfter != nil {
 			pause = *retryAfter + min(pause, time.Second)
 		}
 		// An attempt with less than a second left could make a known outcome unknown.
 		deadline, _ := ctx.Deadline()
-		if !passes || time.Until(deadline) < pause+time.Second {
-			return answer, err
+		isLast := !passes || time.Until(deadline) < pause+time.Second
+		if !isLast && sleep(ctx, pause) {
+			continue
 		}
-		if !sleep(ctx, pause) {
-			return answer, fmt.Errorf("%w after %w", ctx.Err(), err)
+		var refusal *ServiceError
+		if preliminary != nil && !errors.As(err, &refusal) {
+			return *preliminary, nil
 		}
+		if !isLast {
+			err = fmt.Errorf("%w after %w", ctx.Err(), err)
+		}
+		return answer, err
 	}
 }
 
@@ -399,11 +520,9 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		Status  bool                `json:"status"`
 		Message string              `json:"message"`
 		Errors  map[string][]string `json:"errors"`
-		Data    struct {
-			Transaction T `json:"transaction"`
-		} `json:"data"`
+		Data    T                   `json:"data"`
 	}
-	parseErr := json.Unmarshal(text, &envelope)
+	parseErr := errors.Join(json.Unmarshal(text, &envelope), json.Unmarshal(fromHeaders(headers), &envelope.Data))
 	if code := headers.Get("X-Error-Code"); code != "" {
 		named, transaction := headers.Get("X-Caller-Reference"), headers.Get("X-Transaction-Reference")
 		isOwn := named == call.reference && (transaction == "" || c.isOfMode(transaction))
@@ -418,13 +537,23 @@ func attempt[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 			TransactionReference: transaction, DuplicateOf: headers.Get("X-Duplicate-Of"), RetryAfter: retryAfter, RequestID: requestID,
 		}
 	}
-	if readErr == nil && parseErr == nil && response.StatusCode == 200 && envelope.Status && call.isAnswer(envelope.Data.Transaction) {
-		return envelope.Data.Transaction, nil
+	if readErr == nil && parseErr == nil && response.StatusCode == 200 && envelope.Status && call.isAnswer(envelope.Data) {
+		return envelope.Data, nil
 	}
 	if noAnswer.Cause == nil {
 		noAnswer.Cause = errors.New("not an answer of the service to this request")
 	}
 	return none, noAnswer
+}
+
+// fromHeaders is what an order's answer has in its headers, as fields of its model.
+func fromHeaders(headers http.Header) []byte {
+	fields := map[string]any{"replayed": headers.Get("Idempotent-Replayed") == "true"}
+	if seconds, err := strconv.ParseUint(headers.Get("X-Estimated-Delivery"), 10, 30); err == nil {
+		fields["estimated_delivery_s"] = seconds
+	}
+	text, _ := json.Marshal(fields)
+	return text
 }
 
 const secondsMax = 999_999_999 * time.Second

@@ -77,12 +77,12 @@ func write(response http.ResponseWriter, answer vectorAnswer) {
 	_, _ = io.WriteString(response, answer.Body)
 }
 
-func resultOf(bought PurchasedTransaction, err error) string {
+func resultOf(bought Purchase, err error) string {
 	var unknown *OutcomeUnknownError
 	var failed *ServiceError
 	switch {
 	case err == nil:
-		return bought.Status
+		return bought.Transaction.Status
 	case errors.As(err, &unknown):
 		return "unknown"
 	case errors.As(err, &failed) && failed.TransactionReference != "":
@@ -384,6 +384,136 @@ func TestWaitLooksUpAgainWhatIsNotFoundOrNotFinal(t *testing.T) {
 	}
 }
 
+func answering(body string, headers ...string) http.HandlerFunc {
+	return func(response http.ResponseWriter, _ *http.Request) {
+		named := map[string]string{}
+		for i := 0; i < len(headers); i += 2 {
+			named[headers[i]] = headers[i+1]
+		}
+		write(response, vectorAnswer{Status: 200, Headers: named, Body: `{"status":true,"data":` + body + `}`})
+	}
+}
+
+const checked = `{"transaction":{"reference":"VERIFY_1","status":"success","type":"nin_verification","caller_reference":"check-1"},"result":{"first_name":"ADA"}}`
+const unchecked = `{"transaction":{"reference":"VERIFY_1","status":"processing","type":"nin_verification","caller_reference":"check-1"},"result":null}`
+
+func TestACheckWithoutItsResultIsSentAgain(t *testing.T) {
+	t.Parallel()
+	client, requests := serve(t, answering(unchecked), answering(checked, "Idempotent-Replayed", "true"))
+	check, err := client.VerifyNin(context.Background(), NinVerifyRequest{Nin: "12345678901", IsConsent: true}, "check-1")
+	if err != nil || check.Result == nil || string(*check.Result) != `{"first_name":"ADA"}` || !check.Replayed {
+		t.Fatalf("%+v %v", check, err)
+	}
+	sent := requests()
+	if len(sent) != 2 || sent[0] != sent[1] || sent[0].path != "/v1/identity/nin/verify" || sent[0].body != `{"nin":"12345678901","is_consent":true,"reference":"check-1"}` {
+		t.Errorf("it sent %v", sent)
+	}
+}
+
+func TestACheckWithoutAResultUntilTheDeadlineIsProcessing(t *testing.T) {
+	t.Parallel()
+	for name, last := range map[string]http.HandlerFunc{"processing": answering(unchecked), "no answer": cutConnection} {
+		client, _ := serve(t, answering(unchecked), last)
+		client.Timeout = 3 * time.Second
+		check, err := client.VerifyNin(context.Background(), NinVerifyRequest{Nin: "12345678901", IsConsent: true}, "check-1")
+		if err != nil || check.Transaction.Status != "processing" || check.Result != nil {
+			t.Errorf("%s: %+v %v", name, check, err)
+		}
+	}
+}
+
+func TestEachCheckIsSentToItsPathAndTakesOnlyItsTypeForTheAnswer(t *testing.T) {
+	ctx, request := context.Background(), RetrieveRequest{PhoneNumber: "08031234567", IsConsent: true}
+	for _, each := range []struct {
+		kind, path string
+		send       func(*Client) (IdentityTransaction, error)
+	}{
+		{"bvn_verification", "/v1/identity/bvn/verify", func(c *Client) (IdentityTransaction, error) {
+			check, err := c.VerifyBvn(ctx, BvnVerifyRequest{Bvn: "12345678901", IsConsent: true}, "check-1")
+			return check.Transaction, err
+		}},
+		{"nin_retrieval", "/v1/identity/nin/retrieve", func(c *Client) (IdentityTransaction, error) {
+			check, err := c.RetrieveNin(ctx, request, "check-1")
+			return check.Transaction, err
+		}},
+		{"bvn_retrieval", "/v1/identity/bvn/retrieve", func(c *Client) (IdentityTransaction, error) {
+			check, err := c.RetrieveBvn(ctx, request, "check-1")
+			return check.Transaction, err
+		}},
+	} {
+		t.Run(each.kind, func(t *testing.T) {
+			t.Parallel()
+			client, requests := serve(t, answering(checked), answering(strings.Replace(checked, "nin_verification", each.kind, 1)))
+			if check, err := each.send(client); err != nil || check.Type != each.kind {
+				t.Errorf("%+v %v", check, err)
+			}
+			if sent := requests(); len(sent) != 2 || sent[0].path != each.path {
+				t.Errorf("it sent %v", sent)
+			}
+		})
+	}
+}
+
+func TestAnOrderThatWaitsSaysForHowLong(t *testing.T) {
+	const waiting = `{"transaction":{"reference":"DATA_1","caller_reference":"order-1","status":"processing","type":"data"}}`
+	client, _ := serve(t, answering(waiting, "X-Estimated-Delivery", "61"))
+	bought, err := client.BuyData(context.Background(), order, "order-1")
+	if err != nil || bought.Replayed || bought.EstimatedDeliveryS == nil || *bought.EstimatedDeliveryS != 61 {
+		t.Errorf("%+v %v", bought, err)
+	}
+}
+
+func TestAPageIsAskedForByTheQueryAndOneOfOthersIsNone(t *testing.T) {
+	t.Parallel()
+	const listed = `{"transactions":[{"reference":"DATA_1","status":"failed","type":"data"}],"next_cursor":`
+	for name, odd := range map[string]string{
+		"another status":     strings.Replace(listed, "failed", "success", 1) + "null}",
+		"the other mode":     strings.Replace(listed, "DATA_1", "TEST_1", 1) + "null}",
+		"itself as the next": listed + `"c+1"}`,
+		"no list":            "{}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := ""
+			client, _ := serve(t, answering(odd), func(response http.ResponseWriter, request *http.Request) {
+				asked = request.URL.RawQuery
+				answering(listed+`"c2"}`)(response, request)
+			})
+			page, err := client.Transactions(context.Background(), TransactionQuery{Status: "failed", From: "2026-11-21T00:00:00+01:00", Cursor: "c+1"})
+			if err != nil || len(page.Transactions) != 1 || page.NextCursor == nil || *page.NextCursor != "c2" {
+				t.Errorf("%+v %v", page, err)
+			}
+			if asked != "cursor=c%2B1&from=2026-11-21T00%3A00%3A00%2B01%3A00&status=failed" {
+				t.Error(asked)
+			}
+		})
+	}
+}
+
+func TestCatalogAndWalletAreRead(t *testing.T) {
+	t.Parallel()
+	client, requests := serve(t, answering("{}"), answering(`{"networks":[],"data_plans":[{"id":101,"price":485.5}]}`),
+		answering("{}"), answering(`{"wallet":{"currency":"NGN","balance":0.07}}`))
+	catalog, err := client.Catalog(context.Background())
+	if err != nil || len(catalog.DataPlans) != 1 || catalog.DataPlans[0].Price != "485.5" {
+		t.Errorf("%+v %v", catalog, err)
+	}
+	wallet, err := client.Wallet(context.Background())
+	if err != nil || wallet.Balance != "0.07" {
+		t.Errorf("%+v %v", wallet, err)
+	}
+	if sent := requests(); len(sent) != 4 || sent[0].path != "/v1/vtu/data" || sent[3].path != "/v1/wallet" {
+		t.Errorf("it sent %v", sent)
+	}
+}
+
+func TestANewReferenceIsOneAndHasNoDigits(t *testing.T) {
+	reference := NewReference()
+	if !regexp.MustCompile("^[a-p]{32}$").MatchString(reference) || reference == NewReference() {
+		t.Error(reference)
+	}
+}
+
 func TestAReferenceThatCannotBeOneIsNotSent(t *testing.T) {
 	refuse := func(response http.ResponseWriter, _ *http.Request) {
 		write(response, vectorAnswer{Status: 200, Body: "{}"})
@@ -395,8 +525,9 @@ func TestAReferenceThatCannotBeOneIsNotSent(t *testing.T) {
 		_, bought := client.BuyData(ctx, order, reference)
 		_, found := client.Transaction(ctx, reference)
 		_, waited := client.Wait(ctx, reference)
-		_, cancelled := client.Cancel(ctx, "data", reference)
-		for _, err := range []error{bought, found, waited, cancelled} {
+		_, cancelled := client.Cancel(ctx, reference, "data")
+		_, verified := client.VerifyNin(ctx, NinVerifyRequest{}, reference)
+		for _, err := range []error{bought, found, waited, cancelled, verified} {
 			if err == nil || !strings.HasPrefix(err.Error(), "reference must be") {
 				t.Errorf("%q: %v", reference, err)
 			}

@@ -131,6 +131,9 @@ type BvnRetrieval struct {
 
 	// Null only while the status is `processing`.
 	Result *BvnRetrieveResult `json:"result"`
+
+	// True if an earlier request with this reference made the transaction.
+	Replayed bool `json:"replayed"`
 }
 
 // BvnVerification is what the service answers. Amounts are NGN.
@@ -139,6 +142,9 @@ type BvnVerification struct {
 
 	// Null only while the status is `processing`.
 	Result *json.RawMessage `json:"result"`
+
+	// True if an earlier request with this reference made the transaction.
+	Replayed bool `json:"replayed"`
 }
 
 // ConsentEvidence is what a caller sends. Amounts are NGN.
@@ -409,6 +415,9 @@ type NinRetrieval struct {
 
 	// Null only while the status is `processing`.
 	Result *NinRetrieveResult `json:"result"`
+
+	// True if an earlier request with this reference made the transaction.
+	Replayed bool `json:"replayed"`
 }
 
 // NinVerification is what the service answers. Amounts are NGN.
@@ -417,6 +426,9 @@ type NinVerification struct {
 
 	// Null only while the status is `processing`.
 	Result *json.RawMessage `json:"result"`
+
+	// True if an earlier request with this reference made the transaction.
+	Replayed bool `json:"replayed"`
 }
 
 // NinVerifyRequest is what a caller sends. Amounts are NGN.
@@ -461,6 +473,12 @@ type PurchasedTransaction struct {
 // Purchase is what the service answers. Amounts are NGN.
 type Purchase struct {
 	Transaction PurchasedTransaction `json:"transaction"`
+
+	// True if an earlier request with this reference made the transaction.
+	Replayed bool `json:"replayed"`
+
+	// While the order waits: the estimated seconds until its delivery.
+	EstimatedDeliveryS *int64 `json:"estimated_delivery_s"`
 }
 
 // RetrieveRequest is what a caller sends. Amounts are NGN.

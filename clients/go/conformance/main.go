@@ -72,7 +72,7 @@ func buy(client *airtime.Client, order command) answer {
 	var unknown *airtime.OutcomeUnknownError
 	switch {
 	case err == nil:
-		return answer{ID: order.ID, Result: bought.Status, Reference: bought.Reference}
+		return answer{ID: order.ID, Result: bought.Transaction.Status, Reference: bought.Transaction.Reference}
 	case errors.As(err, &unknown):
 		return answer{ID: order.ID, Result: "unknown", Error: err.Error()}
 	case errors.As(err, &failed):
@@ -82,7 +82,7 @@ func buy(client *airtime.Client, order command) answer {
 	return answer{}
 }
 
-func place(client *airtime.Client, order command) (airtime.PurchasedTransaction, error) {
+func place(client *airtime.Client, order command) (airtime.Purchase, error) {
 	ctx := context.Background()
 	if order.Kind == "data" {
 		bundle := airtime.DataPurchaseRequest{NetworkID: order.NetworkID, PlanID: order.PlanID, PhoneNumber: order.PhoneNumber}
