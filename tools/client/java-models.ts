@@ -1,3 +1,4 @@
+import { readOperations } from "./operations.ts";
 import { camelCase, type Field, type Model, readSchemas, typeWriter } from "./schemas.ts";
 
 const HEADER = `// Written by npm run openapi from docs/openapi.json.
@@ -17,7 +18,8 @@ public final class Models {
 
 /** The records of the Java client. */
 export const javaModels = (documentText: string): string => {
-  const { models, aliases } = readSchemas(documentText);
+  const { models: described, aliases } = readSchemas(documentText);
+  const { models } = readOperations(documentText, described);
   const aliasTypes = new Map(aliases.map(({ name, type }) => [name, type]));
   const typeText: TypeText = typeWriter({
     ...{ text: "String", integer: "Long", number: "BigDecimal", boolean: "Boolean", true: "Boolean" },
@@ -37,8 +39,17 @@ const modelText = ({ name, fields }: Model, typeText: TypeText): string => `
 ${javadoc(fields)}  @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ${name}(
-${fields.map((field) => fieldText(field, typeText)).join(",\n")}) {}
+${fields.map((field) => fieldText(field, typeText)).join(",\n")}) {${constructorText(name, fields)}}
 `;
+
+/** Jackson makes a node of a null. */
+const constructorText = (name: string, fields: readonly Field[]): string => {
+  const nodes = fields.filter(({ type, isNullable }) => type.kind === "either" && isNullable);
+  const lines = nodes
+    .map((field) => camelCase(field.name))
+    .map((node) => `      if (${node} != null && ${node}.isNull()) ${node} = null;\n`);
+  return lines.length === 0 ? "" : `\n    public ${name} {\n${lines.join("")}    }\n  `;
+};
 
 /** What a field means is a parameter of the record: a comment beside the component is none of Javadoc's. */
 const javadoc = (fields: readonly Field[]): string => {

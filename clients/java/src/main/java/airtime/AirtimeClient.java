@@ -1,10 +1,22 @@
 package airtime;
 
 import airtime.Models.AirtimePurchaseRequest;
+import airtime.Models.BvnRetrieval;
+import airtime.Models.BvnVerification;
+import airtime.Models.BvnVerifyRequest;
 import airtime.Models.CancelRequest;
+import airtime.Models.Catalog;
 import airtime.Models.DataPurchaseRequest;
-import airtime.Models.PurchasedTransaction;
+import airtime.Models.NinRetrieval;
+import airtime.Models.NinVerification;
+import airtime.Models.NinVerifyRequest;
+import airtime.Models.Purchase;
+import airtime.Models.RetrieveRequest;
 import airtime.Models.Transaction;
+import airtime.Models.TransactionLookup;
+import airtime.Models.TransactionPage;
+import airtime.Models.Wallet;
+import airtime.Models.WalletWallet;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -24,6 +36,7 @@ import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,6 +63,7 @@ import java.util.function.Predicate;
 public final class AirtimeClient {
   private static final ObjectMapper JSON =
       new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+  private static final SecureRandom RANDOM = new SecureRandom();
   private static final Set<String> STATUSES = Set.of("processing", "success", "failed");
   /** Refusals that pass by themselves. */
   private static final Set<String> PASSING = Set.of("rate_limited", "provider_unavailable", "internal_error");
@@ -129,7 +143,7 @@ public final class AirtimeClient {
    *
    * @param reference your own id of the order: save it before, and use it again for the same order
    */
-  public PurchasedTransaction buy(DataPurchaseRequest order, String reference)
+  public Purchase buy(DataPurchaseRequest order, String reference)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
     return buy(order, reference, false);
   }
@@ -137,13 +151,13 @@ public final class AirtimeClient {
   /**
    * @param confirmDuplicate the order is meant besides another like it, after a refusal as possible_duplicate
    */
-  public PurchasedTransaction buy(DataPurchaseRequest order, String reference, boolean confirmDuplicate)
+  public Purchase buy(DataPurchaseRequest order, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    return place("data", JSON.valueToTree(order), reference, confirmDuplicate);
+    return place("data", "/vtu/data/purchase", order, reference, confirmDuplicate, Purchase.class);
   }
 
   /** Buys airtime, as of a data bundle. */
-  public PurchasedTransaction buy(AirtimePurchaseRequest order, String reference)
+  public Purchase buy(AirtimePurchaseRequest order, String reference)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
     return buy(order, reference, false);
   }
@@ -151,9 +165,45 @@ public final class AirtimeClient {
   /**
    * @param confirmDuplicate the order is meant besides another like it, after a refusal as possible_duplicate
    */
-  public PurchasedTransaction buy(AirtimePurchaseRequest order, String reference, boolean confirmDuplicate)
+  public Purchase buy(AirtimePurchaseRequest order, String reference, boolean confirmDuplicate)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    return place("airtime", JSON.valueToTree(order), reference, confirmDuplicate);
+    return place("airtime", "/vtu/airtime/purchase", order, reference, confirmDuplicate, Purchase.class);
+  }
+
+  /**
+   * Finds the person of a NIN. A check is an order, as a purchase is, and one without a result is never charged. The service
+   * keeps a result for 10 minutes, for the same check with the same reference. Afterwards that is a ServiceException with the
+   * code reference_reused: the check was charged, and another one needs a new reference.
+   */
+  public NinVerification verify(NinVerifyRequest check, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("nin_verification", "/identity/nin/verify", check, reference, false, NinVerification.class);
+  }
+
+  /** Finds the person of a BVN, as of a NIN. */
+  public BvnVerification verify(BvnVerifyRequest check, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("bvn_verification", "/identity/bvn/verify", check, reference, false, BvnVerification.class);
+  }
+
+  /** Finds a person with a NIN by phone number, as `verify` does. It needs a key with the permission identity:retrieve. */
+  public NinRetrieval retrieveNin(RetrieveRequest check, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("nin_retrieval", "/identity/nin/retrieve", check, reference, false, NinRetrieval.class);
+  }
+
+  /** Finds a person with a BVN by phone number, as of a NIN. */
+  public BvnRetrieval retrieveBvn(RetrieveRequest check, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("bvn_retrieval", "/identity/bvn/retrieve", check, reference, false, BvnRetrieval.class);
+  }
+
+  /**
+   * A random reference. Save it with your order before you send that. It has no digits, so it cannot contain the order's own
+   * number, which the service refuses.
+   */
+  public static String newReference() {
+    return RANDOM.ints(32, 'a', 'q').collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
   }
 
   /**
@@ -162,9 +212,9 @@ public final class AirtimeClient {
    *
    * @param type of the order, such as "data"
    */
-  public Transaction cancel(String type, String reference)
+  public Transaction cancel(String reference, String type)
       throws ServiceException, NoAnswerException, InterruptedException {
-    return cancel(type, checked(reference), deadline());
+    return cancel(checked(reference), type, deadline());
   }
 
   /** Looks a transaction up, by the service's reference or yours. */
@@ -176,10 +226,68 @@ public final class AirtimeClient {
       throws ServiceException, NoAnswerException, InterruptedException {
     String path = "/transactions/" + URLEncoder.encode(reference, StandardCharsets.UTF_8);
     return send(
-        new Request<>("GET", path, null, null, false, Transaction.class, found ->
-            (reference.equals(found.reference()) || reference.equals(found.callerReference()))
-                && isOurs(found.reference(), found.status())),
-        deadline);
+        new Request<>("GET", path, null, null, false, TransactionLookup.class, data -> {
+          JsonNode found = data.path("transaction");
+          boolean isNamed = isText(found, "reference", reference) || isText(found, "caller_reference", reference);
+          return isNamed && isOurs(found);
+        }),
+        deadline)
+        .transaction();
+  }
+
+  /**
+   * Which transactions are listed. Each field can be null.
+   *
+   * @param from inclusive, as `to` is, such as 2026-11-21T00:00:00+01:00; a date alone is that day in UTC
+   * @param cursor the nextCursor of the page before
+   */
+  public record TransactionQuery(String status, String type, String from, String to, String cursor) {
+    /** All transactions, from the newest. */
+    public static final TransactionQuery ALL = new TransactionQuery(null, null, null, null, null);
+
+    public TransactionQuery withCursor(String next) {
+      return new TransactionQuery(status, type, from, to, next);
+    }
+  }
+
+  /**
+   * Lists transactions, newest first. A page can be short while nextCursor is not null. A new transaction is in the list some
+   * moments later: `transaction` says whether an order exists.
+   */
+  public TransactionPage transactions(TransactionQuery query)
+      throws ServiceException, NoAnswerException, InterruptedException {
+    ObjectNode fields = JSON.valueToTree(query);
+    List<String> parameters = new ArrayList<>();
+    fields.fieldNames().forEachRemaining(name -> {
+      String value = fields.get(name).textValue();
+      if (value != null) parameters.add(name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8));
+    });
+    return read("/transactions?" + String.join("&", parameters), TransactionPage.class, data -> {
+      for (JsonNode transaction : data.path("transactions")) {
+        boolean isAsked = query.status == null || isText(transaction, "status", query.status);
+        isAsked &= query.type == null || isText(transaction, "type", query.type);
+        if (!isAsked || !isOurs(transaction)) return false;
+      }
+      // A page that names itself as the next one would be read for ever.
+      boolean isNext = query.cursor == null || !isText(data, "next_cursor", query.cursor);
+      return data.path("transactions").isArray() && isNext;
+    });
+  }
+
+  /** Networks and data plans. Keep them for an hour. */
+  public Catalog catalog() throws ServiceException, NoAnswerException, InterruptedException {
+    return read(
+        "/vtu/data", Catalog.class, data -> data.path("networks").isArray() && data.path("data_plans").isArray());
+  }
+
+  /** The prepaid balance. */
+  public WalletWallet wallet() throws ServiceException, NoAnswerException, InterruptedException {
+    return read("/wallet", Wallet.class, data -> data.path("wallet").path("balance").isNumber()).wallet();
+  }
+
+  private <T> T read(String path, Class<T> type, Predicate<JsonNode> isAnswer)
+      throws ServiceException, NoAnswerException, InterruptedException {
+    return send(new Request<>("GET", path, null, null, false, type, isAnswer), deadline());
   }
 
   /**
@@ -219,16 +327,21 @@ public final class AirtimeClient {
         || refusal.status >= 500;
   }
 
-  private PurchasedTransaction place(String type, ObjectNode order, String reference, boolean confirmDuplicate)
+  private <T> T place(
+      String type, String path, Object order, String reference, boolean confirmDuplicate, Class<T> answer)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
-    String body = order.put("reference", checked(reference)).toString();
-    String phoneNumber = order.path("phone_number").asText();
-    Request<PurchasedTransaction> request =
-        new Request<>("POST", "/vtu/" + type + "/purchase", body, reference, confirmDuplicate, PurchasedTransaction.class, bought ->
-            reference.equals(bought.callerReference())
-                && type.equals(bought.type())
-                && phoneNumber.endsWith(bought.phoneNumber() == null ? "" : bought.phoneNumber().replaceFirst("^\\*+", ""))
-                && isOurs(bought.reference(), bought.status()));
+    ObjectNode fields = JSON.valueToTree(order);
+    String body = fields.put("reference", checked(reference)).toString();
+    String phoneNumber = fields.path("phone_number").asText();
+    Request<T> request =
+        new Request<>("POST", path, body, reference, confirmDuplicate, answer, data -> {
+          JsonNode placed = data.path("transaction");
+          String shown = placed.hasNonNull("phone_number") ? placed.get("phone_number").asText().replaceFirst("^\\*+", "") : "";
+          return isText(placed, "caller_reference", reference)
+              && isText(placed, "type", type)
+              && phoneNumber.endsWith(shown)
+              && isOurs(placed);
+        });
     long deadline = deadline();
     ServiceException refusal;
     try {
@@ -244,7 +357,7 @@ public final class AirtimeClient {
     long lastDeadline = Math.max(deadline, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RETRY_MS_MIN));
     Transaction found;
     try {
-      found = cancel(type, reference, lastDeadline);
+      found = cancel(reference, type, lastDeadline);
     } catch (NoAnswerException | ServiceException error) {
       throw new OutcomeUnknownException(reference, refusal);
     }
@@ -260,13 +373,16 @@ public final class AirtimeClient {
     }
   }
 
-  private Transaction cancel(String type, String reference, long deadline)
+  private Transaction cancel(String reference, String type, long deadline)
       throws ServiceException, NoAnswerException, InterruptedException {
     String body = JSON.valueToTree(new CancelRequest(reference, type)).toString();
     return send(
-        new Request<>("POST", "/transactions/cancel", body, null, false, Transaction.class, found ->
-            reference.equals(found.callerReference()) && isOurs(found.reference(), found.status())),
-        deadline);
+        new Request<>("POST", "/transactions/cancel", body, null, false, TransactionLookup.class, data -> {
+          JsonNode found = data.path("transaction");
+          return isText(found, "caller_reference", reference) && isOurs(found);
+        }),
+        deadline)
+        .transaction();
   }
 
   /** In the path of a lookup, an empty one would be the list, and a URL takes . and .. for folders. */
@@ -278,9 +394,14 @@ public final class AirtimeClient {
     return reference;
   }
 
+  private static boolean isText(JsonNode of, String field, String expected) {
+    return expected.equals(of.path(field).textValue());
+  }
+
   /** Whether a transaction is of the key's mode and has a status that this release knows. */
-  private boolean isOurs(String reference, String status) {
-    boolean isKnown = status != null && STATUSES.contains(status);
+  private boolean isOurs(JsonNode transaction) {
+    String reference = transaction.path("reference").textValue();
+    boolean isKnown = STATUSES.contains(transaction.path("status").asText());
     return isKnown && reference != null && !reference.isEmpty() && isOfMode(reference);
   }
 
@@ -304,15 +425,21 @@ public final class AirtimeClient {
       String reference,
       boolean confirmDuplicate,
       Class<T> type,
-      Predicate<T> isAnswer) {}
+      Predicate<JsonNode> isAnswer) {}
+
+  /** `isPreliminary` of a check without its result yet. Only the same request gets that: a lookup has none. */
+  private record Answer<T>(T value, boolean isPreliminary) {}
 
   /** Sends the same bytes until an answer decides the call, or the deadline comes. */
   private <T> T send(Request<T> request, long deadline)
       throws ServiceException, NoAnswerException, InterruptedException {
+    T preliminary = null;
     for (long backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
       long waitMs = jittered(backoffMs);
       try {
-        return attempt(request, Math.max(msUntil(deadline), 1));
+        Answer<T> answer = attempt(request, Math.max(msUntil(deadline), 1));
+        if (!answer.isPreliminary || waitMs + RETRY_MS_MIN > msUntil(deadline)) return answer.value;
+        preliminary = answer.value;
       } catch (ServiceException error) {
         boolean isDecided = request.reference != null && error.transactionReference != null;
         boolean passes = error.retryAfterSeconds != null || PASSING.contains(error.code);
@@ -322,7 +449,9 @@ public final class AirtimeClient {
         boolean passes =
             error.isMismatch || error.status < 300 || error.status >= 500 || PASSING_STATUS.contains(error.status);
         waitMs = waitMs(error.retryAfterSeconds, waitMs);
-        if (!passes || waitMs + RETRY_MS_MIN > msUntil(deadline)) throw error;
+        boolean isLast = !passes || waitMs + RETRY_MS_MIN > msUntil(deadline);
+        if (isLast && preliminary != null) return preliminary;
+        if (isLast) throw error;
       }
       Thread.sleep(waitMs);
     }
@@ -333,7 +462,7 @@ public final class AirtimeClient {
   }
 
   /** Sends the request once. */
-  private <T> T attempt(Request<T> request, long leftMs)
+  private <T> Answer<T> attempt(Request<T> request, long leftMs)
       throws ServiceException, NoAnswerException, InterruptedException {
     HttpRequest.Builder builder =
         HttpRequest.newBuilder(URI.create(baseUrl + request.path))
@@ -408,7 +537,7 @@ public final class AirtimeClient {
     }
   }
 
-  private <T> T read(Request<T> request, int status, HttpHeaders headers, String text)
+  private <T> Answer<T> read(Request<T> request, int status, HttpHeaders headers, String text)
       throws ServiceException, NoAnswerException {
     Long retryAfterSeconds = secondsIn(header(headers, "Retry-After"));
     String requestId = headers.firstValue("X-Request-Id").orElse(null);
@@ -432,10 +561,14 @@ public final class AirtimeClient {
           retryAfterSeconds,
           requestId);
     }
-    if (status == 200 && body.path("status").booleanValue()) {
+    if (status == 200 && body.path("status").booleanValue() && body.path("data") instanceof ObjectNode data) {
       try {
-        T answer = JSON.treeToValue(body.path("data").path("transaction"), request.type);
-        if (answer != null && request.isAnswer.test(answer)) return answer;
+        boolean lacksResult = request.reference != null && data.path("result").isNull();
+        boolean isPreliminary = lacksResult && isText(data.path("transaction"), "status", "processing");
+        data.put("replayed", header(headers, "Idempotent-Replayed").equals("true"));
+        String estimate = header(headers, "X-Estimated-Delivery");
+        if (estimate.matches("\\d{1,9}")) data.put("estimated_delivery_s", Long.valueOf(estimate));
+        if (request.isAnswer.test(data)) return new Answer<>(JSON.treeToValue(data, request.type), isPreliminary);
       } catch (JsonProcessingException error) {
         // It is no answer of the service.
       }

@@ -99,21 +99,29 @@ public final class Models {
 
   /**
    * @param result Null only while the status is {@code processing}.
+   * @param replayed True if an earlier request with this reference made the transaction.
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record BvnRetrieval(
       @JsonProperty("transaction") IdentityTransaction transaction,
-      @JsonProperty("result") BvnRetrieveResult result) {}
+      @JsonProperty("result") BvnRetrieveResult result,
+      @JsonProperty("replayed") Boolean replayed) {}
 
   /**
    * @param result Null only while the status is {@code processing}.
+   * @param replayed True if an earlier request with this reference made the transaction.
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record BvnVerification(
       @JsonProperty("transaction") IdentityTransaction transaction,
-      @JsonProperty("result") JsonNode result) {}
+      @JsonProperty("result") JsonNode result,
+      @JsonProperty("replayed") Boolean replayed) {
+    public BvnVerification {
+      if (result != null && result.isNull()) result = null;
+    }
+  }
 
   /**
    * @param method How the person consented.
@@ -335,21 +343,29 @@ public final class Models {
 
   /**
    * @param result Null only while the status is {@code processing}.
+   * @param replayed True if an earlier request with this reference made the transaction.
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record NinRetrieval(
       @JsonProperty("transaction") IdentityTransaction transaction,
-      @JsonProperty("result") NinRetrieveResult result) {}
+      @JsonProperty("result") NinRetrieveResult result,
+      @JsonProperty("replayed") Boolean replayed) {}
 
   /**
    * @param result Null only while the status is {@code processing}.
+   * @param replayed True if an earlier request with this reference made the transaction.
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record NinVerification(
       @JsonProperty("transaction") IdentityTransaction transaction,
-      @JsonProperty("result") JsonNode result) {}
+      @JsonProperty("result") JsonNode result,
+      @JsonProperty("replayed") Boolean replayed) {
+    public NinVerification {
+      if (result != null && result.isNull()) result = null;
+    }
+  }
 
   /**
    * @param nin The national identification number, 11 digits; or a virtual NIN of 16 letters and digits, if the service's upstream takes it.
@@ -384,10 +400,16 @@ public final class Models {
       @JsonProperty("caller_reference") String callerReference,
       @JsonProperty("phone_number") String phoneNumber) {}
 
+  /**
+   * @param replayed True if an earlier request with this reference made the transaction.
+   * @param estimatedDeliveryS While the order waits: the estimated seconds until its delivery.
+   */
   @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record Purchase(
-      @JsonProperty("transaction") PurchasedTransaction transaction) {}
+      @JsonProperty("transaction") PurchasedTransaction transaction,
+      @JsonProperty("replayed") Boolean replayed,
+      @JsonProperty("estimated_delivery_s") Long estimatedDeliveryS) {}
 
   /**
    * @param isConsent The person has consented. Only JSON {@code true} is accepted.

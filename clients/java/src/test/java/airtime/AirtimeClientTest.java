@@ -4,20 +4,33 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import airtime.AirtimeClient.TransactionQuery;
+import airtime.Models.BvnVerifyRequest;
 import airtime.Models.DataPurchaseRequest;
+import airtime.Models.IdentityTransaction;
+import airtime.Models.NinBasicResult;
+import airtime.Models.NinVerification;
+import airtime.Models.NinVerifyRequest;
+import airtime.Models.Purchase;
+import airtime.Models.RetrieveRequest;
+import airtime.Models.TransactionPage;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -127,7 +140,7 @@ class AirtimeClientTest {
 
   private static String result(AirtimeClient client) throws InterruptedException {
     try {
-      return client.buy(ORDER, "order-1").status();
+      return client.buy(ORDER, "order-1").transaction().status();
     } catch (OutcomeUnknownException error) {
       assertEquals("order-1", error.reference);
       return "unknown";
@@ -222,7 +235,7 @@ class AirtimeClientTest {
       AirtimeClient client = service.client();
       ServiceException refused = assertThrows(ServiceException.class, () -> client.buy(ORDER, "order-1"));
       assertEquals(refusal.headers.get("x-duplicate-of"), refused.duplicateOf);
-      assertEquals("success", client.buy(ORDER, "order-1", true).status());
+      assertEquals("success", client.buy(ORDER, "order-1", true).transaction().status());
       assertEquals(Arrays.asList(null, null, "true"), service.requests.stream().map(Received::confirmed).toList());
     }
   }
@@ -345,6 +358,120 @@ class AirtimeClientTest {
     }
   }
 
+  private static final NinVerifyRequest CHECK = new NinVerifyRequest("12345678901", null, true, null, null);
+
+  private static Handler answering(String data, String... headers) {
+    Map<String, String> named = new HashMap<>();
+    for (int each = 0; each < headers.length; each += 2) named.put(headers[each], headers[each + 1]);
+    Answer answer = new Answer("", 200, named, "{\"status\":true,\"data\":" + data + "}", "", 0);
+    return exchange -> write(exchange, answer);
+  }
+
+  private static String check(String type, String status, String result) {
+    return ("{\"transaction\":{\"reference\":\"VERIFY_1\",\"status\":\"%s\",\"type\":\"%s\",\"caller_reference\":\"check-1\"},"
+        + "\"result\":%s}").formatted(status, type, result);
+  }
+
+  @Test
+  void aCheckWithoutItsResultIsSentAgain() throws Exception {
+    String found = check("nin_verification", "success", "{\"first_name\":\"ADA\"}");
+    try (Service service = new Service(
+        answering(check("nin_verification", "processing", "null")), answering(found, "Idempotent-Replayed", "true"))) {
+      NinVerification check = service.client().verify(CHECK, "check-1");
+      assertEquals("ADA", Vectors.JSON.treeToValue(check.result(), NinBasicResult.class).firstName());
+      assertTrue(check.replayed());
+      Received sent = service.requests.get(0);
+      assertEquals(List.of(sent, sent), service.requests);
+      assertEquals("/v1/identity/nin/verify", sent.path);
+      assertEquals("{\"nin\":\"12345678901\",\"is_consent\":true,\"reference\":\"check-1\"}", sent.body);
+    }
+  }
+
+  @Test
+  void aCheckWithoutAResultUntilTheDeadlineIsProcessing() throws Exception {
+    Handler unchecked = answering(check("nin_verification", "processing", "null"));
+    for (Handler last : List.of(unchecked, (Handler) HttpExchange::close)) {
+      try (Service service = new Service(unchecked, last)) {
+        NinVerification check = service.client(Duration.ofSeconds(3), Duration.ofSeconds(3)).verify(CHECK, "check-1");
+        assertEquals("processing", check.transaction().status());
+        assertNull(check.result());
+      }
+    }
+  }
+
+  interface Check {
+    IdentityTransaction send(AirtimeClient client) throws Exception;
+  }
+
+  @Test
+  void eachCheckIsSentToItsPathAndTakesOnlyItsTypeForTheAnswer() throws Exception {
+    RetrieveRequest person = new RetrieveRequest("08031234567", true, null, null);
+    BvnVerifyRequest bvn = new BvnVerifyRequest("12345678901", null, true, null, null);
+    Map<String, Check> checks = Map.of(
+        "bvn/verify", client -> client.verify(bvn, "check-1").transaction(),
+        "nin/retrieve", client -> client.retrieveNin(person, "check-1").transaction(),
+        "bvn/retrieve", client -> client.retrieveBvn(person, "check-1").transaction());
+    for (Map.Entry<String, Check> each : checks.entrySet()) {
+      String type = each.getKey().replace("/verify", "_verification").replace("/retrieve", "_retrieval");
+      try (Service service = new Service(
+          answering(check("nin_verification", "success", "{}")), answering(check(type, "success", "{}")))) {
+        assertEquals(type, each.getValue().send(service.client()).type());
+        assertEquals(2, service.requests.size());
+        assertEquals("/v1/identity/" + each.getKey(), service.requests.get(0).path());
+      }
+    }
+  }
+
+  @Test
+  void anOrderThatWaitsSaysForHowLong() throws Exception {
+    String waiting = "{\"transaction\":{\"reference\":\"DATA_1\",\"caller_reference\":\"order-1\",\"status\":\"processing\",\"type\":\"data\"}}";
+    try (Service service = new Service(answering(waiting, "X-Estimated-Delivery", "61"))) {
+      Purchase bought = service.client().buy(ORDER, "order-1");
+      assertEquals(61, bought.estimatedDeliveryS());
+      assertFalse(bought.replayed());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "DATA_1 | success | null", "TEST_1 | failed | null", "DATA_1 | failed | \"c+1\"",
+  })
+  void aPageIsAskedForByTheQueryAndOneOfOthersIsNone(String reference, String status, String next) throws Exception {
+    String listed = "{\"transactions\":[{\"reference\":\"%s\",\"status\":\"%s\",\"type\":\"data\"}],\"next_cursor\":%s}";
+    List<String> asked = new CopyOnWriteArrayList<>();
+    Handler right = answering(listed.formatted("DATA_1", "failed", "\"c2\""));
+    try (Service service = new Service(answering("{}"), answering(listed.formatted(reference, status, next)), exchange -> {
+      asked.add(exchange.getRequestURI().getRawQuery());
+      right.handle(exchange);
+    })) {
+      TransactionQuery failed = new TransactionQuery("failed", null, "2026-11-21T00:00:00+01:00", null, null);
+      TransactionPage page = service.client().transactions(failed.withCursor("c+1"));
+      assertEquals("DATA_1", page.transactions().get(0).reference());
+      assertEquals("c2", page.nextCursor());
+      assertEquals(List.of("status=failed&from=2026-11-21T00%3A00%3A00%2B01%3A00&cursor=c%2B1"), asked);
+    }
+  }
+
+  @Test
+  void catalogAndWalletAreRead() throws Exception {
+    try (Service service = new Service(
+        answering("{}"), answering("{\"networks\":[],\"data_plans\":[{\"id\":101,\"price\":485.5}]}"),
+        answering("{}"), answering("{\"wallet\":{\"currency\":\"NGN\",\"balance\":0.07}}"))) {
+      AirtimeClient client = service.client();
+      assertEquals(new BigDecimal("485.5"), client.catalog().dataPlans().get(0).price());
+      assertEquals(new BigDecimal("0.07"), client.wallet().balance());
+      assertEquals(
+          List.of("/v1/vtu/data", "/v1/vtu/data", "/v1/wallet", "/v1/wallet"),
+          service.requests.stream().map(Received::path).toList());
+    }
+  }
+
+  @Test
+  void aNewReferenceIsOneAndHasNoDigits() {
+    assertTrue(AirtimeClient.newReference().matches("[a-p]{32}"));
+    assertNotEquals(AirtimeClient.newReference(), AirtimeClient.newReference());
+  }
+
   @Test
   void aPauseBetweenLookupsLeavesTimeForALastOne() {
     assertEquals(2_000, AirtimeClient.pauseMs(10_000, 3_000));
@@ -425,6 +552,7 @@ class AirtimeClientTest {
     assertThrows(IllegalArgumentException.class, () -> client.buy(ORDER, reference));
     assertThrows(IllegalArgumentException.class, () -> client.transaction(reference));
     assertThrows(IllegalArgumentException.class, () -> client.await(reference, Duration.ofSeconds(1)));
-    assertThrows(IllegalArgumentException.class, () -> client.cancel("data", reference));
+    assertThrows(IllegalArgumentException.class, () -> client.cancel(reference, "data"));
+    assertThrows(IllegalArgumentException.class, () -> client.verify(CHECK, reference));
   }
 }

@@ -3,7 +3,7 @@ package airtime.conformance;
 import airtime.AirtimeClient;
 import airtime.Models.AirtimePurchaseRequest;
 import airtime.Models.DataPurchaseRequest;
-import airtime.Models.PurchasedTransaction;
+import airtime.Models.Purchase;
 import airtime.OutcomeUnknownException;
 import airtime.ServiceException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -43,8 +43,8 @@ public final class Adapter {
   private static void answer(JsonNode command) {
     ObjectNode answer = JSON.createObjectNode().put("id", command.get("id").asText());
     try {
-      PurchasedTransaction bought = buy(command);
-      answer.put("result", bought.status()).put("reference", bought.reference());
+      Purchase bought = buy(command);
+      answer.put("result", bought.transaction().status()).put("reference", bought.transaction().reference());
     } catch (OutcomeUnknownException error) {
       answer.put("result", "unknown").put("error", error.getMessage());
     } catch (ServiceException error) {
@@ -56,7 +56,7 @@ public final class Adapter {
     System.out.println(answer);
   }
 
-  private static PurchasedTransaction buy(JsonNode command)
+  private static Purchase buy(JsonNode command)
       throws ServiceException, OutcomeUnknownException, InterruptedException {
     String reference = command.get("reference").asText();
     String phoneNumber = command.get("phone_number").asText();
