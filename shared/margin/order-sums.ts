@@ -79,7 +79,7 @@ export const advanceSums = async (ledger: LedgerInZone, accountId: string, deadl
   for (;;) {
     const before = (await getItem(ledger, orderSumsPk(accountId), orderSumsSchema)) ?? firstSums(accountId);
     const step = await nextStep(ledger, before);
-    if (step.ended.length > 0 || step.next.up_to !== before.up_to) await writeStep(ledger, before, step);
+    await writeStep(ledger, before, step);
     if (step.isLast) return true;
     if (deadline.remainingMs() <= 0) return false;
   }
