@@ -14,7 +14,7 @@ import { koboSchema } from "../../../../shared/contract/values/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { orderDayPk } from "../../../../shared/ledger/schema.ts";
+import { FLOAT_PAYMENTS_LIST, orderDayPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { measureFloat, readFloat, readHoursLeft } from "../../../../shared/margin/float.ts";
@@ -89,6 +89,7 @@ const clockDays = { from: "2026-11-19", to: "2026-12-10", by: "kind,network,caus
 const refundClock = async (nowMs: number, days = clockDays, of = operator) =>
   clockReport([await refundClockRuns["refund-clock report"](contextAt(nowMs, of), days)]);
 const noEnds = endCounts.parse({});
+const NO_RECORD = { code: "record_not_found" } as const;
 
 test("the report is complete until an account was created that no run has added up yet", async () => {
   await operator.anAccount();
@@ -201,7 +202,7 @@ test("the sums are those of the ledger after any history, with runs that overlap
   );
 });
 
-test("the refund clock counts what an operator resolved, and what is open for more than a day, but no order that was never debited", async () => {
+test("the refund clock counts what an operator resolved, and what is open for more than a day, but no order that was never debited, and no sum of a later release", async () => {
   const own = await openOperatorLedger();
   const { accountId } = await own.anAccount();
   const ledger = own.ledgerAt(NOON_MS);
@@ -210,8 +211,10 @@ test("the refund clock counts what an operator resolved, and what is open for mo
   for (const end of [
     { resolved_by: "operator", updated_at: at(15) },
     { debit: "void", updated_at: at(40) },
+    { type: "bvn_verification", network: undefined, updated_at: isoTime(Date.parse(at(40)) + 30_000) },
+    { type: "bvn_verification", network: undefined, updated_at: at(16) },
   ] as const) {
-    const Item = aTransaction({ ...old, pk: newTransactionPk(), status: "failed", ...end });
+    const Item = aTransaction({ ...old, pk: newTransactionPk(), status: "failed", failure: NO_RECORD, ...end });
     await ledger.db.put({ TableName: ledger.table, Item });
   }
   // Of those of 25 hours ago one was sent, one waits and one is set aside.
@@ -224,14 +227,22 @@ test("the refund clock counts what an operator resolved, and what is open for mo
     }
   }
   await advanceSums(inLagos(ledger), accountId, forever);
+  await changeItem(ledger, orderDayPk(accountId, "2026-11-19"), { "airtime|MTN|later": 1 });
   const reportBy = (by: string) => refundClock(NOON_MS, { ...clockDays, by }, own);
   const { rows, total, open_over_24_h } = await reportBy(clockDays.by);
   expect(open_over_24_h).toBe(3);
   const row = { kind: "airtime", network: "MTN", cause: "operator" };
   const counts = { orders: 1, within_30_s_percent: 0, ...noEnds, resolved_later: 1 };
   const none = { kind: null, network: null, cause: null };
-  expect([rows, total]).toEqual([[{ ...row, ...counts }], { ...none, ...counts }]);
-  expect((await reportBy("cause,cause")).rows).toEqual([{ ...none, cause: "operator", ...counts }]);
+  // They ended after exactly 30 s and 24 hours.
+  const refunds = { refunded_30_s: 1, refunded_24_h: 1 };
+  const checks = { orders: 2, within_30_s_percent: 50, ...noEnds, ...refunds };
+  expect(rows).toEqual([
+    { ...row, ...counts },
+    { ...none, kind: "bvn_verification", cause: NO_RECORD.code, ...checks },
+  ]);
+  expect(total).toEqual({ ...none, ...counts, orders: 3, within_30_s_percent: 33.33, ...refunds });
+  expect((await reportBy("cause,cause")).rows).toContainEqual({ ...none, cause: "operator", ...counts });
   const before = await refundClock(NOON_MS, { ...clockDays, from: "2026-11-01", to: "2026-11-02" }, own);
   expect([before.rows, before.total]).toEqual([[], { ...none, orders: 0, within_30_s_percent: null, ...noEnds }]);
 });
@@ -265,12 +276,13 @@ test("the share of purchases that ended within 30 s is of 24 hours and without c
   await put(30, 26, 90_000);
   await put(30, 2, 1_000, "nin_verification");
   expect(await measured(NOON_MS)).toEqual([]);
+  // No payment is booked.
+  expect(log.lines()).toEqual([]);
   await put(1, 0.5, 40_000);
   expect(await measured(NOON_MS + HOUR_MS)).toEqual([80]);
   expect(await measured(NOON_MS + HOUR_MS + 60_000, false)).toEqual([80]);
   expect(await measured(NOON_MS + 22 * HOUR_MS)).toEqual([]);
   expect(await measured(NOON_MS + 22 * HOUR_MS + 60_000, false)).toEqual([]);
-  // No payment is booked.
   expect(await readHoursLeft(own.ledgerAt())).toBeUndefined();
 });
 
@@ -308,6 +320,9 @@ test("a float that lasts for less than an hour below the alarm's bound is low by
   await floatRuns["float fund"](context, { amount_kobo: 57_00, id: "p2", why: "payment" });
   const soon = "empty in less than 1 hour at the pace of the last 24 hours";
   expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 0.7, is_low: true, pace: soon });
+  await floatRuns["float fund"](context, { amount_kobo: 2_50, id: "p3", why: "payment" });
+  const anHour = "empty in 1 hour at the pace of the last 24 hours";
+  expect(await floatRuns["float show"](context, {})).toMatchObject({ hours_left: 1, pace: anHour });
 });
 
 test.each([
@@ -378,12 +393,30 @@ test.each<[string, number, (index: number) => Partial<Transaction>]>([
   ["more days than one transaction can change", 101, (index) => ({ created_at: hoursAgo(2 + 24 * (100 - index)) })],
   // The last two have one time.
   ["a moment that one read ends in", 1_001, (index) => ({ created_at: hoursAgo(2, Math.min(index, 999)) })],
-])("%s is added in several steps", async (_what, count, each) => {
+])("%s is added in several steps, and a run without time for the next one is continued", async (_what, count, each) => {
   const { accountId } = await operator.anAccount();
   const ledger = operator.ledgerAt(NOON_MS);
   await putItems(ledger.db, ledger.table, delivered(accountId, count, each));
-  await advanceSums(inLagos(ledger), accountId, forever);
+  const runs: boolean[] = [];
+  while (runs.at(-1) !== true && runs.length < 20) {
+    runs.push(await advanceSums(inLagos(ledger), accountId, { remainingMs: () => 0 }));
+  }
+  expect(runs[0]).toBe(false);
   expect((await readSums(ledger, [accountId])).get(accountId)).toMatchObject({ cost_kobo: count * 97_00 });
+});
+
+test("orders of one time that one read does not end are an error, and not left out", async () => {
+  const { accountId } = await operator.anAccount();
+  const ledger = operator.ledgerAt(NOON_MS);
+  await putItems(
+    ledger.db,
+    ledger.table,
+    delivered(accountId, 3, () => ({ created_at: hoursAgo(2) })),
+  );
+  beforeEachCall(ledger.db, "query", (input) => {
+    input.Limit = 2;
+  });
+  await expect(advanceSums(inLagos(ledger), accountId, forever)).rejects.toThrow("2 orders have the same time");
 });
 
 test("an account with more open orders than its sums keep is added up to them, and further once some have ended", async () => {
@@ -502,6 +535,8 @@ test("the float is payments less what was delivered and is open, and lasts by th
   expect(await fund(1_000_00, "gtb-1")).toMatchObject({ repeated: true });
   await expect(fund(2_000_00, "GTB-1")).rejects.toThrow(/booked already, with NGN 1,000.00/);
   expect((await readAudit(ledger, SERVICE)).map(({ action }) => action)).toEqual(["float fund"]);
+  vi.spyOn(own.tables.db, "transactWrite").mockRejectedValueOnce(new Error("No answer"));
+  await expect(fund(1_000_00, "GTB-0")).rejects.toThrow("No answer");
   // A zero too many is corrected by an entry of its own, once.
   await fund(20_000_00, "GTB-2");
   expect(await fund(-18_000_00, "GTB-2-less")).toEqual({ id: "GTB-2-less", amount: -18_000, repeated: false });
@@ -582,7 +617,8 @@ test("the balance at the end of a statement is shown with its difference from wh
   expect(await shown()).toEqual(["2026-11-20", 875, null, null]);
 
   for (const [atMs, amount_kobo] of [
-    [midnightMs - 1, 1_000_00],
+    [midnightMs - 2, 400_00],
+    [midnightMs - 1, 600_00],
     [midnightMs, 500_00],
   ] as const) {
     const payment = { amount_kobo, id: `GTB-${atMs}`, why: "weekly" };
@@ -599,7 +635,11 @@ test("the balance at the end of a statement is shown with its difference from wh
   await place(ledger, accountId, { atMs: midnightMs - 2, priceKobo: 25_00, costKobo: 20_00 });
   const failed = await place(ledger, accountId, { atMs: midnightMs - 3, priceKobo: 90_00, costKobo: 80_00 });
   await end(ledger, failed, "failed");
+  const inPages = beforeEachCall(own.tables.db, "query", (input) => {
+    if (input.ExpressionAttributeValues?.[":partition"] === FLOAT_PAYMENTS_LIST) input.Limit = 1;
+  });
   expect(await shown()).toEqual(["2026-11-20", 875, 880, -5]);
+  inPages.mockRestore();
   // A run adds orders to sums and days after the days were read.
   const { db } = own.tables;
   const send = db.send.bind(db);
