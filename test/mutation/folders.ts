@@ -35,7 +35,12 @@ export const folders: Readonly<Record<string, Mutated>> = {
     mutate: filesOf("upstream-events"),
     tests: [
       ...testsOf("upstream-events"),
-      ...integrationTests("shared/actions/upstream-events", "shared/ledger/wallet-seal"),
+      ...integrationTests(
+        "shared/actions/subjects",
+        "shared/actions/transactions",
+        "shared/actions/upstream-events",
+        "shared/ledger/wallet-seal",
+      ),
     ],
   },
   ledger: {
@@ -95,9 +100,26 @@ export const folders: Readonly<Record<string, Mutated>> = {
   "upstream-lookup": own("upstream-lookup"),
   "upstream-statement": own("upstream-statement"),
   reconciliation: own("reconciliation"),
-  periods: own("periods"),
-  margin: own("margin"),
-  catalog: own("catalog"),
+  periods: {
+    mutate: filesOf("periods"),
+    tests: [...testsOf("periods"), ...integrationTests("tools/admin/period-export", "tools/local/sample-books")],
+  },
+  margin: {
+    mutate: filesOf("margin"),
+    tests: [
+      ...testsOf("margin"),
+      ...integrationTests(
+        "functions/reconcile-ledger",
+        "shared/actions/operations",
+        "shared/actions/report-page",
+        "tools/admin/carry-over/payments",
+      ),
+    ],
+  },
+  catalog: {
+    mutate: filesOf("catalog"),
+    tests: [...testsOf("catalog"), ...integrationTests("shared/actions/operations", "shared/actions/prices")],
+  },
   identity: own("identity"),
   notifications: own("notifications"),
   actions: own("actions"),
