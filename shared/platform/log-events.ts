@@ -282,7 +282,7 @@ export const logEvents = {
     repeated: true,
     fields: { reference: "string", reason: "string" },
     meaning: "Orders are refunded (502) again and again: no connection to the upstream can be made.",
-    action: "Runbook: the reason says why. Ask the upstream.",
+    action: 'Ask the upstream; the reason says why: "Upstream unreachable" in docs/runbook.md.',
   },
   "upstream.not_sent": {
     level: "warn",
@@ -400,7 +400,7 @@ export const logEvents = {
       plans_before: "number?",
     },
     meaning:
-      "Plans and prices grow old: the upstream's catalog did not come or was rejected. The previous one is served.",
+      "Plans and prices become stale: the upstream's catalog did not come or was rejected. The previous one is served.",
     action: "admin catalog diff.",
   },
   "catalog.entries_dropped": {
@@ -420,7 +420,7 @@ export const logEvents = {
     level: "alarm",
     fields: { networks: "string" },
     meaning:
-      "A network is not sold any more, or has another code in the upstream's catalog. What names the old code does not count for it: what is off, prices and discounts.",
+      "A network is no longer sold, or has another code in the upstream's catalog. Switches, prices and discounts of the old code do not count for it.",
     action: 'admin catalog show: "Network code removed" in docs/runbook.md.',
   },
   "catalog.stale": {
@@ -533,8 +533,7 @@ export const logEvents = {
   "period.differs": {
     level: "alarm",
     fields: { month: "string", account: "string?", differences: "number" },
-    meaning:
-      "A month that finance has closed is not what it was: lines, sums or hashes of it were changed. `account` is the first.",
+    meaning: "Lines, sums or hashes of a month that finance has closed were changed. `account` is the first.",
     action: "admin periods verify names the first line of each account that differs.",
   },
   "period.verification_delayed": {
@@ -690,7 +689,7 @@ export const logEvents = {
     level: "alarm",
     fields: { account: "string", endpoint: "string", reason: "string" },
     meaning: "An app receives no webhooks: its endpoint was switched off, because it is gone or kept failing.",
-    action: "Tell the app's owner. admin webhook.",
+    action: "Tell the app's owner. admin webhook show.",
   },
   "send-notifications.ran": {
     level: "info",
@@ -711,7 +710,7 @@ export const logEvents = {
     level: "alarm",
     fields: { recipient: "string", channel: "string", reason: "string", attempts: "number" },
     meaning:
-      "A person is not notified any more of what they chose: SNS or the person's chat took no message for 11 hours.",
+      "A person is no longer notified of what they chose: SNS or the person's chat took no message for 11 hours.",
     action: 'admin notifications list says who: "Notification given up" in docs/runbook.md.',
   },
   "notification.record_unreadable": {

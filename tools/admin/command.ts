@@ -91,7 +91,7 @@ export const addCommand = <Input extends z.ZodMiniType>(group: Command, spec: Co
   for (const { flags, text, required, fallback } of spec.options ?? []) {
     command.option(flags, required ? `${text}${REQUIRED}` : text, fallback);
   }
-  if (spec.asks) command.option("--yes", "do not ask; nothing is asked with --json and on this machine either");
+  if (spec.asks) command.option("--yes", "do not ask for confirmation; neither do --json and commands on this machine");
   if (spec.changes) command.option("--dry-run", "show what would change, and change nothing");
   const path = [...pathOf(group), spec.example].join(" ");
   // Without `-s`, npm writes its own lines into the file.

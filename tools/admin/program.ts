@@ -14,7 +14,7 @@ type CommandModule = { readonly addCommands: (group: Command) => void };
 /** Groups of commands, in the order of the help. A module is loaded once its group is named, to save time. */
 const groups: readonly (readonly [name: string, summary: string, byHand?: () => Promise<CommandModule>])[] = [
   ["accounts", "Manage the accounts of callers", () => import("./commands/accounts.ts")],
-  ["notifications", "See who is notified of what, and end it"],
+  ["notifications", "List who is notified of what, and stop it"],
   ["access", "Review who may use and manage accounts"],
   ["ips", "Manage the addresses from which an account may call"],
   ["keys", "Manage API keys", () => import("./commands/keys.ts")],
@@ -31,7 +31,7 @@ const groups: readonly (readonly [name: string, summary: string, byHand?: () => 
   ["webhook secret", "Manage the signing secret of the endpoint"],
   ["transactions", "Find, inspect and resolve transactions", () => import("./commands/transactions.ts")],
   ["consents", "Inspect and export the consents of identity checks", () => import("./commands/consents.ts")],
-  ["subjects", "Answer people who ask what is kept of them, and erase it", () => import("./commands/subjects.ts")],
+  ["subjects", "Report what is stored about a person, and erase it", () => import("./commands/subjects.ts")],
   ["events", "Resolve upstream events that could not be applied automatically"],
   ["deliveries", "Inspect and resend webhook deliveries"],
   ["dead-letters", "See the messages that were given up, and send them again"],
@@ -106,7 +106,7 @@ export const adminProgram = async ({ isQuiet = false, isComplete = false } = {})
     .option("--stage <name>", "operate this deployed stage instead of the service on this machine")
     .option("--profile <name>", "with --stage: the AWS profile to sign in with")
     .option("--role <role>", `act in another role than operator: ${roles.slice(1).join(", ")}`)
-    .option("--direct", "work on tables and queues yourself, where the service does not answer")
+    .option("--direct", "read and write the tables and queues directly, if the service does not answer")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
     .showHelpAfterError(`${HELP}.`)

@@ -124,7 +124,7 @@ export const accountsActions = {
     confirm: true,
     input: accountChangeInput,
     output: accountView,
-    summary: "Refuse all requests of an account from now on (403)",
+    summary: "Restrict an account: all its requests are answered with 403",
     command: {
       takes: { account: "<account>" },
       example: 'acc_0123456789abcdef01 --why "unpaid invoice 1042"',
@@ -142,7 +142,7 @@ export const accountsActions = {
     confirm: true,
     input: accountChangeInput,
     output: accountView,
-    summary: "Close a restricted, empty account: its keys are revoked, and nothing is booked any more",
+    summary: "Close a restricted, empty account: its keys are revoked, and no entry is booked",
     command: {
       takes: { account: "<account>" },
       example: 'acc_0123456789abcdef01 --why "ticket 112"',
@@ -152,7 +152,7 @@ export const accountsActions = {
     ...serviceChange,
     input: accountChangeInput,
     output: accountView,
-    summary: "Make a closed account a restricted one; its keys stay revoked",
+    summary: "Reopen a closed account as a restricted one; its keys stay revoked",
     command: {
       takes: { account: "<account>" },
       example: 'acc_0123456789abcdef01 --why "ticket 113"',

@@ -129,7 +129,7 @@ export const keysActions = {
     irreversible: true,
     input: z.extend(itemChangeInput, { key: keyId }),
     output: z.object({ account_id: z.string(), key_id: z.string(), status: z.literal("revoked") }),
-    summary: "Refuse a key from now on (401)",
+    summary: "Revoke a key for good: its requests are answered with 401",
     command: "by hand",
   },
 } as const satisfies ActionTable;

@@ -70,7 +70,7 @@ export const pricesActions = {
       from: z.optional(timeField).register(z.globalRegistry, {
         description: "when it begins; by default as soon as no app may hold the price before it",
       }),
-      below_cost: z.optional(z.boolean()).register(z.globalRegistry, { description: "a price below cost is meant" }),
+      below_cost: z.optional(z.boolean()).register(z.globalRegistry, { description: "allow a price below cost" }),
       why: whySchema,
     }),
     output: z.object({ account_id: z.string(), rule: priceRuleView }),

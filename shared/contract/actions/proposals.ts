@@ -60,7 +60,7 @@ export const proposalsActions = {
     }),
     /** Newest first. */
     output: z.object({ proposals: z.array(proposalView) }),
-    summary: "List what waits for the approval of another person",
+    summary: "List the proposals that wait for the approval of another person",
     command: {
       takes: { state: "--state <state>" },
       table: {
@@ -82,14 +82,14 @@ export const proposalsActions = {
     ...bookChange,
     input: z.extend(changeInput, { proposal: proposalId }),
     output: decisionResult,
-    summary: "Carry out, once, exactly what another person proposed",
+    summary: "Approve a proposal of another person, which carries it out exactly as proposed, once",
     command: { takes: { proposal: "<proposal>" }, example: "prop_0123456789abcdef01", asks: true },
   },
   "proposals reject": {
     ...bookChange,
     input: z.object({ proposal: proposalId, why: whySchema }),
     output: decisionResult,
-    summary: "Refuse a proposal, or withdraw one's own",
+    summary: "Reject a proposal, or withdraw your own",
     command: {
       takes: { proposal: "<proposal>" },
       example: 'prop_0123456789abcdef01 --why "the transfer did not arrive"',
@@ -100,7 +100,7 @@ export const proposalsActions = {
     irreversible: true,
     input: z.object({ proposal: proposalId, why: whySchema }),
     output: decisionResult,
-    summary: "Carry out a proposal alone where nobody else can be reached; it pages the operators",
+    summary: "Carry out a proposal alone when nobody else can be reached; it pages the operators",
     command: {
       takes: { proposal: "<proposal>" },
       example: 'prop_0123456789abcdef01 --why "sales are stopped, nobody answers, ticket 97"',

@@ -149,7 +149,7 @@ export const reconciliationActions = {
       why: whySchema,
     }),
     output: statementView,
-    summary: "Take a wrong file out of a day that is not signed off; the day is then compared again",
+    summary: "Remove a wrong file from a day that is not signed off; the day is then compared again",
     command: {
       takes: { day: "<day>", sha256: "<sha256>" },
       example:

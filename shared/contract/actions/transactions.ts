@@ -249,8 +249,7 @@ export const transactionsActions = {
     movesMoney: true,
     input: z.object({ reference: referenceInput, why: whySchema }),
     output: entryResult,
-    summary:
-      "Refund, once, a successful live transaction that was not delivered after all, by an adjustment that names it",
+    summary: "Refund a successful live transaction that was not delivered, once, by an adjustment that names it",
     command: {
       takes: { reference: "<reference>" },
       example: 'DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "the upstream reversed it, ticket 91"',
