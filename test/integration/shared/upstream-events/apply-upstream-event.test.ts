@@ -143,7 +143,7 @@ describe("events under an upstream reference", () => {
       (stored: Transaction) => ({ ...stored, fingerprint: ERASED_FINGERPRINT }),
     ],
   ] as const)(
-    "an event about %s whose person was erased is stored with two digits of its number",
+    "an event about %s whose person was erased is stored with two digits of its number, if it has one",
     async (_what, changes, erased) => {
       const event = await anEvent();
       const { transaction } = await anOrder({ ...changes, upstream_reference: event.reference });
@@ -154,6 +154,8 @@ describe("events under an upstream reference", () => {
       expect(await storedEvents(event.reference)).toMatchObject([
         { reason: "contradiction", transaction_pk: transaction.pk, phone_masked: "*********67" },
       ]);
+      const withoutNumber = await anEvent({ reference: event.reference, phone: undefined });
+      expect(await apply(withoutNumber)).toEqual(done("contradiction"));
     },
   );
 });
@@ -205,12 +207,13 @@ describe("the upstream's amount", () => {
     }
   });
 
-  test("an amount that the upstream's response had already raises no second alarm, and a third amount does", async () => {
+  test("an amount that the upstream's response had already raises no second alarm, nor does an event without one, and a third amount does", async () => {
     const event = await anEvent({ amount_kobo: koboFromNaira(520) });
     const { transaction } = await anOrder({ upstream_reference: event.reference });
     const settlement = { status: "processing", upstream_amount_kobo: koboFromNaira(520) } as const;
     await settleTransaction(ledger, transaction, settlement, deadlineIn(9_000));
     expect(await amountsAlerted(event)).toEqual([]);
+    expect(await amountsAlerted(await anEvent({ reference: event.reference, amount_kobo: undefined }))).toEqual([]);
     const other = await anEvent({ reference: event.reference, amount_kobo: koboFromNaira(530) });
     expect(await amountsAlerted(other)).toEqual([53_000]);
   });

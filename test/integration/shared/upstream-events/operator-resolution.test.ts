@@ -15,6 +15,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
   assertResolvable,
+  differencesOf,
   discardEvent,
   matchEvent,
   resolveTransaction,
@@ -141,6 +142,13 @@ describe("resolveTransaction", () => {
     expect(seen).toMatchObject({ message: expect.stringMatching(/in flight: try again in 1 s/) });
     expect(await order.balance()).toBe(500);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
+  });
+
+  test("an order that has begun to wait since it was read is not resolved", async () => {
+    const order = await aQueuedOrder();
+    const { queued: _queued, ...read } = order.transaction;
+    await expect(resolveAtNoon(read, "failed")).rejects.toThrow(/has begun to wait or was sent/);
+    expect(await order.balance()).toBe(500);
   });
 
   test("an order that waited again and was sent again in the meantime is not resolved", async () => {
@@ -367,6 +375,8 @@ describe("matchEvent", () => {
     expect(await match({ acceptsDifferences: true })).toEqual([
       { field: "time", event: isoTime(NOON_MS), transaction: at },
     ]);
+    const sentThen = { ...order.transaction, created_at: event.received_at };
+    expect(differencesOf(FACE_VALUES, await anEvent("success"), sentThen)).toEqual([]);
   });
 
   test.for([
