@@ -29,6 +29,8 @@ test("an account with more open orders than an item can have costs of is not clo
   expect(() => openFields(month, open, undefined)).toThrow(
     /has 10001 orders that are open, .* at most 10000 of an account: .*"Stuck purchase"/,
   );
-  // Those from before the first closed month are in no file.
+  // One of the first moment of the month is in its file, and those from before the first closed month are in none.
+  const first = openFields({ ...month, from: created_at }, open.slice(0, 1), undefined);
+  expect(Object.keys(first.open_costs ?? {})).toHaveLength(1);
   expect(openFields({ ...month, from: "2026-10-31T13:00:00.000Z" }, open, undefined)).toEqual({ open_orders: 10_001 });
 });
