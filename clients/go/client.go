@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -29,7 +30,9 @@ type Client struct {
 	Timeout time.Duration
 	// AttemptTimeout is the longest that one attempt may take. 35 s unless set; the service answers within 30 s.
 	AttemptTimeout time.Duration
-	http           *http.Client
+	// Logger gets a record of how each attempt ended, without keys and bodies. None unless set.
+	Logger *slog.Logger
+	http   *http.Client
 }
 
 // ServiceError is an answer of the service with X-Error-Code. An order that returns it has failed for good: it was
@@ -432,14 +435,11 @@ type call[T any] struct {
 // send sends the same bytes until an answer decides the call or ctx ends.
 func send[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 	var preliminary *T
-	for wait := 500 * time.Millisecond; ; wait = min(wait*2, 8*time.Second) {
+	for number, wait := 1, 500*time.Millisecond; ; number, wait = number+1, min(wait*2, 8*time.Second) {
 		answer, err := attempt(ctx, c, call)
 		passes, retryAfter := passing(err, call.reference)
-		if err == nil {
-			if passes = call.isPreliminary != nil && call.isPreliminary(answer); !passes {
-				return answer, nil
-			}
-			preliminary = &answer
+		if err == nil && call.isPreliminary != nil && call.isPreliminary(answer) {
+			passes, preliminary = true, &answer
 		}
 		pause := jittered(wait)
 		if retryAfter != nil {
@@ -448,6 +448,10 @@ func send[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		// An attempt with less than a second left could make a known outcome unknown.
 		deadline, _ := ctx.Deadline()
 		isLast := !passes || time.Until(deadline) < pause+time.Second
+		c.log(ctx, call.path, call.reference, number, err, isLast, pause)
+		if isLast && err == nil {
+			return answer, nil
+		}
 		if !isLast && sleep(ctx, pause) {
 			continue
 		}
@@ -460,6 +464,29 @@ func send[T any](ctx context.Context, c *Client, call call[T]) (T, error) {
 		}
 		return answer, err
 	}
+}
+
+// log says how an attempt ended, without keys and bodies.
+func (c *Client) log(ctx context.Context, path, reference string, number int, err error, isLast bool, pause time.Duration) {
+	if c.Logger == nil {
+		return
+	}
+	result := "answered"
+	var refusal *ServiceError
+	if errors.As(err, &refusal) {
+		// Its message may name what was sent.
+		result = refusal.Code
+	} else if err != nil {
+		result = err.Error()
+	}
+	attributes := []slog.Attr{slog.String("path", path), slog.Int("attempt", number), slog.String("result", result)}
+	if reference != "" {
+		attributes = append(attributes, slog.String("reference", reference))
+	}
+	if !isLast {
+		attributes = append(attributes, slog.Duration("again_in", pause))
+	}
+	c.Logger.LogAttrs(ctx, slog.LevelInfo, "airtime attempt", attributes...)
 }
 
 // passing says whether the same request may get another answer later, and when.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -209,6 +210,30 @@ func TestAnOrderLikeAnotherIsRefusedWithItsReferenceAndTakenWhenConfirmed(t *tes
 	}
 	if last := requests()[len(requests())-1]; last.confirmed != "true" {
 		t.Errorf("the confirmed order was sent as %v", last)
+	}
+}
+
+func TestAttemptsAreLoggedWithoutPersonalData(t *testing.T) {
+	t.Parallel()
+	const bought = `{"transaction":{"reference":"DATA_1","caller_reference":"order-1","status":"success","type":"data","phone_number":"08031234567"}}`
+	refuse := func(response http.ResponseWriter, _ *http.Request) {
+		refusal := map[string]string{"X-Error-Code": "internal_error"}
+		write(response, vectorAnswer{Status: 500, Headers: refusal, Body: `{"message":"08031234567"}`})
+	}
+	client, _ := serve(t, refuse, cutConnection, answering(bought))
+	var logged strings.Builder
+	client.Logger = slog.New(slog.NewTextHandler(&logged, nil))
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" {
+		t.Fatal(result)
+	}
+	lines := strings.Split(strings.TrimSpace(logged.String()), "\n")
+	for i, result := range []string{"result=internal_error reference=order-1 again_in=", `EOF" reference=order-1 again_in=`, "result=answered reference=order-1"} {
+		if want := fmt.Sprintf("path=/vtu/data/purchase attempt=%d ", i+1); len(lines) != 3 || !strings.Contains(lines[i], want) || !strings.Contains(lines[i], result) {
+			t.Fatalf("no %q in %v", want+result, lines)
+		}
+	}
+	if strings.Contains(logged.String(), "0803") || strings.Contains(logged.String(), "live_") {
+		t.Error(logged.String())
 	}
 }
 

@@ -61,6 +61,7 @@ import java.util.function.Predicate;
  * same: it is charged and delivered at most once. One client for each API key is enough for a process.
  */
 public final class AirtimeClient {
+  private static final System.Logger LOG = System.getLogger("airtime");
   private static final ObjectMapper JSON =
       new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -434,26 +435,43 @@ public final class AirtimeClient {
   private <T> T send(Request<T> request, long deadline)
       throws ServiceException, NoAnswerException, InterruptedException {
     T preliminary = null;
-    for (long backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+    long backoffMs = FIRST_BACKOFF_MS;
+    for (int number = 1; ; number++, backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
       long waitMs = jittered(backoffMs);
       try {
         Answer<T> answer = attempt(request, Math.max(msUntil(deadline), 1));
-        if (!answer.isPreliminary || waitMs + RETRY_MS_MIN > msUntil(deadline)) return answer.value;
+        boolean isLast = !answer.isPreliminary || waitMs + RETRY_MS_MIN > msUntil(deadline);
+        log(request, number, "answered", isLast, waitMs);
+        if (isLast) return answer.value;
         preliminary = answer.value;
       } catch (ServiceException error) {
         boolean isDecided = request.reference != null && error.transactionReference != null;
         boolean passes = error.retryAfterSeconds != null || PASSING.contains(error.code);
         waitMs = waitMs(error.retryAfterSeconds, waitMs);
-        if (isDecided || !passes || waitMs + RETRY_MS_MIN > msUntil(deadline)) throw error;
+        boolean isLast = isDecided || !passes || waitMs + RETRY_MS_MIN > msUntil(deadline);
+        log(request, number, error.code, isLast, waitMs);
+        if (isLast) throw error;
       } catch (NoAnswerException error) {
         boolean passes =
             error.isMismatch || error.status < 300 || error.status >= 500 || PASSING_STATUS.contains(error.status);
         waitMs = waitMs(error.retryAfterSeconds, waitMs);
         boolean isLast = !passes || waitMs + RETRY_MS_MIN > msUntil(deadline);
+        log(request, number, error.getMessage(), isLast, waitMs);
         if (isLast && preliminary != null) return preliminary;
         if (isLast) throw error;
       }
       Thread.sleep(waitMs);
+    }
+  }
+
+  /** What a logger throws must not hide that an order was placed. */
+  private static void log(Request<?> request, int number, String result, boolean isLast, long waitMs) {
+    String what = request.reference == null ? request.path : request.path + " " + request.reference;
+    String next = isLast ? "" : ", again in " + waitMs + " ms";
+    try {
+      LOG.log(System.Logger.Level.DEBUG, () -> what + ", attempt " + number + ": " + result + next);
+    } catch (RuntimeException error) {
+      // The call goes on without its line.
     }
   }
 

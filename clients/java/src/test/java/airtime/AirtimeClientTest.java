@@ -40,6 +40,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -470,6 +473,46 @@ class AirtimeClientTest {
   void aNewReferenceIsOneAndHasNoDigits() {
     assertTrue(AirtimeClient.newReference().matches("[a-p]{32}"));
     assertNotEquals(AirtimeClient.newReference(), AirtimeClient.newReference());
+  }
+
+  /** Records the client's lines about one order, because other tests run beside it, and throws at each. */
+  private static final class FullDisk extends java.util.logging.Handler {
+    final List<String> lines = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void publish(LogRecord line) {
+      if (!line.getMessage().contains(" logged-1,")) return;
+      lines.add(line.getMessage());
+      throw new IllegalStateException("The disk is full");
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void attemptsAreLoggedWithoutPersonalDataAndALogThatThrowsChangesNothing() throws Exception {
+    Answer refusal = new Answer("", 500, Map.of("X-Error-Code", "internal_error"), "{\"message\":\"08031234567\"}", "", 0);
+    Answer replay = replay();
+    Answer answer = new Answer("", 200, Map.of(), replay.body.replace("order-1", "logged-1"), "", 0);
+    FullDisk disk = new FullDisk();
+    Logger logger = Logger.getLogger("airtime");
+    logger.setLevel(Level.ALL);
+    logger.addHandler(disk);
+    try (Service service = new Service(
+        exchange -> write(exchange, refusal), HttpExchange::close, exchange -> write(exchange, answer))) {
+      assertEquals("success", service.client().buy(ORDER, "logged-1").transaction().status());
+    } finally {
+      logger.removeHandler(disk);
+      logger.setLevel(null);
+    }
+    String attempt = "/vtu/data/purchase logged-1, attempt ";
+    assertEquals(
+        List.of(attempt + "1: internal_error, again in", attempt + "2: the connection failed, again in", attempt + "3: answered"),
+        disk.lines.stream().map(line -> line.replaceFirst(" \\d+ ms$", "")).toList());
   }
 
   @Test
