@@ -18,7 +18,7 @@ import { isInFuture, Time } from "../../components/values/time.tsx";
 import { statusText } from "../../components/values/transaction-values.tsx";
 import { createStore } from "../../store.ts";
 import { Attempts } from "./delivery-attempts.tsx";
-import { endpointName, isDown } from "./endpoint-name.ts";
+import { endpointName, isDown, recipientsOf } from "./endpoint-name.ts";
 import type { Endpoint } from "./endpoint-section.tsx";
 import { firstFailureDay } from "./first-failure-day.ts";
 
@@ -70,21 +70,20 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
   const { time_zone: timeZone } = usePerson();
   const one = endpoint === undefined ? {} : { endpoint };
   const deliveries = useRead("deliveries list", { account, ...one }, { everyMs: REFRESH_MS });
+  const recipients = recipientsOf(endpoints, endpoint);
   return (
     <Section
       title="Deliveries"
       description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference alone.`}
       actions={
         <>
-          <Recover
-            account={account}
-            endpoint={endpoint}
-            failedSince={firstFailureDay(
-              (endpoints ?? []).filter((each) => endpoint === undefined || each.endpoint === endpoint),
-              deliveries.data?.deliveries ?? [],
-              timeZone,
-            )}
-          />
+          {recipients.length > 0 && (
+            <Recover
+              account={account}
+              endpoint={endpoint}
+              failedSince={firstFailureDay(recipients, deliveries.data?.deliveries ?? [], timeZone)}
+            />
+          )}
           <CsvButton
             name={`deliveries-${account}`}
             rows={deliveries.data?.deliveries}

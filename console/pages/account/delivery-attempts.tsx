@@ -13,7 +13,7 @@ import { DeliveryState } from "../../components/values/delivery-state.tsx";
 import { Status } from "../../components/values/status.tsx";
 import { isInFuture, Time } from "../../components/values/time.tsx";
 import styles from "./delivery-attempts.module.css";
-import { endpointName, isDown } from "./endpoint-name.ts";
+import { endpointName, isDown, recipientsOf } from "./endpoint-name.ts";
 import type { Endpoint } from "./endpoint-section.tsx";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
@@ -51,18 +51,20 @@ export const Attempts = ({ account, endpoints, endpoint, reference, everyMs, onC
         title={`Attempts of ${reference}`}
         actions={
           <>
-            <ChangeDialog
-              action="deliveries replay"
-              button="Replay"
-              subject={reference}
-              title={`Send the webhook of ${reference} again`}
-              inputOf={(_, why) => ({ account, reference, why, ...(endpoint !== undefined && { endpoint }) })}
-              success={`The webhook of ${reference} is on its way. Its attempt is shown within seconds.`}
-            >
-              It is sent once now to {endpoint === undefined ? "every endpoint that gets it" : "this endpoint"}, also
-              while the endpoint is down. A failure is retried as that of a new webhook. The webhook id is the same, so
-              that an app that has handled it recognises it.
-            </ChangeDialog>
+            {recipientsOf(endpoints, endpoint).length > 0 && (
+              <ChangeDialog
+                action="deliveries replay"
+                button="Replay"
+                subject={reference}
+                title={`Send the webhook of ${reference} again`}
+                inputOf={(_, why) => ({ account, reference, why, ...(endpoint !== undefined && { endpoint }) })}
+                success={`The webhook of ${reference} is on its way. Its attempt is shown within seconds.`}
+              >
+                It is sent once now to {endpoint === undefined ? "every endpoint that gets it" : "this endpoint"}, also
+                while the endpoint is down. A failure is retried as that of a new webhook. The webhook id is the same,
+                so that an app that has handled it recognises it.
+              </ChangeDialog>
+            )}
             {!reference.startsWith("evt_") && (
               <PageLink to={accountPath(account, "transactions", reference)}>Show the order</PageLink>
             )}

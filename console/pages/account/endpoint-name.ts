@@ -13,3 +13,9 @@ export const endpointName = (endpoints: Endpoints, id: string): string => {
 
 export const isDown = (endpoints: Endpoints, id: string): boolean =>
   endpoints?.some(({ endpoint, down }) => endpoint === id && down) ?? false;
+
+/** To which a webhook can be sent again: the account's endpoints, or the given one unless it was removed. */
+export const recipientsOf = <Of extends Pick<Endpoint, "endpoint">>(
+  endpoints: readonly Of[] | undefined,
+  id: string | undefined,
+): readonly Of[] => (endpoints ?? []).filter(({ endpoint }) => id === undefined || endpoint === id);

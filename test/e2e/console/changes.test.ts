@@ -229,7 +229,7 @@ test("the own address is added to the whitelist with one button, the last addres
   await button(page, "Add my address").waitFor({ state: "detached" });
 });
 
-test("an endpoint is added, tested with a result in words, changed and removed", async () => {
+test("an endpoint is added, tested with a result in words, changed and removed, and then nothing can be sent to it again", async () => {
   const [refused, other] = await Promise.all([startReceiver(), startReceiver()]);
   await Promise.all([refused.stop(), other.stop()]);
   const page = await open("owner", ofDemo("webhooks"));
@@ -251,8 +251,14 @@ test("an endpoint is added, tested with a result in words, changed and removed",
   await fillAndSend(page, "Change name and URL", { URL: other.url, Name: "Books" });
   await page.getByRole("heading", { name: "Books" }).waitFor();
   expect(await page.getByText("No usable answer").count()).toBe(0);
+  const replays = page.getByRole("button", { name: /^Replay/ });
+  await replays.waitFor();
   await fillAndSend(page, "Remove", { "Type Books": "Books", Reason: "not in use" });
   await page.getByText("There is no endpoint, so nothing is sent").waitFor();
+  expect(await replays.count()).toBe(0);
+  await page.goBack();
+  await page.getByText("The account has no endpoint 1.").waitFor();
+  expect(await replays.count()).toBe(0);
 });
 
 test("a form with several wrong fields begins with links to them, and what the service refuses is said once, at its field", async () => {
