@@ -103,7 +103,7 @@ const states: Readonly<Record<`purchase ${TransactionState}` | `check ${Transact
   "check failed": { happened: `There was no result. ${IS_BACK}` },
 };
 
-/** Where the cause of a state says more. It is a failure's code, `operator`, or why there was no debit. */
+/** Where the cause of a state says more. It is a failure's cause or code, `operator`, or why there was no debit. */
 const causes: Readonly<Partial<Record<string, Sentences>>> = {
   "purchase success operator": {
     ...delivered,
@@ -118,6 +118,9 @@ const causes: Readonly<Partial<Record<string, Sentences>>> = {
   "purchase failed provider_unavailable": notDelivered(
     "It waited for too long, and was never sent.",
     "You can try again later.",
+  ),
+  "purchase failed upstream_changed": notDelivered(
+    "It was never sent: the service got another upstream while it waited.",
   ),
   "purchase failed void": {
     happened: NOT_DEBITED,
@@ -198,7 +201,7 @@ const sentencesOn = (order: Transaction): Sentences => {
   const situation = isIdentityCheck(order)
     ? (`check ${order.status}` as const)
     : (`purchase ${stateOf(order)}` as const);
-  const cause = order.debit ?? order.resolved_by ?? order.failure?.code ?? "";
+  const cause = order.debit ?? order.resolved_by ?? order.failure?.cause ?? order.failure?.code ?? "";
   return causes[`${situation} ${cause}`] ?? states[situation];
 };
 

@@ -236,6 +236,7 @@ const lastStep = (transaction: Transaction, isOwners: boolean): Step => ({
       ? []
       : [`upstream amount ${koboMoneyText(transaction.upstream_amount_kobo)}`]),
     ...(transaction.failure === undefined ? [] : [`error code ${transaction.failure.code}`]),
+    ...(transaction.failure?.cause === undefined ? [] : ["the service got another upstream while it waited"]),
   ].join(", "),
 });
 

@@ -39,6 +39,8 @@ export const failureSchema = lazyObject(() => ({
   code: z.enum(errorCodes),
   /** Fields of the order that the upstream refused, for a `validation_failed`. */
   fields: z.optional(z.array(z.string())),
+  /** Set for a `provider_unavailable` that is not about its age: the stage got another upstream while the order waited. */
+  cause: z.optional(z.literal("upstream_changed")),
 }));
 export type Failure = z.infer<typeof failureSchema>;
 

@@ -43,7 +43,7 @@ export const endUnsent = async (run: Run, order: QueuedOrder, inLane?: InLane): 
 
 /** Why an order is refunded; undefined if it is not. */
 const failureOf = (run: Run, order: QueuedOrder, inLane: InLane | undefined): Failure | undefined => {
-  if (isForAnotherUpstream(run, order)) return { code: "provider_unavailable" };
+  if (isForAnotherUpstream(run, order)) return { code: "provider_unavailable", cause: "upstream_changed" };
   if (isExpired(run, order)) {
     // The upstream has refused this very order, whatever its limit was.
     if (inLane === undefined) return { code: "delivery_failed" };

@@ -38,10 +38,12 @@ export type InstanceOptions = {
   readonly baseUrl?: string;
   /** The setting `airtimeMax`, in NGN. */
   readonly airtimeMax?: number;
+  /** The setting `queue`. */
+  readonly queueMinutes?: number;
 };
 
 /** The function that takes orders and the sender of queued orders, over one ledger and an upstream. */
-export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 } = {}) => {
+export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes: queueMinutesOfStage = 15 } = {}) => {
   const simulator = await aSimulator();
   const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
@@ -61,6 +63,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     upstreamKeys = () => LIVE_KEY,
     baseUrl = simulator.baseUrl,
     airtimeMax = 50_000,
+    queueMinutes = queueMinutesOfStage,
   }: InstanceOptions = {}) => {
     const liveKey = { value: async () => upstreamKeys(), refetch: async () => upstreamKeys() };
     const client = httpUpstream({ baseUrl, profile: PROFILE, liveKey, clock });

@@ -412,7 +412,7 @@ test.each([
     expect(await instance.send()).toEqual({ queued: 2, sent: 0, refunded: 1 });
     ledger.nowMs += MINUTE_MS;
     expect(await instance.send()).toEqual({ queued: 1, sent: 1, refunded: 0 });
-    const failure = { code: "provider_unavailable" };
+    const failure = { code: "provider_unavailable", cause: "upstream_changed" };
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed", failure });
     expect(await service.transaction(other, "two")).toMatchObject({ status: "success" });
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
@@ -421,12 +421,12 @@ test.each([
 
 test("orders that wait when a stage lets none wait any more are refunded, and the next one is sent at once", async () => {
   const { service, accountId } = await aQueuedOrder();
-  const changed = await aSellingService(ledger, { queueMinutes: 0 });
+  const changed = service.instance({ queueMinutes: 0 });
   ledger.nowMs += MINUTE_MS;
-  const sentAtOnce = await changed.buy(accountId, "two");
+  const sentAtOnce = await service.buy(accountId, "two", changed);
   expect(sentAtOnce.data?.transaction.status).toBe("success");
-  expect(await changed.sendAfter(0)).toEqual({ queued: 1, sent: 0, refunded: 1 });
-  expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "provider_unavailable" } });
+  expect(await changed.send()).toEqual({ queued: 1, sent: 0, refunded: 1 });
+  expect((await service.transaction(accountId, "one")).failure).toEqual({ code: "provider_unavailable" });
   expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
 });
 

@@ -158,3 +158,18 @@ test("an order that waits, or did so for too long, is said to wait for its accou
   expect(happened({ queued })).toMatch(/no more orders now, the account is restricted, or purchases are off\.$/);
   expect(happened({ status: "failed", failure: { code: "provider_unavailable" } })).toMatch(/^It waited for too long,/);
 });
+
+test("an order that was refunded because the service got another upstream is not said to have waited for too long", () => {
+  const failed = aTransaction({
+    status: "failed",
+    failure: { code: "provider_unavailable", cause: "upstream_changed" },
+  });
+  expect(adviceOn(failed, toOperator)).toContainEqual({
+    about: "happened",
+    text: "It was never sent: the service got another upstream while it waited. The amount is back in the wallet.",
+  });
+  expect(adviceOn({ ...failed, resolved_by: "operator" }, toOperator)).toContainEqual({
+    about: "happened",
+    text: "An operator resolved it as failed. The amount is back in the wallet.",
+  });
+});
