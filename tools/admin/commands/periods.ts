@@ -68,7 +68,7 @@ const progressOf = (what: string) => {
     const tenth = accounts === 0 ? 10 : Math.floor((accounts_done / accounts) * 10);
     if (tenth === printed) return;
     printed = tenth;
-    logProgress(`${what}: ${accounts_done} of ${counted(accounts, "account")}`);
+    logProgress(`${what}: ${accounts_done.toLocaleString("en-GB")} of ${counted(accounts, "account")}`);
   };
 };
 
