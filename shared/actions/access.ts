@@ -72,18 +72,20 @@ export const accessRuns: ActionRuns<typeof accessActions> = {
     people: peopleOf(...(await readPeopleAndAccounts(context, ownedAccountSchema))),
   }),
 
-  "access review": async (context) => {
+  "access review": async (context, { key: wanted }) => {
     const { accounts: stores, ledger } = context;
     const [people, accounts] = await readPeopleAndAccounts(context, reviewedAccountSchema);
     const usableOf = ({ keys }: Pick<Account, "keys">) =>
-      keys.filter((key) => keyView(key, ledger.clock()).status === "active");
+      keys.filter(
+        (key) => (wanted === undefined || key.key_id === wanted) && keyView(key, ledger.clock()).status === "active",
+      );
     const items = await findKeys(
       stores,
       accounts.flatMap(usableOf).map(({ hash }) => hash),
     );
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
     return {
-      people: peopleOf(people, accounts),
+      people: wanted === undefined ? peopleOf(people, accounts) : [],
       access: accounts.flatMap((reviewed) => {
         const { account_id, name: accountName, status, entitlements, owners } = reviewed;
         const account = { account_id, account: accountName, is_restricted: status !== "active" };
@@ -94,7 +96,7 @@ export const accessRuns: ActionRuns<typeof accessActions> = {
             const last_used_at = orNull(usedMs, isoTime);
             return { ...account, kind: "key" as const, holder: key_id, name, mode, may, created_at, last_used_at };
           }),
-          ...owners.map((owner) => {
+          ...(wanted === undefined ? owners : []).map((owner) => {
             const unknown = { name: null, mode: null, may: [], created_at: null, last_used_at: null };
             return { ...account, kind: "owner" as const, holder: ownerText(owner), ...unknown };
           }),

@@ -3,6 +3,7 @@ import { permissionSchema } from "../permission.ts";
 import { roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import { type ActionTable, serviceRead } from "./action.ts";
+import { keyId } from "./keys.ts";
 
 const personAccess = z.object({
   /** As audit entries name the person; `group:checkout-team` for the members of a group that owns accounts. */
@@ -40,7 +41,10 @@ export const accessActions = {
   },
   "access review": {
     ...serviceRead,
-    input: z.object({}),
+    input: z.object({
+      /** This key alone, without owners and people: for `keys revoke`, because an answer has 6 MB at most. */
+      key: z.optional(keyId),
+    }),
     output: z.object({
       /** Each owner, and each key that is neither revoked nor ended, by account. */
       access: z.array(
