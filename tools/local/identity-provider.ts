@@ -56,9 +56,12 @@ export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>;
  */
 export const openIdentityProvider = async ({
   consoleOrigin,
+  port,
   idTokenS,
 }: {
   readonly consoleOrigin: string;
+  /** If it is free; 0: any. The issuer has it, and a person of another issuer is another person. */
+  readonly port: number;
   /** How long an ID token lasts, and counts, that is issued now. */
   readonly idTokenS?: (() => number) | undefined;
 }) => {
@@ -72,7 +75,7 @@ export const openIdentityProvider = async ({
       response.writeHead(500).end(String(error));
     }
   });
-  issuer = `http://${LOOPBACK}:${await listenOnLoopback(server)}`;
+  issuer = `http://${LOOPBACK}:${await listenOnLoopback(server, port).catch(() => listenOnLoopback(server))}`;
   const settings: ConsoleSettings = {
     issuer,
     clientId: CLIENT_ID,

@@ -121,7 +121,10 @@ const startParts = async (start: Start): Promise<RunningService> => {
   // Opened first, because its port is part of the webhook URL; it serves once everything else runs.
   const gateway = await openServiceGateway(start);
   const { origin: consoleOrigin } = gateway;
-  const provider = kept("dependencies", await openIdentityProvider({ consoleOrigin, idTokenS: settings.idTokenS }));
+  const { port = 0, idTokenS } = settings;
+  // Next to the service's, so that people stay the same ones after a restart.
+  const provider = await openIdentityProvider({ consoleOrigin, port: port === 0 ? 0 : port + 1, idTokenS });
+  kept("dependencies", provider);
   const secrets = loadSecrets(dataDir.file("secrets"));
   const webhook = upstreamWebhook(gateway, secrets);
   const upstream = await connectUpstream(start, secrets, webhook);
