@@ -280,7 +280,7 @@ const SetWindow = ({ account, windowS = 0 }: { readonly account: string; readonl
 const Limits = ({ account: { account_id, order_limits = {}, usage } }: { readonly account: Account }) => (
   <Section
     title="Limits"
-    description="The most that live orders of all keys together may be. Orders beyond a limit are refused (422). Only operators change limits."
+    description="Limits of the live orders of all keys together. Orders beyond a limit are refused (422). Only operators change limits."
     actions={
       <ChangeDialog
         action="accounts limits"

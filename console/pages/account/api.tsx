@@ -121,6 +121,6 @@ const CreateTestKey = ({ account, onCreated }: CreateTestKeyProps) => (
     }
     ifUnknown="If the list of keys has a new one, revoke it: nobody has seen it."
   >
-    <p>It reaches the sandbox only and charges nothing. The examples on this page get it filled in.</p>
+    <p>It reaches the sandbox only and charges nothing. It is filled into the examples on this page.</p>
   </ChangeDialog>
 );

@@ -74,7 +74,7 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
   return (
     <Section
       title="Deliveries"
-      description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference alone.`}
+      description={`The latest ${LATEST_DELIVERIES}, newest first. Find those of older orders by reference.`}
       actions={
         <>
           {recipients.length > 0 && (

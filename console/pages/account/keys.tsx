@@ -139,7 +139,7 @@ const descriptions = {
   read: "Read the wallet and the transactions",
 } as const;
 
-const ifUnknown = "If a key is in the list that nobody has, revoke it: it was made, and cannot be shown any more.";
+const ifUnknown = "If the list has a key that nobody has, revoke it: it was created, and cannot be shown again.";
 
 type CreateKeyProps = { readonly account: string; readonly entitlements: Entitlements };
 
@@ -252,7 +252,7 @@ const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
     })}
     ifUnknown={ifUnknown}
   >
-    <p>The new key has the same name, mode, permissions and limits. What it uses of the limits begins at 0.</p>
+    <p>The new key has the same name, mode, permissions and limits. Its use of the limits begins at 0.</p>
   </ChangeDialog>
 );
 

@@ -66,7 +66,7 @@ const AddAddresses = ({ account }: { readonly account: string }) => (
     inputOf={({ ranges }, why) => ({ account, ranges: linesOf(ranges), why })}
     success="The addresses were added."
   >
-    <p>From now on requests from there are accepted with any key of the account.</p>
+    <p>Requests from there are then accepted with any key of the account.</p>
   </ChangeDialog>
 );
 

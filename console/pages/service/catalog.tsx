@@ -186,7 +186,7 @@ const RefusedCatalog = ({
   return (
     <Section
       title="Refused"
-      description="The upstream sent this newer catalog. It is not served, because it has no plans, or less than half of those before it. That is usually a fault of the upstream. One with less than half is served without an acceptance once the catalog before it is 24 hours old."
+      description="The upstream sent this newer catalog. It is not served, because it has no plans, or less than half of those in the previous one. That is usually a fault of the upstream. One with less than half is served without an acceptance once the previous catalog is 24 hours old."
       actions={
         <ChangeDialog
           action="catalog accept"

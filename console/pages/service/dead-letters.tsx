@@ -19,18 +19,18 @@ type Queue = ActionOutput<"dead-letters list">["queues"][number];
 const texts = {
   outcomes: {
     title: "Outcomes of orders",
-    lost: "Until they are sent again, their orders are not settled or refunded by them.",
-    todo: "Find why they failed in the log, mend the cause, then send them again.",
+    lost: "Until they are sent again, they do not settle or refund their orders.",
+    todo: "Find in the log why they failed, fix the cause, then send them again.",
   },
   delivery: {
     title: "Webhooks",
-    lost: "Their apps have not heard that an order is final.",
-    todo: "Find why they failed in the log, mend the cause, then send them again.",
+    lost: "Their apps do not know that an order is final.",
+    todo: "Find in the log why they failed, fix the cause, then send them again.",
   },
   stream: {
     title: "Changes of the ledger",
     lost: "The webhooks of these changes were not sent.",
-    todo: "Mend the cause, then send the webhooks with the command announce. The runbook says how to remove the messages.",
+    todo: "Fix the cause, then send the webhooks with the command announce. The runbook says how to remove the messages.",
   },
   schedules: {
     title: "Scheduled runs",
@@ -140,8 +140,8 @@ const Redrive = ({ queue, title }: { readonly queue: "outcomes" | "delivery"; re
     success={({ moved, may_have_more }) =>
       `${moved === 1 ? "1 message was" : `${moved} messages were`} sent again.${may_have_more ? " There may be more." : ""}`
     }
-    ifUnknown="It may be repeated: a message that is handled twice has no second effect."
+    ifUnknown="It is safe to repeat this: a message that is handled twice has no second effect."
   >
-    Up to {REDRIVE_MAX} messages go back and are handled again. Those whose cause is not mended return to this page.
+    Up to {REDRIVE_MAX} messages go back and are handled again. Those whose cause is not fixed return to this page.
   </ChangeDialog>
 );

@@ -57,7 +57,7 @@ export const PeriodPage = () => {
           <>
             <Section
               title="Sums"
-              description="Keep the hash where nobody who operates the service can change it: with it anybody can prove later what the month was."
+              description="Keep the hash where nobody who operates the service can change it: it shows later whether the month was changed."
             >
               <PeriodFacts {...shown} />
               <DataTable

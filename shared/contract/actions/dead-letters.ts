@@ -58,6 +58,6 @@ export const deadLettersActions = {
       may_have_more: z.boolean(),
     }),
     summary: `Move up to ${REDRIVE_MAX} messages that were given up back to their queue`,
-    command: { takes: { queue: "<queue>" }, example: 'outcomes --why "the cause is mended, ticket 98"' },
+    command: { takes: { queue: "<queue>" }, example: 'outcomes --why "the cause is fixed, ticket 98"' },
   },
 } as const satisfies ActionTable;

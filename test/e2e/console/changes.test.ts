@@ -127,7 +127,7 @@ describe("a form", () => {
     await page.keyboard.press("Escape");
     await endWaits(page, 35_000);
     await dialog(page).getByText("It is not known whether the change was made").waitFor();
-    await dialog(page).getByText("If a key is in the list that nobody has, revoke it").waitFor();
+    await dialog(page).getByText("If the list has a key that nobody has, revoke it").waitFor();
     await button(dialog(page), "Create key").and(page.locator(":focus")).waitFor();
     await expect.poll(() => keys(page).count()).toBe(before + 1);
 
