@@ -131,20 +131,26 @@ func TestFurtherAnswersAreFollowedByWhatTheTableSays(t *testing.T) {
 			if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != sequence.End {
 				t.Errorf("the result is %s instead of %s", result, sequence.End)
 			}
-			sent := []string{}
-			for _, request := range requests() {
-				name := map[string]string{"/v1" + vectors.Path: "order", "/v1/transactions/cancel": "cancellation"}[request.path]
-				var body map[string]any
-				_ = json.Unmarshal([]byte(request.body), &body)
-				if !reflect.DeepEqual(body, map[string]map[string]any{"order": vectors.Order, "cancellation": vectors.Cancellation}[name]) {
-					t.Errorf("it sent %v", request)
-				}
-				sent = append(sent, name)
-			}
-			if !slices.Equal(sent, sequence.Sent) {
-				t.Errorf("it sent %v instead of %v", sent, sequence.Sent)
-			}
+			vectors.isSent(t, sequence.Sent, requests())
 		})
+	}
+}
+
+// isSent checks that these requests of the table were sent, and no others.
+func (v vectorTable) isSent(t *testing.T, expected []string, requests []received) {
+	t.Helper()
+	sent := []string{}
+	for _, request := range requests {
+		name := map[string]string{"/v1" + v.Path: "order", "/v1/transactions/cancel": "cancellation"}[request.path]
+		var body map[string]any
+		_ = json.Unmarshal([]byte(request.body), &body)
+		if !reflect.DeepEqual(body, map[string]map[string]any{"order": v.Order, "cancellation": v.Cancellation}[name]) {
+			t.Errorf("it sent %v", request)
+		}
+		sent = append(sent, name)
+	}
+	if !slices.Equal(sent, expected) {
+		t.Errorf("it sent %v instead of %v", sent, expected)
 	}
 }
 
@@ -419,19 +425,36 @@ func answering(body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-const checked = `{"transaction":{"reference":"VERIFY_1","status":"success","type":"nin_verification","caller_reference":"check-1"},"result":{"first_name":"ADA"}}`
+const verified = `{"transaction":{"reference":"VERIFY_1","status":"success","type":"nin_verification","caller_reference":"check-1"},"result":{"first_name":"ADA"}}`
 const unchecked = `{"transaction":{"reference":"VERIFY_1","status":"processing","type":"nin_verification","caller_reference":"check-1"},"result":null}`
 
-func TestACheckWithoutItsResultIsSentAgain(t *testing.T) {
-	t.Parallel()
-	client, requests := serve(t, answering(unchecked), answering(checked, "Idempotent-Replayed", "true"))
-	check, err := client.VerifyNin(context.Background(), NinVerifyRequest{Nin: "12345678901", IsConsent: true}, "check-1")
-	if err != nil || check.Result == nil || string(*check.Result) != `{"first_name":"ADA"}` || !check.Replayed {
-		t.Fatalf("%+v %v", check, err)
-	}
-	sent := requests()
-	if len(sent) != 2 || sent[0] != sent[1] || sent[0].path != "/v1/identity/nin/verify" || sent[0].body != `{"nin":"12345678901","is_consent":true,"reference":"check-1"}` {
-		t.Errorf("it sent %v", sent)
+func TestACheckEndsAsTheTableSays(t *testing.T) {
+	var vectors vectorTable
+	readVectors(t, "checks.json", &vectors)
+	for _, sequence := range vectors.Sequences {
+		t.Run(sequence.Name, func(t *testing.T) {
+			t.Parallel()
+			handlers := []http.HandlerFunc{}
+			for _, name := range sequence.Answers {
+				handlers = append(handlers, vectors.named(t, name))
+			}
+			client, requests := serve(t, handlers...)
+			check, err := client.VerifyNin(context.Background(), NinVerifyRequest{Nin: "12345678901", IsConsent: true}, "check-1")
+			end := resultOf(Purchase{Transaction: PurchasedTransaction{Status: check.Transaction.Status}}, err)
+			if end == "success" {
+				end = "found"
+			}
+			var person NinBasicResult
+			if end == "found" || end == "processing" {
+				if err := json.Unmarshal(*check.Result, &person); err != nil || person.FirstName != "ADAEZE" {
+					t.Errorf("the person is %+v %v", person, err)
+				}
+			}
+			if end != sequence.End {
+				t.Errorf("the end is %s instead of %s", end, sequence.End)
+			}
+			vectors.isSent(t, sequence.Sent, requests())
+		})
 	}
 }
 
@@ -468,7 +491,7 @@ func TestEachCheckIsSentToItsPathAndTakesOnlyItsTypeForTheAnswer(t *testing.T) {
 	} {
 		t.Run(each.kind, func(t *testing.T) {
 			t.Parallel()
-			client, requests := serve(t, answering(checked), answering(strings.Replace(checked, "nin_verification", each.kind, 1)))
+			client, requests := serve(t, answering(verified), answering(strings.Replace(verified, "nin_verification", each.kind, 1)))
 			if check, err := each.send(client); err != nil || check.Type != each.kind {
 				t.Errorf("%+v %v", check, err)
 			}
@@ -479,12 +502,16 @@ func TestEachCheckIsSentToItsPathAndTakesOnlyItsTypeForTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatWaitsSaysForHowLong(t *testing.T) {
+func TestAnOrderSaysForHowLongItWaitsAndWhetherItIsAReplay(t *testing.T) {
 	const waiting = `{"transaction":{"reference":"DATA_1","caller_reference":"order-1","status":"processing","type":"data"}}`
-	client, _ := serve(t, answering(waiting, "X-Estimated-Delivery", "61"))
+	client, _ := serve(t, answering(waiting, "X-Estimated-Delivery", "61"), answering(waiting, "Idempotent-Replayed", "true"))
 	bought, err := client.BuyData(context.Background(), order, "order-1")
 	if err != nil || bought.Replayed || bought.EstimatedDeliveryS == nil || *bought.EstimatedDeliveryS != 61 {
 		t.Errorf("%+v %v", bought, err)
+	}
+	replay, err := client.BuyData(context.Background(), order, "order-1")
+	if err != nil || !replay.Replayed || replay.EstimatedDeliveryS != nil {
+		t.Errorf("%+v %v", replay, err)
 	}
 }
 

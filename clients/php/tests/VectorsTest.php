@@ -8,6 +8,7 @@ require_once __DIR__ . '/Scripted.php';
 
 use AirtimeService\Client;
 use AirtimeService\Model\DataPurchaseRequest;
+use AirtimeService\Model\NinVerifyRequest;
 use AirtimeService\OutcomeUnknownException;
 use AirtimeService\ServiceException;
 use AirtimeService\Webhook;
@@ -62,6 +63,35 @@ final class VectorsTest extends TestCase
         if ($answer['next'] === 'retry') {
             self::assertGreaterThanOrEqual($answer['wait_s'] ?? 0, $service->waits[0]);
         }
+    }
+
+    public static function checks(): iterable
+    {
+        foreach (self::table('checks')['sequences'] as $sequence) {
+            yield $sequence['name'] => [$sequence];
+        }
+    }
+
+    /** @dataProvider checks */
+    public function testACheckEndsAsTheTableSays(array $sequence): void
+    {
+        $table = self::table('checks');
+        $named = array_column($table['answers'], null, 'name');
+        $service = new Scripted(...array_map(
+            static fn (string $name): ResponseInterface => new Response($named[$name]['status'], $named[$name]['headers'], $named[$name]['body']),
+            $sequence['answers'],
+        ));
+        try {
+            $check = $service->client()->verifyNin(new NinVerifyRequest($table['order']['nin'], true), 'check-1');
+            self::assertSame('ADAEZE', $check->result->firstName);
+            $end = $check->transaction->status === 'success' ? 'found' : $check->transaction->status;
+        } catch (ServiceException) {
+            $end = 'failed';
+        } catch (OutcomeUnknownException) {
+            $end = 'unknown';
+        }
+        self::assertSame($sequence['end'], $end);
+        self::assertEquals(array_map(static fn (string $sent): array => $table[$sent], $sequence['sent']), $service->bodies());
     }
 
     public static function sequences(): iterable

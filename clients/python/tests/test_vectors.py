@@ -12,9 +12,11 @@ import pytest
 from conftest import BUNDLE, Answer, Service
 
 from airtime_service import AirtimeClient, OutcomeUnknownError, ServiceError, WebhookVerificationError, verify_webhook
+from airtime_service.models import NinVerifyRequest
 
 VECTORS = Path(__file__).parents[3] / "client" / "vectors"
 ANSWERS = json.loads((VECTORS / "answers.json").read_text())
+CHECKS = json.loads((VECTORS / "checks.json").read_text())
 WEBHOOKS = json.loads((VECTORS / "webhooks.json").read_text())["cases"]
 NAMED = {answer["name"]: answer for answer in ANSWERS["answers"] + ANSWERS["cancellations"]}
 SETTINGS = json.loads((VECTORS / "settings.json").read_text())["cases"]
@@ -53,6 +55,23 @@ def test_after_an_answer_the_client_does_what_the_table_says(service: Service, a
 def test_after_further_answers_the_client_does_what_the_table_says(service: Service, sequence: dict[str, Any]) -> None:
     assert end_of_order(service, *(NAMED[name] for name in sequence["answers"])) == sequence["end"]
     assert service.bodies == [ANSWERS[sent] for sent in sequence["sent"]]
+
+
+@pytest.mark.parametrize("sequence", CHECKS["sequences"], ids=lambda sequence: sequence["name"])
+def test_a_check_ends_as_the_table_says(service: Service, sequence: dict[str, Any]) -> None:
+    named = {answer["name"]: response(answer) for answer in CHECKS["answers"]}
+    answers: list[Answer] = [named[name] for name in sequence["answers"]]
+    check = NinVerifyRequest(nin=CHECKS["order"]["nin"], is_consent=True)
+    try:
+        verified = service("verify_nin", check, reference="check-1", answers=answers)
+        assert verified.result.first_name == "ADAEZE"
+        end = "found" if verified.transaction.status == "success" else verified.transaction.status
+    except ServiceError:
+        end = "failed"
+    except OutcomeUnknownError:
+        end = "unknown"
+    assert end == sequence["end"]
+    assert service.bodies == [CHECKS[sent] for sent in sequence["sent"]]
 
 
 @pytest.mark.parametrize("case", WEBHOOKS, ids=lambda case: case["name"])

@@ -92,17 +92,36 @@ const vectors = z
   })
   .parse(JSON.parse(readFileSync("client/vectors/answers.json", "utf8")));
 
+const checks = z
+  .object({
+    order: z.object({ nin: z.string(), is_consent: z.literal(true), reference: z.string() }),
+    cancellation: z.unknown(),
+    answers: z.array(z.extend(answer, { name: z.string() })),
+    sequences: z.array(
+      z.object({
+        name: z.string(),
+        answers: z.array(z.string()),
+        sent: z.array(z.enum(["order", "cancellation"])),
+        end: z.enum(["found", "processing", "failed", "unknown"]),
+      }),
+    ),
+  })
+  .parse(JSON.parse(readFileSync("client/vectors/checks.json", "utf8")));
+
 const sends =
   ({ status, headers, body }: z.output<typeof answer>): Step =>
   (response) =>
     response.writeHead(status, headers).end(body);
 
-/** An answer of the table, by its name there. */
-const named = (name: string): Step => {
-  const found = [...vectors.answers, ...vectors.cancellations].find((each) => each.name === name);
-  if (found === undefined) throw new Error(`The table has no answer ${name}`);
-  return sends(found);
-};
+/** Finds an answer of a table by its name there. */
+const namedOf =
+  (answers: typeof checks.answers) =>
+  (name: string): Step => {
+    const found = answers.find((each) => each.name === name);
+    if (found === undefined) throw new Error(`The table has no answer ${name}`);
+    return sends(found);
+  };
+const named = namedOf([...vectors.answers, ...vectors.cancellations]);
 
 const endOfOrder = (client: AirtimeClient): Promise<string> => {
   const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = vectors.order;
@@ -518,6 +537,23 @@ describe.concurrent("an identity check", () => {
   const person = { first_name: "ADAEZE", date_of_birth: "1971-04-27" };
   const found = succeeds({ transaction: reported, result: person }, { "idempotent-replayed": "true" });
   const inFlight = succeeds({ transaction: { ...reported, status: "processing" }, result: null });
+
+  test.each(checks.sequences)("$name: $end", async ({ answers, sent, end }) => {
+    const { client, received } = await scripted(answers.map(namedOf(checks.answers)));
+    const { nin, is_consent: isConsent, reference } = checks.order;
+    const ended = client.nin.verify({ nin, isConsent }, { reference }).then(
+      ({ status, result }) => ({ status: status === "success" ? "found" : status, firstName: result?.firstName }),
+      (error: unknown) => ({ status: error instanceof ServiceError ? "failed" : Object(error).name }),
+    );
+    const ends = {
+      found: { status: "found", firstName: "ADAEZE" },
+      processing: { status: "processing", firstName: "ADAEZE" },
+      failed: { status: "failed" },
+      unknown: { status: "OutcomeUnknownError" },
+    };
+    await expect(ended).resolves.toEqual(ends[end]);
+    expect(received.map(({ body }) => JSON.parse(body))).toEqual(sent.map((name) => checks[name]));
+  });
 
   test("whose first request is in flight is sent again until its result is there", async () => {
     const { client, received } = await scripted([drops, inFlight, inFlight, found]);

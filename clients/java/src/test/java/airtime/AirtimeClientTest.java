@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class AirtimeClientTest {
   private static final DataPurchaseRequest ORDER = new DataPurchaseRequest(1L, 101L, "08031234567", null);
-  private static final JsonNode TABLE = table();
+  private static final JsonNode TABLE = table("answers.json");
 
   record Answer(String name, int status, Map<String, String> headers, String body, String next, int wait_s) {
     @Override
@@ -109,9 +109,9 @@ class AirtimeClientTest {
     }
   }
 
-  private static JsonNode table() {
+  private static JsonNode table(String name) {
     try {
-      return Vectors.read("answers.json");
+      return Vectors.read(name);
     } catch (IOException error) {
       throw new IllegalStateException(error);
     }
@@ -375,18 +375,35 @@ class AirtimeClientTest {
         + "\"result\":%s}").formatted(status, type, result);
   }
 
-  @Test
-  void aCheckWithoutItsResultIsSentAgain() throws Exception {
-    String found = check("nin_verification", "success", "{\"first_name\":\"ADA\"}");
-    try (Service service = new Service(
-        answering(check("nin_verification", "processing", "null")), answering(found, "Idempotent-Replayed", "true"))) {
-      NinVerification check = service.client().verify(CHECK, "check-1");
-      assertEquals("ADA", Vectors.JSON.treeToValue(check.result(), NinBasicResult.class).firstName());
-      assertTrue(check.replayed());
-      Received sent = service.requests.get(0);
-      assertEquals(List.of(sent, sent), service.requests);
-      assertEquals("/v1/identity/nin/verify", sent.path);
-      assertEquals("{\"nin\":\"12345678901\",\"is_consent\":true,\"reference\":\"check-1\"}", sent.body);
+  private static final JsonNode CHECKS = table("checks.json");
+
+  static List<Sequence> checks() {
+    return Vectors.list(CHECKS.get("sequences"), Sequence.class);
+  }
+
+  @ParameterizedTest
+  @MethodSource("checks")
+  void aCheckEndsAsTheTableSays(Sequence sequence) throws Exception {
+    List<Answer> answers = Vectors.list(CHECKS.get("answers"), Answer.class);
+    Stream<Answer> named = sequence.answers.stream()
+        .map(name -> answers.stream().filter(answer -> answer.name.equals(name)).findFirst().orElseThrow());
+    Handler[] handlers = named.map(answer -> (Handler) exchange -> write(exchange, answer)).toArray(Handler[]::new);
+    try (Service service = new Service(handlers)) {
+      String end;
+      try {
+        NinVerification check = service.client().verify(CHECK, "check-1");
+        assertEquals("ADAEZE", Vectors.JSON.treeToValue(check.result(), NinBasicResult.class).firstName());
+        end = check.transaction().status().equals("success") ? "found" : check.transaction().status();
+      } catch (ServiceException error) {
+        end = "failed";
+      } catch (OutcomeUnknownException error) {
+        end = "unknown";
+      }
+      assertEquals(sequence.end, end);
+      List<JsonNode> bodies = new ArrayList<>();
+      for (Received request : service.requests) bodies.add(Vectors.JSON.readTree(request.body));
+      assertEquals(sequence.sent.stream().map(CHECKS::get).toList(), bodies);
+      assertEquals("/v1" + CHECKS.get("path").asText(), service.requests.get(0).path);
     }
   }
 
@@ -426,12 +443,16 @@ class AirtimeClientTest {
   }
 
   @Test
-  void anOrderThatWaitsSaysForHowLong() throws Exception {
+  void anOrderSaysForHowLongItWaitsAndWhetherItIsAReplay() throws Exception {
     String waiting = "{\"transaction\":{\"reference\":\"DATA_1\",\"caller_reference\":\"order-1\",\"status\":\"processing\",\"type\":\"data\"}}";
-    try (Service service = new Service(answering(waiting, "X-Estimated-Delivery", "61"))) {
+    try (Service service = new Service(
+        answering(waiting, "X-Estimated-Delivery", "61"), answering(waiting, "Idempotent-Replayed", "true"))) {
       Purchase bought = service.client().buy(ORDER, "order-1");
       assertEquals(61, bought.estimatedDeliveryS());
       assertFalse(bought.replayed());
+      Purchase replay = service.client().buy(ORDER, "order-1");
+      assertNull(replay.estimatedDeliveryS());
+      assertTrue(replay.replayed());
     }
   }
 
