@@ -190,6 +190,11 @@ describe("the permissions of a key", () => {
     }
     expect(await admissionCode(access.withKey(key, { route: routes.listCatalog }))).toBe("admitted");
   });
+
+  test("a key that a rotation left without any permission is denied", async () => {
+    const { key } = await access.anAccount({ permissions: [] });
+    expect(await admissionCode(access.withKey(key, { route: routes.getWallet }))).toBe("permission_denied");
+  });
 });
 
 describe("the whitelist of an account", () => {

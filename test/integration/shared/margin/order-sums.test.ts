@@ -397,11 +397,8 @@ test.each<[string, number, (index: number) => Partial<Transaction>]>([
   const { accountId } = await operator.anAccount();
   const ledger = operator.ledgerAt(NOON_MS);
   await putItems(ledger.db, ledger.table, delivered(accountId, count, each));
-  const runs: boolean[] = [];
-  while (runs.at(-1) !== true && runs.length < 20) {
-    runs.push(await advanceSums(inLagos(ledger), accountId, { remainingMs: () => 0 }));
-  }
-  expect(runs[0]).toBe(false);
+  expect(await advanceSums(inLagos(ledger), accountId, { remainingMs: () => 0 })).toBe(false);
+  expect(await advanceSums(inLagos(ledger), accountId, forever)).toBe(true);
   expect((await readSums(ledger, [accountId])).get(accountId)).toMatchObject({ cost_kobo: count * 97_00 });
 });
 

@@ -8,6 +8,7 @@ test("an owner is the same in other capitals of the address, but not of the grou
   expect(pkOfOwner({ ...ada, value: "Ada@Example.com" })).toBe(pkOfOwner(ada));
   expect(owns({ email: ada.value, groups: [] }, { owners: [{ ...ada, value: "Ada@Example.com" }] })).toBe(true);
   expect(owns({ groups: ["ops"] }, { owners: [ops] })).toBe(false);
+  expect(owns({ email: "eve@example.com", groups: [] }, { owners: [ada, ops] })).toBe(false);
   expect(pkOfOwner({ ...ops, value: "ops" })).not.toBe(pkOfOwner(ops));
   expect(pkOfOwner({ ...ops, value: ada.value })).not.toBe(pkOfOwner(ada));
 });
