@@ -59,6 +59,17 @@ test("each operation that makes a transaction is an order of its type, and no ot
   });
 });
 
+test.each(["clients/go/client.go", "clients/java/src/main/java/airtime/AirtimeClient.java"])(
+  "%s calls each operation",
+  (client) => {
+    const text = read(client);
+    const { operations } = readOperations(document, readSchemas(document).models);
+    // A path is followed by a reference or a query, or is the whole text.
+    const isCalled = (path: string): boolean => new RegExp(`"${path.replace("{reference}", "")}[?]?"`).test(text);
+    expect(operations.map(({ path }) => path).filter((path) => !isCalled(path))).toEqual([]);
+  },
+);
+
 test("an order's model has what is in the headers of its answer, and that of a lookup has not", () => {
   const { models } = readOperations(document, readSchemas(document).models);
   const fields = new Map(models.map((model) => [model.name, model.fields.map(({ name }) => name)]));
