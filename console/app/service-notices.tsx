@@ -33,7 +33,7 @@ export const ServiceNotices = () => {
   );
 };
 
-/** What the checks of Doctor find: faults, and what a person should look into. */
+/** What the checks of Doctor find: faults in full, and what a person should look into in full on Today alone. */
 const Checks = () => {
   const [path] = useLocation();
   const { data } = useChecks();
@@ -42,7 +42,12 @@ const Checks = () => {
   return (
     <>
       <Found tone="bad" titles={["1 check finds a fault", "checks find a fault"]} checks={found("wrong")} />
-      <Found tone="attention" titles={["1 thing needs attention", "things need attention"]} checks={found("look")} />
+      <Found
+        tone="attention"
+        titles={["1 thing needs attention", "things need attention"]}
+        checks={found("look")}
+        isShort={path !== "/"}
+      />
     </>
   );
 };
@@ -54,9 +59,11 @@ type FoundProps = {
   readonly tone: Tone;
   readonly titles: readonly [one: string, several: string];
   readonly checks: readonly Check[];
+  /** Only names what was checked, and leaves the page its place. */
+  readonly isShort?: boolean;
 };
 
-const Found = ({ tone, titles: [one, several], checks }: FoundProps) => {
+const Found = ({ tone, titles: [one, several], checks, isShort = false }: FoundProps) => {
   if (checks.length === 0) return null;
   return (
     <Notice
@@ -64,14 +71,18 @@ const Found = ({ tone, titles: [one, several], checks }: FoundProps) => {
       title={checks.length === 1 ? one : `${checks.length} ${several}`}
       action={<PageLink to="/doctor">Doctor</PageLink>}
     >
-      {/* How long a fault lasts changes with each read, and would be read out again and again. */}
-      <ul aria-live="off">
-        {checks.map((check) => (
-          <li key={check.check}>
-            {checkName(check)}: {check.found}. {checkToDo(check)}
-          </li>
-        ))}
-      </ul>
+      {isShort ? (
+        checks.map(checkName).join(", ")
+      ) : (
+        // How long a fault lasts changes with each read, and would be read out again and again.
+        <ul aria-live="off">
+          {checks.map((check) => (
+            <li key={check.check}>
+              {checkName(check)}: {check.found}. {checkToDo(check)}
+            </li>
+          ))}
+        </ul>
+      )}
     </Notice>
   );
 };
@@ -179,7 +190,7 @@ const EndpointsDown = ({ account }: { readonly account: string }) => {
       tone="attention"
       title={
         <>
-          The webhook endpoint <bdi>{name}</bdi> is {status === "on" ? "down" : "switched off"}
+          Webhook endpoint {status === "on" ? "down" : "switched off"}: <bdi>{name}</bdi>
         </>
       }
       action={<PageLink to={accountPath(account, "webhooks", endpoint ?? "")}>Endpoint</PageLink>}

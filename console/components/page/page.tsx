@@ -59,7 +59,7 @@ export const Page = ({ title: ownTitle, description, actions, children }: PagePr
 };
 
 type SectionProps = {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;

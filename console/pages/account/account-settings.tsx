@@ -240,17 +240,14 @@ const entitlementsPreview = (entitlements: Entitlements): Preview | undefined =>
 const Duplicates = ({ account: { account_id, duplicate_window_s } }: { readonly account: Account }) => (
   <Section
     title="Duplicates"
-    description="Whether a live purchase like an earlier one is refused. Only operators change it."
+    description="Live purchases with the product, number and amount of an earlier one. Only operators change this."
     actions={<SetWindow account={account_id} windowS={duplicate_window_s} />}
   >
     <Facts
       facts={[
         {
-          name: "Refused for",
-          value:
-            duplicate_window_s === undefined
-              ? "Not refused"
-              : `${counted(duplicate_window_s, "second")} after the earlier one`,
+          name: "Duplicate purchases",
+          value: duplicate_window_s === undefined ? "Accepted" : `Refused for ${counted(duplicate_window_s, "second")}`,
         },
       ]}
     />

@@ -83,12 +83,24 @@ const Own = ({ choices: { email, slack } }: { readonly choices: Choices }) => (
     )}
     <Facts
       facts={[
-        { name: "E-mail", value: email.address ?? "Your identity provider has verified no address" },
+        {
+          name: "E-mail",
+          value: (
+            <>
+              {email.address ?? "Your identity provider has verified no address"} <StatusText of={email.status} />
+            </>
+          ),
+        },
         { name: "By e-mail", value: kindsText(email.kinds) },
-        { name: "E-mail status", value: <StatusText of={email.status} /> },
-        { name: "Chat", value: slack.host ?? "None" },
+        {
+          name: "Chat",
+          value: (
+            <>
+              {slack.host} <StatusText of={slack.status} />
+            </>
+          ),
+        },
         { name: "To the chat", value: kindsText(slack.kinds) },
-        { name: "Chat status", value: <StatusText of={slack.status} /> },
       ]}
     />
   </Section>
@@ -107,7 +119,7 @@ const Choose = ({ choices: { email, slack } }: { readonly choices: Choices }) =>
   return (
     <ChangeDialog
       action="notifications choose"
-      button="Choose"
+      button="Choose notifications"
       title="Choose your notifications"
       fields={{
         email: { kind: "choices", label: "By e-mail", options, initial: email.kinds },

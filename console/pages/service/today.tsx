@@ -150,14 +150,7 @@ const Tile = <Data,>({ title, to, of, children }: TileProps<Data>) => {
   const mayOpen = useMayOpen();
   if (!mayOpen(to)) return null;
   return (
-    <Section
-      title={title}
-      actions={
-        <PageLink to={to}>
-          Show<span className="visually-hidden"> {title}</span>
-        </PageLink>
-      }
-    >
+    <Section title={<PageLink to={to}>{title}</PageLink>}>
       <Query of={of}>{(data) => <div>{children(data)}</div>}</Query>
     </Section>
   );

@@ -290,7 +290,7 @@ test("a form with several wrong fields begins with links to them, and what the s
 
 test("a refused secret and refused choices have the focus and what is wrong with them", async () => {
   const page = await open("support", "/notifications");
-  await button(page, "Choose").click();
+  await button(page, "Choose notifications").click();
   await dialog(page).getByRole("group", { name: "To a chat" }).getByRole("checkbox").first().check();
   expectError(/409 \(Conflict\)/);
   await submit(page, "Save");
@@ -438,7 +438,7 @@ describe("an open order", () => {
     const reference = await anOpenOrder(caller, 3_600_000);
     const page = await open("operator");
     await page.getByText(/[1-9]\d* stuck/).waitFor();
-    await page.getByRole("main").getByRole("link", { name: "Show Open orders" }).click();
+    await page.getByRole("heading", { level: 2, name: "Open orders" }).getByRole("link").click();
     await row(page, reference).getByText("Stuck").waitFor();
     await button(page, `Resolve ${reference}`).click();
     await dialog(page).getByText("This cannot be undone.").waitFor();
@@ -778,7 +778,7 @@ test("an emptied field or a window that another person has changed since does no
   const { account_id: account } = await createAccount(service().accounts, { name: "guarded", whitelist: [] });
   await setDuplicateWindow(service().accounts, account, 300);
   const page = await open("operator", `/accounts/${account}/settings`);
-  await page.getByText("300 seconds after the earlier one").waitFor();
+  await page.getByText("Refused for 300 seconds").waitFor();
   await fillAndSend(page, "Change window", { "Seconds, 0 for off": "" });
   await dialog(page).getByText("A value is required").waitFor();
   await dialog(page).getByLabel("Seconds, 0 for off").fill("0");
@@ -786,7 +786,7 @@ test("an emptied field or a window that another person has changed since does no
   await submit(page, "Change window");
   await dialog(page).getByText("Another person has changed the window").waitFor();
   await submit(page, "Cancel");
-  await page.getByText("600 seconds after the earlier one").waitFor();
+  await page.getByText("Refused for 600 seconds").waitFor();
   await fillAndSend(page, "Change window", { "Seconds, 0 for off": "0" });
   await dialog(page).waitFor({ state: "detached" });
   expect((await requireAccount(service().accounts, account)).duplicate_window_s).toBeUndefined();

@@ -1356,10 +1356,22 @@ test("a correction that is proposed after another one has a name of its own, so 
   expect(await balance()).toBe(875);
 });
 
+test("what needs attention is listed on Today, and only named on other pages", async () => {
+  const noticeOf = (page: Page) => page.getByRole("status").filter({ hasText: /needs? attention/ });
+  const today = noticeOf(await open("operator"));
+  await today
+    .getByRole("listitem")
+    .filter({ hasText: /^Unmatched events: / })
+    .waitFor();
+  const elsewhere = noticeOf(await open("operator", "/accounts"));
+  await elsewhere.getByText(/Unmatched events/).waitFor();
+  expect(await elsewhere.getByRole("listitem").count()).toBe(0);
+});
+
 test("chosen notifications are shown after a reload, until none is chosen", async () => {
   const page = await open("finance", "/notifications");
   const choose = async (act: "check" | "uncheck") => {
-    await button(page, "Choose").click();
+    await button(page, "Choose notifications").click();
     await page.getByRole("dialog").getByLabel("Statement ready").first()[act]();
     await submit(page, "Save");
     await page.getByText("Your notifications were saved.").waitFor();
@@ -1374,7 +1386,7 @@ test("chosen notifications are shown after a reload, until none is chosen", asyn
 
 test("a person is offered the notifications alone that may be sent to them", async () => {
   const page = await open("support", "/notifications");
-  await button(page, "Choose").click();
+  await button(page, "Choose notifications").click();
   await expect.poll(() => dialog(page).getByRole("checkbox", { name: "Orders without an outcome" }).count()).toBe(2);
   expect(await dialog(page).getByRole("checkbox").count()).toBe(2);
 });
