@@ -30,6 +30,7 @@ const RIGHT = 12;
 const CHARACTER = 7.5;
 const LABEL_GAP = 28;
 const BAR_SHARE = 0.8;
+const BAR_WIDTH_MAX = 64;
 const colours = ["var(--chart-1)", "var(--chart-2)", "var(--chart-3)", "var(--chart-4)", "var(--chart-5)"];
 /** Lines differ without their colours too. */
 const dashes = ["", "6 3", "2 3", "8 3 2 3", "12 4"];
@@ -174,8 +175,9 @@ const Lines = ({ series, points, area }: PartProps) =>
     );
   });
 
-const Bars = ({ series, points, area }: PartProps) =>
-  points.map(({ x, values }, index) => (
+const Bars = ({ series, points, area }: PartProps) => {
+  const width = Math.min(area.band * BAR_SHARE, BAR_WIDTH_MAX);
+  return points.map(({ x, values }, index) => (
     <g key={x}>
       {series.map((name, at) => {
         const below = sum(values.slice(0, at));
@@ -183,8 +185,8 @@ const Bars = ({ series, points, area }: PartProps) =>
         return (
           <rect
             key={name}
-            x={area.x(index) - (area.band * BAR_SHARE) / 2}
-            width={area.band * BAR_SHARE}
+            x={area.x(index) - width / 2}
+            width={width}
             y={area.y(below + value)}
             height={Math.max(0, area.y(below) - area.y(below + value))}
             fill={colourOf(at)}
@@ -193,6 +195,7 @@ const Bars = ({ series, points, area }: PartProps) =>
       })}
     </g>
   ));
+};
 
 /** The values of one point, beside the pointer. */
 const Values = ({

@@ -1,4 +1,4 @@
-import { moneyText } from "../../../shared/contract/values/money.ts";
+import { moneyText, shortMoneyText } from "../../../shared/contract/values/money.ts";
 import { percentText } from "../../../shared/contract/values/percent-text.ts";
 import { Empty } from "../page/empty.tsx";
 import { Section } from "../page/page.tsx";
@@ -55,6 +55,7 @@ export const NetworkCharts = ({ steps, boundsMs: bounds, xHeader, emptyText }: N
           label="Sales by network"
           points={points(({ amount, successful }) => (successful === 0 ? null : amount))}
           valueText={moneyText}
+          axisText={shortMoneyText}
         />
       </Section>
       <Section title="Success rate" description="Of those that ended, the share that was successful.">

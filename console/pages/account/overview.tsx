@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
 import { MINUTE_MS } from "../../../shared/contract/values/durations.ts";
-import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/values/money.ts";
+import { moneyText, nairaFromKobo, shortMoneyText } from "../../../shared/contract/values/money.ts";
 import { percentText } from "../../../shared/contract/values/percent-text.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useShownAccountName } from "../../api/use-account-name.ts";
@@ -187,7 +187,7 @@ const Balances = ({ account }: { readonly account: string }) => {
           series={["Balance"]}
           points={balances.map(({ day, balance }) => ({ x: dayFormat.format(new Date(day)), values: [balance] }))}
           valueText={moneyText}
-          axisText={shortNairaText}
+          axisText={shortMoneyText}
           emptyText="No balance is recorded yet. It is kept from the first order that ends."
         />
       )}

@@ -7,7 +7,7 @@ import {
   marginCsv,
   marginReport,
 } from "../../../shared/contract/reports/margin-report.ts";
-import { moneyText } from "../../../shared/contract/values/money.ts";
+import { moneyText, shortMoneyText } from "../../../shared/contract/values/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReport } from "../../api/use-report.ts";
 import { Chart } from "../../components/charts/chart.tsx";
@@ -94,6 +94,7 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
           series={["Margin"]}
           points={rows.map(({ day, margin }) => ({ x: day ?? "", values: [margin] }))}
           valueText={moneyText}
+          axisText={shortMoneyText}
           emptyText="No order was delivered in these days. Choose others above."
         />
       </Section>

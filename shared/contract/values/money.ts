@@ -101,8 +101,9 @@ export const moneyText = (naira: number): string => `${naira < 0 ? "-" : ""}NGN 
 /** Kobo as text with the currency: `NGN 1,250.50`. */
 export const koboMoneyText = (kobo: number): string => moneyText(nairaFromKobo(kobo));
 
-/** NGN as text for an axis: `1.3K`. */
-export const shortNairaText = (naira: number): string => naira.toLocaleString("en-NG", { notation: "compact" });
+/** NGN as text for an axis: `NGN 1.3K`, `-NGN 500`. */
+export const shortMoneyText = (naira: number): string =>
+  `${naira < 0 ? "-" : ""}NGN ${Math.abs(naira).toLocaleString("en-NG", { notation: "compact" })}`;
 
 /** NGN with two decimals and no separators, for files and comparisons: `1250.50`. */
 export const nairaDecimals = (naira: number): string => naira.toFixed(2);

@@ -13,7 +13,7 @@ import {
   nairaDecimals,
   nairaField,
   nairaFromKobo,
-  shortNairaText,
+  shortMoneyText,
   wholeKobo,
 } from "../../../../../shared/contract/values/money.ts";
 
@@ -74,7 +74,7 @@ test("an amount has separators of thousands, two decimals and its sign", () => {
 test("an amount is shown with its currency, for an axis, and with decimals alone", () => {
   expect(moneyText(-1_250.5)).toBe("-NGN 1,250.50");
   expect(koboMoneyText(125_050)).toBe("NGN 1,250.50");
-  expect(shortNairaText(1_250.5)).toBe("1.3K");
+  expect([1_250.5, -500].map(shortMoneyText)).toEqual(["NGN 1.3K", "-NGN 500"]);
   expect(nairaDecimals(1_250.5)).toBe("1250.50");
 });
 
