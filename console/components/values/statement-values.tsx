@@ -20,6 +20,6 @@ export const classText: Readonly<Record<CaseClass | "matched", string>> = {
 export const StatementState = ({ of }: { readonly of: UpstreamStatement }) => {
   if (of.state === "signed_off") return <Status tone="good">Signed off</Status>;
   if (of.compared?.revision !== of.revision) return <Status tone="attention">Not compared yet</Status>;
-  if (of.open_cases > 0) return <Status tone="bad">{of.open_cases} to decide</Status>;
+  if (of.open_cases > 0) return <Status tone="attention">{of.open_cases} to decide</Status>;
   return <Status tone="good">Ready to sign off</Status>;
 };

@@ -31,7 +31,7 @@ export const KeysPage = () => {
   const keys = useRead("keys list", { account });
   return (
     <Page
-      description="An app sends its key with each request. Live keys spend the wallet; test keys reach the sandbox only."
+      description="An app sends its key with each request. Live keys spend the wallet; test keys reach the sandbox only. The last request is known to the minute, and counts if it was refused."
       actions={
         <>
           <CsvButton
@@ -102,7 +102,6 @@ export const KeysPage = () => {
           />
         )}
       </Query>
-      <p>The last request is known to the minute; requests that were refused count too.</p>
     </Page>
   );
 };

@@ -48,11 +48,11 @@ export const FloatPage = () => {
 };
 
 const Expected = (float: Float) => (
-  <Section title="Expected balance" description={`${capitalised(float.pace)}.`}>
+  <Section title="Balance at the upstream" description={`${capitalised(float.pace)}.`}>
     <Facts
       facts={[
         { name: "Expected balance", value: amountOf(float.expected_balance) },
-        { name: "Balance at the upstream", value: amountOf(float.upstream_balance) },
+        { name: "Stated balance", value: amountOf(float.upstream_balance) },
         { name: "Stated at", value: float.upstream_balance_at && <Time iso={float.upstream_balance_at} /> },
         { name: "Payments", value: amountOf(float.payments) },
         { name: "Cost of delivered orders", value: <Money naira={float.cost} /> },

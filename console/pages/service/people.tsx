@@ -136,12 +136,8 @@ const Holder = ({ of: { kind, holder, name } }: { readonly of: Access }) =>
     </>
   );
 
-const mayText = ({ kind, mode, may, is_restricted }: Access) => {
+const mayText = ({ kind, may, is_restricted }: Access) => {
   if (is_restricted) return <Status tone="attention">Restricted</Status>;
   if (kind === "owner") return "Manages the account";
-  return (
-    <>
-      {mode === "test" && <Status tone="attention">Test</Status>} {may.join(", ") || "Nothing"}
-    </>
-  );
+  return may.join(", ") || "Nothing";
 };

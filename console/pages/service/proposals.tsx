@@ -120,14 +120,12 @@ const Decision = ({ state, decided_by, decided_at, decided_why, broke_glass }: P
 
 const Consequence = ({ consequence, account_id, state, refusal }: Proposal) => (
   <>
-    {consequence}.
+    {consequence}.{state === "open" && refusal !== null && ` ${refusal}.`}
     {account_id !== null && (
-      <>
-        {" "}
-        Account: <AccountLink account={account_id} />.
-      </>
+      <div>
+        <AccountLink account={account_id} />
+      </div>
     )}
-    {state === "open" && refusal !== null && ` ${refusal}.`}
   </>
 );
 

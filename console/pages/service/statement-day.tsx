@@ -240,7 +240,7 @@ const shortDecisionTexts = {
 
 const CaseState = ({ of: { state, decisions } }: { readonly of: Case }) => {
   const last = decisions.at(-1);
-  if (state === "open") return <Status tone="bad">To decide</Status>;
+  if (state === "open") return <Status tone="attention">To decide</Status>;
   if (state === "withdrawn" || last === undefined) return <Status tone="neutral">No longer found</Status>;
   return (
     <Status tone={last.decision === "disputed" ? "attention" : "good"}>

@@ -50,6 +50,7 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
           <ShownWhileOpen isShown={!isOn}>
             <SwitchOn />
           </ShownWhileOpen>
+          <PartOff />
         </>
       }
     >
@@ -64,7 +65,6 @@ const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases
           { name: "Reason", value: why },
         ]}
       />
-      <PartOff />
       <UnchangedWhileOpen value={parts}>{(shown) => shown.length > 0 && <PartsOff parts={shown} />}</UnchangedWhileOpen>
     </Section>
   );
@@ -122,26 +122,24 @@ const PartOff = () => {
   const { may } = usePerson();
   const { data } = useRead("catalog show", {}, { enabled: may("purchases off") });
   return (
-    <div>
-      <ChangeDialog
-        action="purchases off"
-        button="Switch one network or kind off"
-        buttonSize="xs"
-        title="Switch one network or kind off"
-        nameToType={null}
-        fields={{ part: partField(data?.served?.networks) }}
-        preview={({ part }) =>
-          part === "" ? undefined : { sentence: `New orders of ${part} are refused.`, button: `Switch ${part} off` }
-        }
-        inputOf={({ part }, why = "") => ({ part, why })}
-        success={({ part, changed }) =>
-          changed ? `${part} is off. The whole service follows within seconds.` : `${part} was off already.`
-        }
-      >
-        Orders that wait already are sent or refunded as before. Apps lose these sales until it is switched on again.
-        The owners of all accounts see the reason.
-      </ChangeDialog>
-    </div>
+    <ChangeDialog
+      action="purchases off"
+      button="Switch one network or kind off"
+      buttonVariant="default"
+      title="Switch one network or kind off"
+      nameToType={null}
+      fields={{ part: partField(data?.served?.networks) }}
+      preview={({ part }) =>
+        part === "" ? undefined : { sentence: `New orders of ${part} are refused.`, button: `Switch ${part} off` }
+      }
+      inputOf={({ part }, why = "") => ({ part, why })}
+      success={({ part, changed }) =>
+        changed ? `${part} is off. The whole service follows within seconds.` : `${part} was off already.`
+      }
+    >
+      Orders that wait already are sent or refunded as before. Apps lose these sales until it is switched on again. The
+      owners of all accounts see the reason.
+    </ChangeDialog>
   );
 };
 
