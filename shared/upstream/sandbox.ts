@@ -32,7 +32,7 @@ const checkOutcomes: Readonly<Record<string, (check: IdentityCheck) => CheckOutc
 
 /** N of `0000000000N`, or of `0800000000N` for a retrieval by phone number. */
 const magicDigit = ({ by }: IdentityCheck): string | undefined =>
-  /^(?:0{10}|0800000000)([0-9])$/.exec("phoneNumber" in by ? by.phoneNumber : by.number)?.[1];
+  ("phoneNumber" in by ? /^0800000000([0-9])$/.exec(by.phoneNumber) : /^0{10}([0-9])$/.exec(by.number))?.[1];
 
 const isMagic = (
   request: UpstreamOrder | IdentityCheck,

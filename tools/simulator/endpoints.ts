@@ -149,7 +149,7 @@ type IdentityCheck = {
 
 const identityRequest = ({ kind, detail, subject, reference }: IdentityCheck): OrderRequest => {
   const isRetrieval = detail === "retrieve";
-  const outcome = identityOutcome(subject);
+  const outcome = identityOutcome(subject, isRetrieval);
   const minimal = outcome.kind === "respond" && outcome.minimalRecord === true;
   const title = `${kind.toUpperCase()} ${isRetrieval ? "Retrieval" : "Verification"}`;
   return {

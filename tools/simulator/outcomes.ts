@@ -71,14 +71,12 @@ const byLastDigit: Readonly<Record<string, Outcome>> = {
   "6": { name: "no_response", kind: "stall" },
 };
 
-/** Ten zeros and one digit (nin, bvn), or 0800000000 and one digit (retrieval by phone number). */
-const MAGIC_SUBJECT = /^(?:0{10}|0800000000)(\d)$/;
-
 /** The outcome that the recipient's number selects; for any other number the purchase succeeds. */
 export const purchaseOutcome = (phoneNumber: string): Outcome => byPhoneNumber[phoneNumber] ?? success;
 
-/** The outcome that a nin, a bvn or a phone number selects; for any other number a record is found. */
-export const identityOutcome = (subject: string): Outcome => {
-  const lastDigit = MAGIC_SUBJECT.exec(subject)?.[1];
+/** The outcome that the last digit of `0000000000N`, or of `0800000000N` for a phone number, selects; otherwise a record is found. */
+export const identityOutcome = (subject: string, isPhoneNumber: boolean): Outcome => {
+  const magic = isPhoneNumber ? /^0800000000(\d)$/ : /^0{10}(\d)$/;
+  const lastDigit = magic.exec(subject)?.[1];
   return (lastDigit === undefined ? undefined : byLastDigit[lastDigit]) ?? success;
 };

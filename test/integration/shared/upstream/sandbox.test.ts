@@ -209,6 +209,14 @@ describe("with a catalog", () => {
       },
     );
 
+    test.each(identityRoutes.filter(({ field }) => field !== "phone_number"))(
+      "a test check at $path for a number with the digits of a magic phone number is found",
+      async ({ path, field }) => {
+        const body = { [field]: "08000000001", is_consent: true };
+        expect((await service.call("POST", path, { key: keys.get(path) ?? "", body })).status).toBe(200);
+      },
+    );
+
     test.each(identityProducts)(
       "for the same number $name gives the same mock person",
       async ({ path, body, field }) => {

@@ -129,3 +129,12 @@ test("each order reaches the upstream once, and the upstream has 20 s to respond
   expect(slow).toHaveLength(6);
   for (const one of slow) expect(outcomeOf(one).tookMs).toBeGreaterThan(19_500);
 });
+
+test.each(identityRoutes.filter(({ field }) => field !== "phone_number"))(
+  "$path finds a number with the digits of a magic phone number",
+  async ({ path, field }) => {
+    const { key } = await service.newCaller({ naira: FUNDS });
+    const body = { [field]: "08000000001", is_consent: true };
+    expect((await service.call("POST", path, { key, body })).status).toBe(200);
+  },
+);
