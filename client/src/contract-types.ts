@@ -155,7 +155,7 @@ export type RepricedPlan = {
 export type CatalogUpdated = {
     event: "catalog.updated";
     data: {
-        /** When it was noticed, in UTC. */
+        /** Since when the service sells by this catalog, in UTC. */
         at: string;
         plansAdded: ChangedPlan[];
         plansRemoved: ChangedPlan[];

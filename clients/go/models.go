@@ -273,7 +273,7 @@ type CatalogUpdatedDataCounts struct {
 
 // CatalogUpdatedData is what the service answers. Amounts are NGN.
 type CatalogUpdatedData struct {
-	// When it was noticed, in UTC.
+	// Since when the service sells by this catalog, in UTC.
 	At string `json:"at"`
 
 	PlansAdded []ChangedPlan `json:"plans_added"`

@@ -74,13 +74,14 @@ const repricedPlan = z
     ),
   })
   .register(components, { id: "RepricedPlan" });
+const countField = z.int().check(z.minimum(0));
 const changeCounts = z
   .object({
-    plans_added: z.int(),
-    plans_removed: z.int(),
-    plans_repriced: z.int(),
-    networks_added: z.int(),
-    networks_removed: z.int(),
+    plans_added: countField,
+    plans_removed: countField,
+    plans_repriced: countField,
+    networks_added: countField,
+    networks_removed: countField,
   })
   .register(z.globalRegistry, { description: "How many entries each list would have if it were not cut." });
 
@@ -89,7 +90,9 @@ export const catalogUpdated = z
   .object({
     event: z.literal("catalog.updated"),
     data: z.object({
-      at: noticedAtField,
+      at: z.iso
+        .datetime()
+        .register(z.globalRegistry, { description: "Since when the service sells by this catalog, in UTC." }),
       plans_added: z.array(changedPlan),
       plans_removed: z.array(changedPlan),
       plans_repriced: z.array(repricedPlan),

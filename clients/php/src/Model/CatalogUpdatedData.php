@@ -11,7 +11,7 @@ use AirtimeService\Fields;
 final class CatalogUpdatedData
 {
     public function __construct(
-        /** When it was noticed, in UTC. */
+        /** Since when the service sells by this catalog, in UTC. */
         public readonly string $at,
         /** @var list<ChangedPlan> */
         public readonly array $plansAdded,

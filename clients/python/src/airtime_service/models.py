@@ -213,7 +213,7 @@ class CatalogUpdatedDataCounts:
 @dataclass(frozen=True, kw_only=True)
 class CatalogUpdatedData:
     at: str
-    """When it was noticed, in UTC."""
+    """Since when the service sells by this catalog, in UTC."""
     plans_added: list[ChangedPlan]
     plans_removed: list[ChangedPlan]
     plans_repriced: list[RepricedPlan]

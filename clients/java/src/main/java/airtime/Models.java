@@ -232,7 +232,7 @@ public final class Models {
       @JsonProperty("networks_removed") Long networksRemoved) {}
 
   /**
-   * @param at When it was noticed, in UTC.
+   * @param at Since when the service sells by this catalog, in UTC.
    * @param counts How many entries each list would have if it were not cut.
    * @param truncated The lists are cut: read the catalog.
    */
