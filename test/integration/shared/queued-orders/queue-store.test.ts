@@ -326,6 +326,12 @@ describe("enqueueOrder", () => {
     expect(await enqueueAgain({ ...claimed, pk }, { number: 1, turnUntil })).toEqual({ kind: "missing" });
   });
 
+  test("an order that is put back in front without an answer is indeterminate, and not overtaken", async () => {
+    const { claimed, turnUntil } = await claimInTurn(await aQueuedOrder());
+    ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? "never_arrives" : undefined);
+    expect(await enqueueAgain(claimed, { number: 1, turnUntil })).toMatchObject({ kind: "indeterminate" });
+  });
+
   test("an order that waited in another ledger gets the next number of this one", async () => {
     const [first] = await threeQueuedOrders();
     const claimed = await claim(first);

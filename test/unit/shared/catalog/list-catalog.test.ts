@@ -10,6 +10,8 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import type { PriceRule } from "../../../../shared/prices/price-rule.ts";
 import { anApiEvent } from "../../../builders/aws/api-event.ts";
 import { NOON_MS } from "../../../builders/run/noon.ts";
 import { aCatalog } from "../../../builders/upstream/catalog.ts";
@@ -21,17 +23,13 @@ const STRONG = WEAK.replace("W/", "");
 
 type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly nowMs?: number };
 
+const aCaller = (mode: Mode) => ({ accountId: "acc_1", keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS });
+const aRequest = (headers: Readonly<Record<string, string>>) => callRequest(apiEvent.parse(anApiEvent({ headers })));
+
 /** A request for a catalog that was fetched at noon, or never if undefined. */
 const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON_MS }: Ask = {}) => {
   const memory = catalogMemory({ read: async () => kept }, () => nowMs);
-  return listCatalog(
-    memory,
-    NO_PRICE_RULES,
-    () => nowMs,
-  )({
-    caller: { accountId: "acc_1", keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
-    request: callRequest(apiEvent.parse(anApiEvent({ headers }))),
-  });
+  return listCatalog(memory, NO_PRICE_RULES, () => nowMs)({ caller: aCaller(mode), request: aRequest(headers) });
 };
 
 /** An app's cache never answers a request with one key by the prices of another's account. */
@@ -48,6 +46,29 @@ test("the response is the success envelope with the catalog, its tag and a priva
     age: "0",
     "content-type": "application/json; charset=utf-8",
   });
+});
+
+test("an account with price rules gets the prices of its rules at each moment, and no copy stays fresh beyond the next change", async () => {
+  const rule = { id: "pr_1", kind: "data", plan_id: 101, change: { by: "percent", percent: -10 } } as const;
+  const soon: readonly PriceRule[] = [{ ...rule, from: isoTime(NOON_MS + 2_000) }];
+  const now: readonly PriceRule[] = [{ ...rule, from: isoTime(NOON_MS) }];
+  let [nowMs, rules] = [NOON_MS, soon];
+  const clock = () => nowMs;
+  const ask = listCatalog(catalogMemory({ read: async () => snapshot }, clock), async () => rules, clock);
+  const shown = async (afterMs: number, of: readonly PriceRule[]) => {
+    [nowMs, rules] = [NOON_MS + afterMs, of];
+    const { body, headers } = await ask({ caller: aCaller("live"), request: aRequest({}) });
+    const { data_plans } = successEnvelope(routes.listCatalog.data).parse(JSON.parse(body ?? "")).data;
+    return [data_plans.find(({ id }) => id === 101)?.price, headers["cache-control"]];
+  };
+  const [before, after] = [
+    [500, "private, max-age=2"],
+    [450, "private, max-age=3600"],
+  ];
+  expect(await shown(0, soon)).toEqual(before);
+  expect(await shown(2_000, soon)).toEqual(after);
+  expect(await shown(0, soon)).toEqual(before);
+  expect(await shown(0, now)).toEqual(after);
 });
 
 test.for([

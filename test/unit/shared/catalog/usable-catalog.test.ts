@@ -11,6 +11,8 @@ test.each([
   ["a price with 3 decimals", aPlan({ price: 500.005 }), "101", "price"],
   ["a price above 10,000,000", aPlan({ price: 10_000_000.01 }), "101", "price"],
   ["a price in words", { ...aPlan(), price: "N500" }, "101", "price"],
+  ["a price as a power of ten", { ...aPlan(), price: "5e2" }, "101", "price"],
+  ["a price behind a blank", { ...aPlan(), price: " 500" }, "101", "price"],
   ["no price", { ...aPlan(), price: undefined }, "101", "price"],
   ["a name of 121 characters", aPlan({ name: "G".repeat(121) }), "101", "name"],
   ["a name of spaces", aPlan({ name: "  " }), "101", "name"],
