@@ -407,7 +407,10 @@ test("a month is not closed of which an account was closed in another zone, or w
   at("2026-11-03T12:00:00.000Z");
   const toClose = await begin("2026-10", deadlineIn(9_000));
   const inUtc = await monthToClose(context.ledger, "2026-10", { ...context, timeZone: "UTC" });
-  await expect(closeService(context.ledger, inUtc, audited)).rejects.toThrow("Another run has closed acc_");
+  const { from, to, time_zone } = inUtc;
+  for (const differing of [inUtc, { ...toClose, from }, { ...toClose, to }, { ...toClose, time_zone }]) {
+    await expect(closeService(context.ledger, differing, audited)).rejects.toThrow("Another run has closed acc_");
+  }
   at("2026-10-31T12:00:00.000Z");
   await anAccount();
   at("2026-11-03T12:00:00.000Z");
@@ -466,7 +469,7 @@ test.each<readonly [string, (account: string) => Promise<unknown>, RegExp]>([
   [
     "an amount that was changed",
     (account) => changeItem(context.ledger, adjustmentPk(account, "case-3"), { amount_kobo: 1 }),
-    /^line 5 differs: now it is adjustment case-3 of 1 kobo/,
+    /^line 5 differs: now it is adjustment case-3 of 1 kobo at \S+, which was another line$/,
   ],
   [
     "a line that was deleted",
@@ -524,7 +527,9 @@ test.each<readonly [string, object, RegExp | undefined, RegExp | undefined]>([
   ["the number of lines", { lines: 2 }, /has 1 line, and was closed with 2/, /accounts in lines$/],
   ["the opening", { opening_kobo: 1 }, /opens with 0 kobo, and was closed with 1/, /accounts in opening_kobo$/],
   ["the closing", { closing_kobo: 1 }, /closes with 100000 kobo, and was closed with 1/, /accounts in closing_kobo$/],
+  ["the begin", { from: "2026-09-30T23:00:00.001Z" }, /unlike the service/, undefined],
   ["the end", { to: "2026-10-31T22:59:59.998Z" }, /unlike the service/, undefined],
+  ["the zone", { time_zone: "UTC" }, /unlike the service/, undefined],
   ["the hash", { hash: "0".repeat(64) }, /^its hash differs, and none of its lines$/, /accounts in hash$/],
   ["the number of open orders", { open_orders: 1 }, undefined, /accounts in open_orders$/],
 ])(

@@ -57,6 +57,16 @@ test("each day the last closed month is verified, and one of the earlier ones in
   expect(found.toSorted()).toEqual([...MONTHS, "2026-10"]);
 });
 
+test("a service without a closed month looks for one once a day", async () => {
+  const { ledger } = anActionContext(await freshTables(), { clock: () => nowMs });
+  const queries = vi.spyOn(ledger.db, "query");
+  for (const afterMs of [0, DAY_MS - 1, 1]) {
+    nowMs += afterMs;
+    expect(await verifyPeriods(ledger, deadlineIn(60_000, ledger.clock))).toBe(0);
+  }
+  expect(queries).toHaveBeenCalledTimes(2);
+});
+
 test("a month that is closed between two rounds changes no turn: each earlier month is verified before one has a second turn", async () => {
   const log = captureLog();
   for (const month of MONTHS) await changeLineOf(month);
