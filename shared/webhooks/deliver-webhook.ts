@@ -262,8 +262,9 @@ const updateEndpointHealth = async (
     log.alarm("webhook.switched_off", { account, endpoint, reason: nextStep.reason });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event, switchOff: true });
   } else if (after.events !== before.failing?.events) {
-    if (isDown(after.events)) log.warn("webhook.endpoint_down", { account, endpoint });
-    await recordEndpointHealth(ledger, about, { kind: "failing", since, event });
+    const recorded = await recordEndpointHealth(ledger, about, { kind: "failing", since, event });
+    // Of attempts that fail side by side only the write knows which one makes the endpoint one that is down.
+    if (isDown(recorded?.failing?.events)) log.warn("webhook.endpoint_down", { account, endpoint });
   }
   if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account, endpoint });
 };

@@ -106,21 +106,21 @@ export const withEvent = (failingEvents: string[], event: string): string[] =>
 
 /**
  * Records whether deliveries to an endpoint fail. Without effect if deliveries switched it off already, or a person set
- * or enabled it since the attempt began.
+ * or enabled it since the attempt began. Returns what was written, if the observation changed it.
  */
 export const recordEndpointHealth = async (
   ledger: Table,
   { generation, ...key }: EndpointKey & { readonly generation: number },
   observation: HealthObservation,
-): Promise<void> => {
+): Promise<Health | undefined> => {
   const nextAttempt = operatorRetries();
   do {
     const stored = await readEndpointHealth(ledger, key);
-    if (stored !== undefined && stored.generation > generation) return;
+    if (stored !== undefined && stored.generation > generation) return undefined;
     const read = stored?.version ?? 0;
     const known = stored?.generation === generation ? stored : HEALTHY;
     const changed = healthAfter(known, observation);
-    if (changed === undefined) return;
+    if (changed === undefined) return undefined;
     const item: EndpointHealth = {
       pk: endpointHealthPk(key),
       account_id: key.accountId,
@@ -130,7 +130,7 @@ export const recordEndpointHealth = async (
       version: read + 1,
     };
     // Of two concurrent changes the second one reads again instead of undoing the first.
-    if (await putIf(ledger, item, ifVersion(read))) return;
+    if (await putIf(ledger, item, ifVersion(read))) return changed;
   } while (await nextAttempt());
   throw new Error("The item of an endpoint's health keeps changing");
 };

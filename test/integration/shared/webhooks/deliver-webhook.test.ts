@@ -507,6 +507,18 @@ test("the failure of a third event makes the endpoint one that is down, so that 
   expect(log.lines("message.handled")).toMatchObject([{ outcome: "parked" }]);
 });
 
+test("the third of the events that fail side by side logs that the endpoint is down", async () => {
+  const log = captureLog();
+  const receiver = await aReceiver(async (response) => {
+    await fail("evt_1", "evt_2");
+    response.writeHead(500).end();
+  });
+  const { deliver, endpoint, fail } = await aSettlement(receiver.url);
+  await deliver();
+  expect((await endpoint()).failing?.events).toHaveLength(3);
+  expect(log.lines("webhook.endpoint_down")).toHaveLength(1);
+});
+
 test("a parked delivery becomes switched_off if its endpoint is off when its message comes", async () => {
   const { account_id, endpoints, deliver, delivery, fail } = await aSettlementFor(200);
   await fail("evt_1", "evt_2", "evt_3");
