@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "#zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
+import { runs } from "../../shared/actions/runs.ts";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
 import { MINUTE_MS } from "../../shared/contract/values/durations.ts";
 import { readAudit, recordAudit } from "../../shared/ledger/audit.ts";
@@ -293,6 +294,19 @@ test("keys revoke shows the key and its account by one request, however many acc
   );
   for (const more of [[], ["--direct"]]) {
     expect(await shown("key_0123456789abcdef01", ...more)).toMatchObject({ stdout: unknown });
+  }
+});
+
+test("keys revoke shows the key although a stage of an earlier release answers with all of them", async () => {
+  await service.newApp("first");
+  const { account, keyId } = await service.newApp("leaky");
+  const review = runs["access review"];
+  const reviewed = vi.spyOn(runs, "access review").mockImplementation((context) => review(context, {}));
+  try {
+    const { stdout } = await service.admin(["keys", "revoke", keyId, "--dry-run", "--direct"]);
+    expect(stdout).toMatch(new RegExp(`^live key ${keyId} of ${account} \\(leaky\\) +active +revoked$`, "m"));
+  } finally {
+    reviewed.mockRestore();
   }
 });
 

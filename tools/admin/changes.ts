@@ -96,7 +96,8 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
   "keys revoke": async (context, { key }) => {
     // By one request: a key that has leaked is revoked in a hurry, and there may be thousands of accounts.
     const { access } = await perform(context, "access review", { key });
-    const [found] = access;
+    // A stage of an earlier release answers with all keys.
+    const found = access.find(({ holder }) => holder === key);
     if (found === undefined) {
       const what = `key ${key}, which no account lists as usable`;
       return { changes: [{ what, before: "unknown", after: "revoked, if the service has it" }] };
