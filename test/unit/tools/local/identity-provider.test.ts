@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { openIdentityProvider } from "../../../../tools/local/identity-provider.ts";
 import { cleanups } from "../../../builders/run/cleanups.ts";
 
+/** Goal: people of the local service stay the same ones after a restart. Method: providers on ports of this machine. */
+
 const aProvider = async (port: number) => {
   const provider = await openIdentityProvider({ consoleOrigin: "http://127.0.0.1:4010", port });
   cleanups.push(provider.stop);
