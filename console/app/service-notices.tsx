@@ -6,7 +6,7 @@ import { useChecks } from "../api/use-attention.ts";
 import { useMayOpen } from "../api/use-may-open.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
-import { type Check, checkName, checkToDo } from "../components/page/checks.tsx";
+import { type Check, checkFound, checkName, checkToDo } from "../components/page/checks.tsx";
 import { Notice } from "../components/page/notice.tsx";
 import { accountPath, PageLink } from "../components/page/page-link.tsx";
 import { Time } from "../components/values/time.tsx";
@@ -78,7 +78,7 @@ const Found = ({ tone, titles: [one, several], checks, isShort = false }: FoundP
         <ul aria-live="off">
           {checks.map((check) => (
             <li key={check.check}>
-              {checkName(check)}: {check.found}. {checkToDo(check)}
+              {checkName(check)}: {checkFound(check)}. {checkToDo(check)}
             </li>
           ))}
         </ul>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { capitalised } from "../values/capitalised.ts";
-import { PageLink, runbookPath } from "./page-link.tsx";
+import { accountPath, PageLink, runbookPath } from "./page-link.tsx";
 
 export type Check = ActionOutput<"doctor">["checks"][number];
 
@@ -18,12 +18,25 @@ const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly tit
     "queued orders": { to: "/waiting", title: "Queued orders" },
     float: { to: "/float", title: "Float" },
     "success rates": { to: "/charts", title: "Charts" },
-    endpoints: { to: "/accounts", title: "Accounts", name: "Webhook endpoints" },
     wallets: { to: "/", title: "Today" },
     events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
   };
 
 export const checkName = ({ check }: Check): string => capitalised(pagesOfChecks[check]?.name ?? check);
+
+/** What a check found. An account links to the page with what was found of it. */
+export const checkFound = ({ check, found }: Check): ReactNode =>
+  found.split(ACCOUNT_ID).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <PageLink key={part} to={accountPath(part, ...(check === "endpoints" ? ["webhooks"] : []))}>
+        {part}
+      </PageLink>
+    ),
+  );
+
+const ACCOUNT_ID = /(acc_\w+)/;
 
 /** How the checks name a section of the runbook. */
 const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;

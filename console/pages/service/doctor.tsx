@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
 import { BusyButton } from "../../components/page/busy-button.tsx";
-import { type Check, checkName, checkToDo } from "../../components/page/checks.tsx";
+import { type Check, checkFound, checkName, checkToDo } from "../../components/page/checks.tsx";
 import { Notice } from "../../components/page/notice.tsx";
 import { Page } from "../../components/page/page.tsx";
 import { Query } from "../../components/page/query.tsx";
@@ -56,7 +56,7 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
             header: "Found",
             cell: (check) => (
               <>
-                {check.found}
+                {checkFound(check)}
                 {(check.state === "wrong" || check.state === "look") && <div>{checkToDo(check)}</div>}
               </>
             ),

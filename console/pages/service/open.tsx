@@ -119,5 +119,10 @@ const csvColumns: readonly CsvColumn<Open>[] = [
 const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transaction: Open }) => {
   if (stuck) return <Status tone="bad">Stuck</Status>;
   if (in_flight_ms === 0) return <Status tone="neutral">Open</Status>;
-  return <Status tone="running">In flight for up to {durationText(Math.ceil(in_flight_ms / 1_000))}</Status>;
+  return (
+    <>
+      <Status tone="running">In flight</Status>
+      <div>for up to {durationText(Math.ceil(in_flight_ms / 1_000))}</div>
+    </>
+  );
 };

@@ -512,7 +512,7 @@ describe("an open order", () => {
     expectError(/409/);
     // The clock is the context's, so the page has a context of its own.
     const page = await signIn("operator", "/open");
-    await row(page, reference).getByText("In flight for up to").waitFor();
+    await row(page, reference).getByText("In flight").waitFor();
     await resolve(page, reference, "success", "they have it");
     await page.clock.install();
     await confirm(page);

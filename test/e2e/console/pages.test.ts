@@ -703,7 +703,11 @@ test("tables fit beside the navigation at 1,280 px, whatever the names in them",
       ...{ answer: "float/payments", from: "[]", to: `[{"id":"GTB-1","amount":5,"at":${at},"by":${by}}]` },
       ...{ path: "/float", title: "Float", text: name },
     },
-    { ...ofOpen, from: notTaken, to: '"in_flight_ms":29000$1"taken":null', text: "In flight for up to 29 s" },
+    {
+      ...ofOpen,
+      ...{ from: /"amount":\d+(.*?)"in_flight_ms":\d+(.*?)"taken":null/, text: "for up to 29 s" },
+      to: `"amount":500000.5$1"in_flight_ms":29000$2"taken":{"by":${by},"at":${at}}`,
+    },
     {
       ...{
         answer: "accounts/show",
@@ -1433,6 +1437,19 @@ test("all webhooks that failed are sent again once the endpoint is enabled, and 
   await visit(page, ofDemo("webhooks/1"), "Endpoint 1");
   await button(page, "Replay all failed").click();
   expect(await page.getByRole("dialog").getByLabel("Since").inputValue()).toBe(next_from);
+});
+
+test("what a check finds of an account leads to the page of the account that shows it", async () => {
+  const page = await open("operator", "/");
+  const { demoAccount: account } = service();
+  const found = (check: string) => ({ check, state: "look", found: `1 of ${account} (demo)`, todo: "", count: 1 });
+  await replaceIn(page, "doctor", /"checks":.*\]/, `"checks":${JSON.stringify(["endpoints", "wallets"].map(found))}`);
+  await outdate(page);
+  await visit(page, "/doctor", "Doctor");
+  const link = (check: string) => row(page, check).getByRole("link", { name: account });
+  expect(await link("Endpoints").getAttribute("href")).toBe(`/console${ofDemo("webhooks")}`);
+  expect(await link("Wallets").getAttribute("href")).toBe(`/console${ofDemo()}`);
+  await page.unrouteAll();
 });
 
 test("a test key that is made on the API page is in its examples until the page is left, and in a dialog if it was left before", async () => {
