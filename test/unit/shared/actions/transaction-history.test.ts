@@ -74,7 +74,7 @@ test("each step of an order is said in words, with the codes that an app's devel
   ]);
 });
 
-test("an order that waits says since when, and one that was sent after it waited says for how long", () => {
+test("an order that waits says since when, one that was sent for how long it waited, and one that never was why", () => {
   const stepsWith = (changes: Partial<Transaction>) => {
     const transaction = aTransaction({ status: "processing", created_at: at(0), ...changes });
     return stepsOf({ transaction, lookup: null, events: [], deliveries: [], audit: [], names: new Map() }, false).slice(
@@ -85,5 +85,12 @@ test("an order that waits says since when, and one that was sent after it waited
   expect(stepsWith({ updated_at: at(1), queued })).toEqual([{ at: at(1), what: "Waits since", details: "" }]);
   expect(stepsWith({ updated_at: at(3), sent_at: at(3) })).toEqual([
     { at: at(3), what: "Sent", details: "after a wait of 3 min" },
+  ]);
+  const failure = { code: "provider_unavailable", cause: "upstream_changed" } as const;
+  expect(stepsWith({ status: "failed", updated_at: at(4), failure })).toEqual([
+    {
+      ...{ at: at(4), what: "Failed" },
+      details: "error code provider_unavailable, the service got another upstream while it waited",
+    },
   ]);
 });
