@@ -18,25 +18,24 @@ const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly tit
     "queued orders": { to: "/waiting", title: "Queued orders" },
     float: { to: "/float", title: "Float" },
     "success rates": { to: "/charts", title: "Charts" },
-    wallets: { to: "/", title: "Today" },
     events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
   };
 
 export const checkName = ({ check }: Check): string => capitalised(pagesOfChecks[check]?.name ?? check);
 
 /** What a check found. An account links to the page with what was found of it. */
-export const checkFound = ({ check, found }: Check): ReactNode =>
-  found.split(ACCOUNT_ID).map((part, index) =>
-    index % 2 === 0 ? (
-      part
-    ) : (
-      <PageLink key={part} to={accountPath(part, ...(check === "endpoints" ? ["webhooks"] : []))}>
-        {part}
-      </PageLink>
-    ),
+export const checkFound = ({ check, found }: Pick<Check, "check" | "found">): ReactNode => {
+  const [account] = /acc_\w+/.exec(found) ?? [];
+  if (account === undefined) return found;
+  const [before = "", ...after] = found.split(account);
+  return (
+    <>
+      {before}
+      <PageLink to={accountPath(account, ...(check === "endpoints" ? ["webhooks"] : []))}>{account}</PageLink>
+      {checkFound({ check, found: after.join(account) })}
+    </>
   );
-
-const ACCOUNT_ID = /(acc_\w+)/;
+};
 
 /** How the checks name a section of the runbook. */
 const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;
