@@ -20,6 +20,7 @@ const plainFiles = {
   sampleBooks: "sample-books.json",
   upstream: "upstream.json",
   emails: "emails.txt",
+  identityProvider: "identity-provider.json",
 } as const;
 /** Everything that the runner writes into the directory. */
 const files = { ...plainFiles, database: "tables.db", queues: "queues" } as const;

@@ -1,10 +1,12 @@
 import { generateKeyPair } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createRemoteJWKSet } from "jose";
+import * as z from "#zod";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { Role, roleGroups } from "../../shared/contract/roles.ts";
+import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { jwtAuthorizer } from "./jwt-authorizer.ts";
 import { closeServer, LOOPBACK, listenOnLoopback } from "./loopback.ts";
 import { memoryAdapter } from "./memory-adapter.ts";
@@ -56,12 +58,12 @@ export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>;
  */
 export const openIdentityProvider = async ({
   consoleOrigin,
-  port,
+  portFile,
   idTokenS,
 }: {
   readonly consoleOrigin: string;
-  /** If it is free; 0: any. The issuer has it, and a person of another issuer is another person. */
-  readonly port: number;
+  /** Keeps the port: the issuer has it, and a person of another issuer is another person. */
+  readonly portFile: string;
   /** How long an ID token lasts, and counts, that is issued now. */
   readonly idTokenS?: (() => number) | undefined;
 }) => {
@@ -75,7 +77,7 @@ export const openIdentityProvider = async ({
       response.writeHead(500).end(String(error));
     }
   });
-  issuer = `http://${LOOPBACK}:${await listenOnLoopback(server, port).catch(() => listenOnLoopback(server))}`;
+  issuer = `http://${LOOPBACK}:${await listenOnKeptPort(server, portFile)}`;
   const settings: ConsoleSettings = {
     issuer,
     clientId: CLIENT_ID,
@@ -89,6 +91,14 @@ export const openIdentityProvider = async ({
     authorize: jwtAuthorizer({ issuer, audience: CLIENT_ID, keys: createRemoteJWKSet(new URL(`${issuer}/jwks`)) }),
     stop: (): Promise<void> => closeServer(server),
   };
+};
+
+/** Listens on the port of the start before, if that is free. */
+const listenOnKeptPort = async (server: Server, file: string): Promise<number> => {
+  const kept = readJsonFile(file, z.object({ port: z.int() }))?.port;
+  const port = await listenOnLoopback(server, kept).catch(() => listenOnLoopback(server));
+  if (port !== kept) writeJsonFile(file, { port });
+  return port;
 };
 
 const SIGN_OUT_PATH = "/session/end";

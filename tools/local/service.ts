@@ -121,10 +121,9 @@ const startParts = async (start: Start): Promise<RunningService> => {
   // Opened first, because its port is part of the webhook URL; it serves once everything else runs.
   const gateway = await openServiceGateway(start);
   const { origin: consoleOrigin } = gateway;
-  const { port = 0, idTokenS } = settings;
-  // Next to the service's, so that people stay the same ones after a restart.
-  const provider = await openIdentityProvider({ consoleOrigin, port: port === 0 ? 0 : port + 1, idTokenS });
-  kept("dependencies", provider);
+  const portFile = dataDir.file("identityProvider");
+  const { idTokenS } = settings;
+  const provider = kept("dependencies", await openIdentityProvider({ consoleOrigin, portFile, idTokenS }));
   const secrets = loadSecrets(dataDir.file("secrets"));
   const webhook = upstreamWebhook(gateway, secrets);
   const upstream = await connectUpstream(start, secrets, webhook);

@@ -1,22 +1,24 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openIdentityProvider } from "../../../../tools/local/identity-provider.ts";
 import { cleanups } from "../../../builders/run/cleanups.ts";
 
 /** Goal: people of the local service stay the same ones after a restart. Method: providers on ports of this machine. */
 
-const aProvider = async (port: number) => {
-  const provider = await openIdentityProvider({ consoleOrigin: "http://127.0.0.1:4010", port });
-  cleanups.push(provider.stop);
-  const { issuer } = provider.settings;
-  return { issuer, port: Number(new URL(issuer).port), stop: provider.stop };
+const start = async (portFile: string) => {
+  const { settings, stop } = await openIdentityProvider({ consoleOrigin: "http://127.0.0.1:4010", portFile });
+  cleanups.push(stop);
+  return { issuer: settings.issuer, stop };
 };
 
-test("a provider that starts again on its port is the same issuer, and one whose port is taken has another", async () => {
-  const first = await aProvider(0);
-  const beside = await aProvider(first.port);
+test("a provider that starts again is the same issuer, and one whose port is taken another, which it stays", async () => {
+  const portFile = join(mkdtempSync(join(tmpdir(), "provider-")), "port.json");
+  const first = await start(portFile);
+  const beside = await start(portFile);
   expect(beside.issuer).not.toBe(first.issuer);
-  const { port, issuer } = beside;
   await beside.stop();
   cleanups.pop();
-  expect((await aProvider(port)).issuer).toBe(issuer);
+  expect((await start(portFile)).issuer).toBe(beside.issuer);
 });
