@@ -117,17 +117,23 @@ func (v vectorTable) named(t *testing.T, name string) http.HandlerFunc {
 	return nil
 }
 
+// serve answers with these answers of the table, one after the other.
+func (v vectorTable) serve(t *testing.T, names []string) (*Client, func() []received) {
+	t.Helper()
+	handlers := []http.HandlerFunc{}
+	for _, name := range names {
+		handlers = append(handlers, v.named(t, name))
+	}
+	return serve(t, handlers...)
+}
+
 func TestFurtherAnswersAreFollowedByWhatTheTableSays(t *testing.T) {
 	var vectors vectorTable
 	readVectors(t, "answers.json", &vectors)
 	for _, sequence := range vectors.Sequences {
 		t.Run(sequence.Name, func(t *testing.T) {
 			t.Parallel()
-			handlers := []http.HandlerFunc{}
-			for _, name := range sequence.Answers {
-				handlers = append(handlers, vectors.named(t, name))
-			}
-			client, requests := serve(t, handlers...)
+			client, requests := vectors.serve(t, sequence.Answers)
 			if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != sequence.End {
 				t.Errorf("the result is %s instead of %s", result, sequence.End)
 			}
@@ -434,11 +440,7 @@ func TestACheckEndsAsTheTableSays(t *testing.T) {
 	for _, sequence := range vectors.Sequences {
 		t.Run(sequence.Name, func(t *testing.T) {
 			t.Parallel()
-			handlers := []http.HandlerFunc{}
-			for _, name := range sequence.Answers {
-				handlers = append(handlers, vectors.named(t, name))
-			}
-			client, requests := serve(t, handlers...)
+			client, requests := vectors.serve(t, sequence.Answers)
 			check, err := client.VerifyNin(context.Background(), NinVerifyRequest{Nin: "12345678901", IsConsent: true}, "check-1")
 			end := resultOf(Purchase{Transaction: PurchasedTransaction{Status: check.Transaction.Status}}, err)
 			if end == "success" {
